@@ -1,0 +1,106 @@
+"""`LlmResponse`: what a model answers, whole or in fragments (adk-runtime 1.1)."""
+
+import logging
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from devui.runtime.models.cache_metadata import CacheMetadata
+
+logger = logging.getLogger(__name__)
+
+
+class LlmResponse(BaseModel):
+    """One answer of a model, or one fragment of it (`partial=True`).
+
+    The order of the fields is the order of the keys in JSON (adk-runtime 1.2).
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", defer_build=True
+    )
+
+    model_version: str | None = None
+    content: types.Content | None = None
+    grounding_metadata: types.GroundingMetadata | None = None
+    partial: bool | None = None
+    """True for a fragment of a streamed answer; the whole answer follows."""
+    turn_complete: bool | None = None
+    turn_complete_reason: types.TurnCompleteReason | None = None
+    interaction_status: types.InteractionStatus | None = None
+    finish_reason: types.FinishReason | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    interrupted: bool | None = None
+    """Live mode: the user began to speak over the answer."""
+    custom_metadata: dict[str, Any] | None = None
+    """Free labels; must be JSON-able."""
+    usage_metadata: types.GenerateContentResponseUsageMetadata | None = None
+    live_session_resumption_update: types.LiveServerSessionResumptionUpdate | None = None
+    live_session_id: str | None = None
+    go_away: types.LiveServerGoAway | None = None
+    voice_activity: types.VoiceActivity | None = None
+    input_transcription: types.Transcription | None = None
+    output_transcription: types.Transcription | None = None
+    avg_logprobs: float | None = None
+    logprobs_result: types.LogprobsResult | None = None
+    cache_metadata: CacheMetadata | None = None
+    citation_metadata: types.CitationMetadata | None = None
+    interaction_id: str | None = None
+    environment_id: str | None = None
+
+    def get_function_calls(self) -> list[types.FunctionCall]:
+        """The function calls of the content, in the order of its parts."""
+        return [part.function_call for part in self._parts() if part.function_call]
+
+    def get_function_responses(self) -> list[types.FunctionResponse]:
+        """The function responses of the content, in the order of its parts."""
+        return [part.function_response for part in self._parts() if part.function_response]
+
+    def _parts(self) -> list[types.Part]:
+        return (self.content.parts if self.content else None) or []
+
+    @staticmethod
+    def create(generate_content_response: types.GenerateContentResponse) -> "LlmResponse":
+        """Read candidate 0 of a Gemini response, or why there is none (adk-runtime 1.1)."""
+        response = generate_content_response
+        if response.candidates:
+            return _from_candidate(response, response.candidates[0])
+        if feedback := response.prompt_feedback:
+            return LlmResponse(
+                error_code=feedback.block_reason,
+                error_message=feedback.block_reason_message,
+                usage_metadata=response.usage_metadata,
+                model_version=response.model_version,
+            )
+        logger.warning(
+            "The model answered without candidates and without feedback; "
+            "taken as an empty, successful answer."
+        )
+        return LlmResponse(
+            content=types.Content(role="model", parts=[]),
+            usage_metadata=response.usage_metadata,
+            model_version=response.model_version,
+        )
+
+
+def _from_candidate(
+    response: types.GenerateContentResponse, candidate: types.Candidate
+) -> LlmResponse:
+    """A candidate with parts, or one that finished with STOP, is a success; others are errors."""
+    has_parts = bool(candidate.content and candidate.content.parts)
+    succeeded = has_parts or candidate.finish_reason == types.FinishReason.STOP
+    return LlmResponse(
+        content=candidate.content if succeeded else None,
+        grounding_metadata=candidate.grounding_metadata if succeeded else None,
+        error_code=None if succeeded else candidate.finish_reason,
+        error_message=None if succeeded else candidate.finish_message,
+        usage_metadata=response.usage_metadata,
+        finish_reason=candidate.finish_reason,
+        citation_metadata=candidate.citation_metadata,
+        avg_logprobs=candidate.avg_logprobs,
+        logprobs_result=candidate.logprobs_result,
+        model_version=response.model_version,
+    )
