@@ -1,0 +1,90 @@
+"""How a message becomes bytes: a length of four bytes, big-endian, then the message as JSON.
+
+The length is checked before anything is read or allocated, so a worker gone mad costs its own
+connection and no memory of the server (R53).
+"""
+
+import asyncio
+import struct
+from typing import Any, BinaryIO
+
+from pydantic import TypeAdapter, ValidationError
+
+from devui.wire.messages import ToServer, ToWorker
+
+MAX_FRAME = 32 * 1024 * 1024
+"""The largest message, in bytes."""
+
+_LENGTH = struct.Struct(">I")
+_to_worker: TypeAdapter[Any] = TypeAdapter(ToWorker)
+_to_server: TypeAdapter[Any] = TypeAdapter(ToServer)
+
+
+class WireError(Exception):
+    """The bytes on the wire are no message of ours; the connection is of no more use."""
+
+
+class FrameTooLarge(WireError):
+    """A message is larger than `MAX_FRAME`; nothing of it was sent."""
+
+
+def _frame(body: bytes) -> bytes:
+    if len(body) > MAX_FRAME:
+        raise FrameTooLarge(
+            f"a message of {len(body):,} bytes is over the limit of {MAX_FRAME:,}; "
+            "keep large data in artifacts, a part at a time"
+        )
+    return _LENGTH.pack(len(body)) + body
+
+
+def for_worker(message: ToWorker) -> bytes:
+    """Encode a message of the server."""
+    return _frame(_to_worker.dump_json(message))
+
+
+def for_server(message: ToServer) -> bytes:
+    """Encode a message of a worker."""
+    return _frame(_to_server.dump_json(message))
+
+
+def _length(header: bytes) -> int:
+    size: int = _LENGTH.unpack(header)[0]
+    if size > MAX_FRAME:
+        raise WireError(f"a frame claims {size:,} bytes; the limit is {MAX_FRAME:,}")
+    return size
+
+
+def _decode(adapter: TypeAdapter[Any], body: bytes) -> Any:
+    try:
+        return adapter.validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise WireError(f"not a message: {first['msg']} at {first['loc']}") from error
+
+
+async def read_from_worker(stream: asyncio.StreamReader) -> ToServer | None:
+    """The next message of a worker, or None when it has hung up.
+
+    Raises WireError for anything that is not a whole, valid message.
+    """
+    try:
+        body = await stream.readexactly(_length(await stream.readexactly(_LENGTH.size)))
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise WireError("the worker hung up in the middle of a message") from error
+        return None
+    message: ToServer = _decode(_to_server, body)
+    return message
+
+
+def read_from_server(stream: BinaryIO) -> ToWorker | None:
+    """The next message of the server, blocking; None when it has hung up."""
+    header = stream.read(_LENGTH.size)
+    if len(header) < _LENGTH.size:
+        return None
+    size = _length(header)
+    body = stream.read(size)
+    if len(body) < size:
+        return None
+    message: ToWorker = _decode(_to_worker, body)
+    return message

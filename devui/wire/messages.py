@@ -1,0 +1,319 @@
+"""The messages between the server and a worker: frozen values with a tag, and nothing else.
+
+Two laws. Both columns import this module and nothing of each other. Events, contents and state
+travel as JSON *text* (`str` fields named so in their comment), so that what the store keeps is
+byte for byte what the agent's process produced, whichever versions of its libraries produced it.
+
+A message with an `id` is a request: the server answers it with a `Reply` of the same id.
+"""
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+# --- what an agent folder turned out to be --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentError:
+    """An exception of agent code, told so that its author can act on it."""
+
+    type: str
+    message: str
+    traceback: str
+    """The formatted traceback, the frames of the agent's own files included."""
+    file: str | None = None
+    """The innermost file of the agent's own code, where one is known."""
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentInfo:
+    """One agent of the tree, for people to read."""
+
+    name: str
+    type: str
+    """The class name, such as `LlmAgent`."""
+    description: str = ""
+    model: str | None = None
+    tools: list[str] = field(default_factory=list)
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppInfo:
+    """What a loaded app consists of; `agents[0]` is the root, the rest in tree order."""
+
+    name: str
+    description: str
+    agents: list[AgentInfo]
+    resumable: bool = False
+
+
+# --- server to worker ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """Run one invocation on a session the server holds the lease of."""
+
+    run: str
+    user: str
+    session: str
+    session_key: int
+    head: int
+    """The journal's seq of the session's last change: an equal cached copy is still true."""
+    shared: str
+    """JSON text: the present `app:` and `user:` state, prefixes included."""
+    message: str | None = None
+    """JSON text of the user's Content, or None to resume `invocation`."""
+    invocation: str | None = None
+    state_delta: str | None = None
+    """JSON text: state to commit together with the message."""
+    streaming: bool = True
+    kind: Literal["start_run"] = "start_run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopRun:
+    """Cancel a run; its end is reported by `RunEnded`."""
+
+    run: str
+    kind: Literal["stop_run"] = "stop_run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Why the server refused a request."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The answer to the request with this id: a result as JSON text, or a failure."""
+
+    id: int
+    result: str | None = None
+    failure: Failure | None = None
+    kind: Literal["reply"] = "reply"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shutdown:
+    """Leave: nothing more will be asked."""
+
+    kind: Literal["shutdown"] = "shutdown"
+
+
+ToWorker = Annotated[StartRun | StopRun | Reply | Shutdown, Field(discriminator="kind")]
+
+
+# --- worker to server: facts ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppLoaded:
+    """The app was imported; runs may start."""
+
+    info: AppInfo
+    kind: Literal["app_loaded"] = "app_loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppFailed:
+    """The app could not be imported; the worker leaves."""
+
+    error: AgentError
+    kind: Literal["app_failed"] = "app_failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partial:
+    """A streamed fragment: shown, never committed."""
+
+    run: str
+    event: str
+    """JSON text of the Event."""
+    kind: Literal["partial"] = "partial"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """The run is over and will send nothing more."""
+
+    run: str
+    outcome: Literal["done", "failed", "stopped"]
+    error: AgentError | None = None
+    stuck_threads: int = 0
+    """Calls of agent code still running in threads, which nobody can stop but the system."""
+    kind: Literal["run_ended"] = "run_ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """Something the agent's code printed or logged."""
+
+    run: str | None
+    stream: Literal["stdout", "stderr", "log"]
+    text: str
+    at: float
+    """Seconds since the epoch."""
+    kind: Literal["output"] = "output"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """The worker's event loop has not turned for `seconds`; an empty stack says it turns again."""
+
+    seconds: float
+    stack: str
+    kind: Literal["blocked"] = "blocked"
+
+
+# --- worker to server: requests ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append:
+    """Commit an event; the result is `{"seq": …, "number": …}` once it is durable."""
+
+    id: int
+    run: str | None
+    user: str
+    session: str
+    final: bool
+    """The event's `is_final_response()`, decided by the runtime that made it."""
+    event: str
+    """JSON text of the Event, without `temp:` state."""
+    temp: str | None = None
+    """JSON text of the `temp:` state the event carried: shown while the run lives, never kept."""
+    kind: Literal["append"] = "append"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSession:
+    """Result: `{"key", "head", "state", "updated"}`, or null for a session that is not there."""
+
+    id: int
+    user: str
+    session: str
+    kind: Literal["fetch_session"] = "fetch_session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchEvents:
+    """Result: `{"events": [JSON text, …], "after": seq, "more": bool}`, in order."""
+
+    id: int
+    key: int
+    after: int
+    kind: Literal["fetch_events"] = "fetch_events"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateSession:
+    """Result as of `FetchSession`, with the session's `id`."""
+
+    id: int
+    user: str
+    session: str | None
+    state: str
+    """JSON text of the initial state."""
+    kind: Literal["create_session"] = "create_session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSessions:
+    """Result: a list of `{"id", "user", "state", "updated"}`."""
+
+    id: int
+    user: str | None
+    kind: Literal["list_sessions"] = "list_sessions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteSession:
+    """Result: null, also when there was none."""
+
+    id: int
+    user: str
+    session: str
+    kind: Literal["delete_session"] = "delete_session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveArtifact:
+    """Result: the new version, counted from 0."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    part: str
+    """JSON text of the Part (`inlineData` or `text`)."""
+    metadata: str | None = None
+    kind: Literal["save_artifact"] = "save_artifact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadArtifact:
+    """Result: the Part, or null."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    version: int | None = None
+    kind: Literal["load_artifact"] = "load_artifact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListArtifacts:
+    """Result: the file names, sorted."""
+
+    id: int
+    user: str
+    session: str | None
+    kind: Literal["list_artifacts"] = "list_artifacts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListVersions:
+    """Result: `[{"version", "mimeType", "createTime", "customMetadata"}, …]`, oldest first."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    kind: Literal["list_versions"] = "list_versions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteArtifact:
+    """Result: null."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    kind: Literal["delete_artifact"] = "delete_artifact"
+
+
+Request = (
+    Append
+    | FetchSession
+    | FetchEvents
+    | CreateSession
+    | ListSessions
+    | DeleteSession
+    | SaveArtifact
+    | LoadArtifact
+    | ListArtifacts
+    | ListVersions
+    | DeleteArtifact
+)
+Fact = AppLoaded | AppFailed | Partial | RunEnded | Output | Blocked
+ToServer = Annotated[Request | Fact, Field(discriminator="kind")]
