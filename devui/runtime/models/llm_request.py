@@ -1,0 +1,139 @@
+"""What is sent to a model: contents, configuration, and the tools it may call."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from devui.runtime.tools.base_tool import BaseTool
+
+logger = logging.getLogger(__name__)
+
+
+class LlmRequest(BaseModel):
+    """One request to a model (adk-runtime 9.1).
+
+    Its contents are the session's own `Content` objects, not copies: whoever
+    wants to change one replaces it in the list by a changed copy.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: str | None = None
+    """The name of the model to ask."""
+    contents: list[types.Content] = Field(default_factory=list)
+    """The conversation, oldest first."""
+    config: types.GenerateContentConfig = Field(default_factory=types.GenerateContentConfig)
+    """Generation settings, system instruction and tool declarations."""
+    # Typed Any at run time: tools stand above models in the order of imports.
+    tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    """The tools behind the declarations, by name."""
+
+    def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
+        """Add to the system instruction, pieces separated by a blank line.
+
+        Non-text parts of a `Content` cannot stand in a system instruction: a
+        reference takes their place, and they are appended to `contents`.
+
+        Returns:
+            The user contents that were appended for non-text parts.
+
+        Raises:
+            TypeError: `instructions` is neither a list of strings nor a Content.
+            ValueError: the present system instruction is not a string.
+        """
+        if isinstance(instructions, types.Content):
+            texts, extra = _split_instruction(instructions)
+            self._append_text(texts)
+            self.contents.extend(extra)
+            return extra
+        if isinstance(instructions, list) and all(isinstance(i, str) for i in instructions):
+            self._append_text(instructions)
+            return []
+        raise TypeError(
+            f"instructions must be a list of strings or a Content,"
+            f" not {type(instructions).__name__}."
+        )
+
+    def append_tools(self, tools: list[BaseTool]) -> None:
+        """Declare tools to the model; all of them share one declaration list.
+
+        A tool without a declaration is skipped. Of two tools with one name the
+        later one answers the calls, with a warning.
+        """
+        declarations = []
+        for tool in tools:
+            declaration = tool._get_declaration()
+            if declaration is None:
+                continue
+            if tool.name in self.tools_dict:
+                logger.warning(
+                    "Two tools are named %r: the earlier one can no longer be called."
+                    " Rename one of them.",
+                    tool.name,
+                )
+            declarations.append(declaration)
+            self.tools_dict[tool.name] = tool
+        if declarations:
+            self._append_declarations(declarations)
+
+    def set_output_schema(self, output_schema: types.SchemaUnion) -> None:
+        """Ask the model for JSON of this shape."""
+        self.config.response_schema = output_schema
+        self.config.response_mime_type = "application/json"
+
+    def _append_text(self, texts: list[str]) -> None:
+        if not texts:
+            return
+        present = self.config.system_instruction
+        if present is not None and not isinstance(present, str):
+            raise ValueError(
+                "The request's system_instruction is a"
+                f" {type(present).__name__}; instructions can only be added to a string."
+            )
+        pieces = [present, *texts] if present else texts
+        self.config.system_instruction = "\n\n".join(pieces)
+
+    def _append_declarations(self, declarations: list[types.FunctionDeclaration]) -> None:
+        tools = list(self.config.tools or [])
+        for tool in tools:
+            if isinstance(tool, types.Tool) and tool.function_declarations:
+                tool.function_declarations.extend(declarations)
+                return
+        self.config.tools = [*tools, types.Tool(function_declarations=declarations)]
+
+
+def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Content]]:
+    """Texts for the system instruction, and user contents for what is not text."""
+    texts: list[str] = []
+    extra: list[types.Content] = []
+    for part in content.parts or []:
+        if part.text:
+            texts.append(part.text)
+            continue
+        kind, described = _describe_media(part)
+        if not kind:
+            continue
+        name = f"{kind}_{len(extra)}"
+        texts.append(f"[See {name}{described}]")
+        label = types.Part(text=f"This is {name}:")
+        extra.append(types.Content(role="user", parts=[label, part]))
+    return texts, extra
+
+
+def _describe_media(part: types.Part) -> tuple[str, str]:
+    """The kind of a media part, and what is known about it in parentheses."""
+    if part.inline_data:
+        kind, data = "inline_data", part.inline_data
+        facts = [data.display_name, data.mime_type]
+    elif part.file_data:
+        kind = "file_data"
+        facts = [part.file_data.display_name, part.file_data.file_uri, part.file_data.mime_type]
+    else:
+        return "", ""
+    known = ", ".join(fact for fact in facts if fact)
+    return kind, f" ({known})" if known else ""

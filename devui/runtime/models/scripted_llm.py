@@ -1,0 +1,267 @@
+"""A model that needs no network: a table of rules says what it answers.
+
+It ships for samples, tests and documentation. The answer depends on nothing but
+the request, so a run with it is repeatable to the last byte.
+
+    ScriptedLlm(rules=[
+        Rule(user=r"flight to (?P<city>\\w+)", then=Call("find_airports", city="{city}")),
+        Rule(after="find_airports", then=Say("Fly to {result.0}.", chunks=4)),
+        Rule(then=Say("Where do you want to go?")),
+    ])
+
+The first rule that matches the request answers it; a rule without conditions
+matches every request, so it goes last.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from google.genai import types
+from pydantic import Field, InstanceOf
+
+from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.script_turn import Turn, fill
+
+REQUESTS_KEPT = 100
+_CHARACTERS_PER_TOKEN = 4
+
+
+class ScriptError(ValueError):
+    """No rule of a ScriptedLlm matches the request, or a rule makes no sense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Text of the answer; `{name}` and `{result.key}` are filled in (see `Rule`)."""
+
+    text: str
+    chunks: int = 1
+    """Into how many fragments the text is cut when the answer is streamed."""
+    delay: float = 0.0
+    """Seconds to wait before each fragment (all of them at once without streaming)."""
+    thought: bool = False
+    """Whether the text is a thought of the model and not part of its answer."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Call:
+    """A function call of the answer: `Call("find_airports", city="{city}")`.
+
+    An argument that is nothing but one template gets the value itself, so
+    `Call("pick", options="{result}")` passes a list on as a list.
+    """
+
+    name: str
+    args: dict[str, Any]
+
+    def __init__(self, name: str, /, **args: Any) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "args", args)
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """A failure of the model: an error response, or an exception with `raises`.
+
+    What the same rule says before it is streamed first, as when a real model
+    breaks off in the middle of an answer.
+    """
+
+    code: str = "SCRIPTED_FAILURE"
+    message: str = ""
+    raises: BaseException | None = None
+
+
+Step = Say | Call | Fail
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """When a request looks like this, answer with that.
+
+    Templates in `then`: `{name}` for the named groups of `user`, `{user}` for
+    the whole text of the user, `{result}` and `{result.key.0}` for what the tool
+    of `after` returned. A template without a value is left as it stands.
+    """
+
+    then: Step | Sequence[Step]
+    """The answer; several calls in one list are parallel calls."""
+    user: str | None = None
+    """Regular expression, searched in the last text of the user, in any case."""
+    after: str | None = None
+    """Name of a tool whose response is the last thing in the request.
+
+    A rule without `after` but with `user` matches only before tools have answered.
+    """
+    calls: int = 0
+    """Matches only when the tool of `after` has been called so often in this turn."""
+
+    def match(self, turn: Turn) -> dict[str, Any] | None:
+        """The values for the templates, or None when the rule does not match."""
+        values: dict[str, Any] = {"user": turn.user_text}
+        if self.user is not None:
+            found = re.search(self.user, turn.user_text, re.IGNORECASE)
+            if found is None or (self.after is None and turn.results):
+                return None
+            values |= {key: text for key, text in found.groupdict().items() if text is not None}
+        if self.after is not None:
+            if self.after not in turn.results or turn.calls[self.after] < self.calls:
+                return None
+            values["result"] = turn.results[self.after]
+        return values
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """`then` as a sequence."""
+        return [self.then] if isinstance(self.then, Step) else self.then
+
+
+class ScriptedLlm(BaseLlm):
+    """A deterministic model that answers by rules; see the module's own text."""
+
+    model: str = "scripted"
+    rules: Sequence[InstanceOf[Rule]] = ()
+    """The first one that matches answers."""
+    requests: list[InstanceOf[LlmRequest]] = Field(default_factory=list, exclude=True, repr=False)
+    """The last 100 requests, as they were received."""
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """A script answers what it is told to, whatever the request asks for."""
+        return LlmCapabilities(output_schema_and_tools=True)
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Answer by the first rule that matches.
+
+        Raises:
+            ScriptError: no rule matches.
+            BaseException: whatever a matching `Fail(raises=...)` holds.
+        """
+        self._record(llm_request)
+        rule, values = self._find_rule(Turn.read(llm_request.contents))
+        said: list[types.Part] = []
+        for step in rule.steps:
+            if isinstance(step, Say):
+                text = str(fill(step.text, values, embedded=True))
+                for piece in _pieces(text, step.chunks):
+                    await asyncio.sleep(step.delay)
+                    if stream:
+                        yield _fragment(self.model, piece, step.thought)
+                said.append(_text_part(text, step.thought))
+            elif isinstance(step, Call):
+                said.append(_call_part(step, values))
+            else:
+                await asyncio.sleep(0)
+                yield _failure(self.model, step, said, llm_request)
+                return
+        if not any(isinstance(step, Say) for step in rule.steps):
+            await asyncio.sleep(0)
+        yield _answer(self.model, said, llm_request)
+
+    def _record(self, llm_request: LlmRequest) -> None:
+        self.requests.append(llm_request)
+        del self.requests[:-REQUESTS_KEPT]
+
+    def _find_rule(self, turn: Turn) -> tuple[Rule, dict[str, Any]]:
+        for rule in self.rules:
+            values = rule.match(turn)
+            if values is not None:
+                return rule, values
+        raise ScriptError(
+            f"None of the {len(self.rules)} rules of ScriptedLlm {self.model!r} matches:"
+            f" the user said {turn.user_text!r}"
+            + (f" and tools answered: {', '.join(turn.results)}" if turn.results else "")
+            + ". Add a rule for it, or a last one without conditions: Rule(then=Say(...))."
+        )
+
+
+def _pieces(text: str, chunks: int) -> Iterator[str]:
+    """The text cut into about equal pieces, between words where there are enough of them."""
+    units = re.findall(r"\s*\S+\s*?(?=\s|$)|\s+$", text)
+    if len(units) < chunks:
+        units = list(text)
+    count = max(1, min(chunks, len(units)))
+    bounds = [index * len(units) // count for index in range(count + 1)]
+    for start, end in pairwise(bounds):
+        yield "".join(units[start:end])
+
+
+def _text_part(text: str, thought: bool) -> types.Part:
+    return types.Part(text=text, thought=True) if thought else types.Part(text=text)
+
+
+def _call_part(step: Call, values: dict[str, Any]) -> types.Part:
+    call = types.FunctionCall(name=step.name, args=fill(step.args, values))
+    return types.Part(function_call=call)
+
+
+def _fragment(model: str, text: str, thought: bool) -> LlmResponse:
+    # Fragments are many and made of parts known to be valid: no validation.
+    part = types.Part.model_construct(text=text, thought=thought or None)
+    content = types.Content.model_construct(role="model", parts=[part])
+    return LlmResponse.model_construct(content=content, partial=True, model_version=model)
+
+
+def _answer(model: str, parts: list[types.Part], llm_request: LlmRequest) -> LlmResponse:
+    return LlmResponse(
+        content=types.Content(role="model", parts=parts),
+        finish_reason=types.FinishReason.STOP,
+        usage_metadata=_usage(llm_request, parts),
+        model_version=model,
+    )
+
+
+def _failure(
+    model: str, step: Fail, said: list[types.Part], llm_request: LlmRequest
+) -> LlmResponse:
+    if step.raises is not None:
+        raise step.raises
+    return LlmResponse(
+        content=types.Content(role="model", parts=said) if said else None,
+        error_code=step.code,
+        error_message=step.message or None,
+        usage_metadata=_usage(llm_request, said),
+        model_version=model,
+    )
+
+
+def _usage(
+    llm_request: LlmRequest, answer: list[types.Part]
+) -> types.GenerateContentResponseUsageMetadata:
+    """Token counts that look real and depend on the texts alone: four characters a token."""
+    system = llm_request.config.system_instruction
+    size = len(system) if isinstance(system, str) else 0
+    for content in llm_request.contents:
+        size += sum(_size(part) for part in content.parts or [])
+    prompt = _tokens(size)
+    thoughts = _tokens(sum(_size(part) for part in answer if part.thought))
+    candidates = _tokens(sum(_size(part) for part in answer if not part.thought))
+    return types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=prompt,
+        candidates_token_count=candidates,
+        thoughts_token_count=thoughts or None,
+        total_token_count=prompt + candidates + thoughts,
+    )
+
+
+def _tokens(characters: int) -> int:
+    return -(-characters // _CHARACTERS_PER_TOKEN)
+
+
+def _size(part: types.Part) -> int:
+    """Characters of a part that count as tokens."""
+    if part.text is not None:
+        return len(part.text)
+    if part.function_call:
+        return len(part.function_call.name or "") + len(str(part.function_call.args or ""))
+    if part.function_response:
+        return len(str(part.function_response.response or ""))
+    return 0
