@@ -1,0 +1,182 @@
+"""Arrows point one way: who may import whom, and what neither column may ever load.
+
+docs/architecture.md draws the picture. Every import counts, also those that only type checkers see.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.source import ROOT, Module, modules
+
+FLOORS: dict[str, set[str]] = {
+    "devui": set(),
+    "settings": {"devui"},
+    "wire": set(),
+    "store": set(),
+    "runtime": set(),
+    "worker": {"devui", "runtime", "wire"},
+    "debugger": {"devui", "settings", "store", "wire"},
+    "web": {"devui", "settings", "debugger", "store", "wire"},
+    "cli": {"devui", "settings", "web", "debugger", "store", "wire"},
+    "__main__": {"cli"},
+}
+"""Which floors a floor may import besides itself (`devui`: the package itself, its version)."""
+
+SERVER_COLUMN = {"settings", "wire", "store", "debugger", "web", "cli", "__main__"}
+WORKER_COLUMN = {"wire", "runtime", "worker"}
+
+NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
+"""So that it starts in a fraction of a second, and so that no agent's code can hurt it."""
+
+NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watchfiles")
+"""So that it runs inside the interpreter of the agents' author, where these may be missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One name that one module imports."""
+
+    module: Module
+    node: ast.Import | ast.ImportFrom
+    target: str
+    for_types_only: bool
+
+    @property
+    def place(self) -> str:
+        return self.module.place(self.node)
+
+
+def targets(module: Module, node: ast.Import | ast.ImportFrom, ours: set[str]) -> Iterator[str]:
+    """The modules that a statement names; `from package import module` names the module."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    base = node.module or ""
+    if node.level:
+        parts = module.name.split(".")
+        above = parts[: len(parts) - node.level + module.is_package]
+        base = ".".join([*above, base] if base else above)
+    for alias in node.names:
+        inner = f"{base}.{alias.name}"
+        yield inner if inner in ours else base
+
+
+def imports_of(module: Module, ours: set[str]) -> Iterator[Import]:
+    """Every import in a module, wherever it stands."""
+    typing_only = {
+        id(inner)
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for target in targets(module, node, ours):
+                yield Import(module, node, target, id(node) in typing_only)
+
+
+def floor_of(name: str) -> str:
+    """The floor of a module of ours, from its dotted name."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def all_imports() -> list[Import]:
+    package = modules("devui")
+    ours = {module.name for module in package}
+    return [found for module in package for found in imports_of(module, ours)]
+
+
+def starts_with(name: str, prefixes: tuple[str, ...]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def test_every_module_stands_on_a_known_floor() -> None:
+    unknown = [m.path for m in modules("devui") if floor_of(m.name) not in FLOORS]
+    assert not unknown, f"give these a floor in FLOORS: {unknown}"
+
+
+def test_floors_import_only_what_lies_below_them() -> None:
+    wrong = []
+    for found in all_imports():
+        if not starts_with(found.target, ("devui",)):
+            continue
+        floor, other = floor_of(found.module.name), floor_of(found.target)
+        if other != floor and other not in FLOORS[floor]:
+            allowed = ", ".join(sorted(FLOORS[floor])) or "nothing else of ours"
+            wrong.append(f"{found.place}: {floor} imports {found.target}; it may import {allowed}")
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("column", "never"), [(SERVER_COLUMN, NEVER_IN_SERVER), (WORKER_COLUMN, NEVER_IN_WORKER)]
+)
+def test_neither_column_names_a_package_of_the_other(
+    column: set[str], never: tuple[str, ...]
+) -> None:
+    wrong = [
+        f"{found.place}: imports {found.target}, which this column must never load"
+        for found in all_imports()
+        if floor_of(found.module.name) in column and starts_with(found.target, never)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_imports_stand_at_the_top_of_a_module() -> None:
+    wrong = [
+        f"{function.module.place(node)}: import inside {function.name}; move it to the top"
+        for module in modules("devui")
+        for function in module.functions()
+        for node in ast.walk(function.node)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_imports_are_absolute() -> None:
+    wrong = [
+        f"{found.place}: relative import; write it as {found.target}"
+        for found in all_imports()
+        if isinstance(found.node, ast.ImportFrom) and found.node.level
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
+
+
+def test_no_modules_import_each_other_in_a_ring() -> None:
+    ours = {module.name for module in modules("devui")}
+    graph: dict[str, set[str]] = {name: set() for name in ours}
+    for found in all_imports():
+        if found.target in ours and found.target != found.module.name and not found.for_types_only:
+            graph[found.module.name].add(found.target)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail("a ring of imports: " + " -> ".join(reversed(error.args[1])))
+
+
+@pytest.mark.parametrize(
+    ("column", "never"), [(SERVER_COLUMN, NEVER_IN_SERVER), (WORKER_COLUMN, NEVER_IN_WORKER)]
+)
+def test_importing_a_column_loads_nothing_of_the_other_and_does_nothing(
+    column: set[str], never: tuple[str, ...]
+) -> None:
+    names = sorted(m.name for m in modules("devui") if floor_of(m.name) in column)
+    code = (
+        "import importlib, sys\n"
+        f"for name in {names!r}: importlib.import_module(name)\n"
+        f"never = {never!r}\n"
+        "print(sorted(m for m in sys.modules for n in never if m == n or m.startswith(n + '.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "", f"importing the column wrote to stderr: {done.stderr}"
+    assert done.stdout == "[]\n", f"these were loaded or printed on import: {done.stdout}"

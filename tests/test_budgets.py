@@ -1,0 +1,133 @@
+"""How large a piece may be. What outgrows its budget is two things: name them both.
+
+Where a budget would make code worse, tests/allowed.py says where and why.
+"""
+
+import ast
+from collections.abc import Iterable, Mapping
+
+import pytest
+
+from tests import allowed
+from tests.allowed import settle
+from tests.source import Function, modules, texts
+
+MODULE_LINES = 400
+FUNCTION_LINES = 40
+COMPLEXITY = 10
+NESTING = 3
+POSITIONAL = 4
+FILE_LINES = [("templates", ".html", 80), ("static", ".css", 250), ("static", ".js", 120)]
+
+BRANCHES = (
+    ast.If,
+    ast.IfExp,
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.ExceptHandler,
+    ast.match_case,
+    ast.comprehension,
+)
+BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def complexity(node: ast.AST) -> int:
+    """Ways through a function: its branches, those of inner functions left out, plus one."""
+    inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, INNER)]
+    return 1 + sum(complexity(child) - 1 + isinstance(child, BRANCHES) for child in inner)
+
+
+def nesting(node: ast.AST, *, is_elif: bool = False) -> int:
+    """The deepest chain of blocks in a function; `elif` goes no deeper than its `if`."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, INNER):
+            continue
+        chained = isinstance(node, ast.If) and node.orelse == [child] and isinstance(child, ast.If)
+        deepest = max(deepest, nesting(child, is_elif=chained))
+    return deepest + (isinstance(node, BLOCKS) and not is_elif)
+
+
+def positional(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many arguments a caller may pass without naming them; `self` and `cls` do not count."""
+    names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def functions(*folders: str) -> list[Function]:
+    return [function for module in modules(*folders) for function in module.functions()]
+
+
+def over(
+    items: Iterable[Function], measure: str, sizes: Mapping[str, int], limit: int
+) -> dict[str, str]:
+    return {
+        function.key: f"{function.place}: {function.name} has {sizes[function.key]} {measure}"
+        for function in items
+        if sizes[function.key] > limit
+    }
+
+
+def test_modules_fit_their_budget() -> None:
+    found = {
+        module.path: f"{module.path}:1: {lines} lines"
+        for module in modules("devui", "tests", "agents", "benchmarks")
+        if (lines := len(module.text.splitlines())) > MODULE_LINES
+    }
+    settle(found, allowed.MODULE_LINES, f"a module has at most {MODULE_LINES} lines: split these")
+
+
+def test_functions_fit_their_budget() -> None:
+    every = functions("devui", "tests", "agents", "benchmarks")
+    found = over(every, "lines", {f.key: f.lines for f in every}, FUNCTION_LINES)
+    settle(found, allowed.FUNCTION_LINES, f"at most {FUNCTION_LINES} lines a function")
+
+
+def test_functions_branch_little() -> None:
+    every = functions("devui", "agents", "benchmarks")
+    sizes = {f.key: complexity(f.node) for f in every}
+    found = over(every, "ways through", sizes, COMPLEXITY)
+    settle(found, allowed.COMPLEXITY, f"at most {COMPLEXITY} ways through a function")
+
+
+def test_functions_nest_little() -> None:
+    every = functions("devui", "agents", "benchmarks")
+    found = over(every, "nested blocks", {f.key: nesting(f.node) for f in every}, NESTING)
+    settle(found, allowed.NESTING, f"at most {NESTING} blocks within each other")
+
+
+def test_functions_take_few_positional_arguments() -> None:
+    every = functions("devui")
+    sizes = {f.key: positional(f.node) for f in every}
+    found = over(every, "positional arguments", sizes, POSITIONAL)
+    settle(found, allowed.POSITIONAL, f"at most {POSITIONAL}; put a * before the others")
+
+
+@pytest.mark.parametrize(("folder", "suffix", "limit"), FILE_LINES)
+def test_pages_styles_and_scripts_fit_their_budget(folder: str, suffix: str, limit: int) -> None:
+    wrong = [
+        f"{path}:1: {lines} lines"
+        for path, text in texts(folder, suffix)
+        if (lines := len(text.splitlines())) > limit
+    ]
+    assert not wrong, f"at most {limit} lines each: split these\n" + "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("code", "ways", "depth"),
+    [
+        ("def f(): pass", 1, 0),
+        ("def f():\n if a: pass\n elif b: pass\n else: pass", 3, 1),
+        ("def f():\n for x in y:\n  if x:\n   with z: pass", 3, 3),
+        ("def f():\n return [a for a in b if a] if c else d", 3, 0),
+        ("def f():\n def g():\n  if a: pass\n return g", 1, 0),
+        ("def f():\n try:\n  pass\n except A:\n  while b: pass", 3, 2),
+    ],
+)
+def test_complexity_and_nesting_are_counted_as_people_count(
+    code: str, ways: int, depth: int
+) -> None:
+    node = ast.parse(code).body[0]
+    assert (complexity(node), nesting(node)) == (ways, depth)

@@ -1,0 +1,136 @@
+"""The documentation says what is true: every route, every option, every link, every example."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from starlette.routing import BaseRoute, Mount, Route
+
+import devui
+from devui.cli import main
+from devui.web.routes import routes
+from tests.source import ROOT, line_of
+
+README = ROOT / "README.md"
+GUIDE = ROOT / "docs" / "guide"
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "agents").rglob("*.md")]
+)
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ENDPOINT = re.compile(r"`(GET|POST|PUT|PATCH|DELETE) (/[^\s`?]*)[^`]*`")
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(path: Path, *languages: str) -> Iterator[tuple[int, str]]:
+    """The line and text of every fenced block in one of these languages."""
+    text = path.read_text(encoding="utf-8")
+    for fence in FENCE.finditer(text):
+        if fence[1] in languages:
+            yield line_of(text, fence.start(2)), fence[2]
+
+
+def test_the_readme_fits_on_two_screens() -> None:
+    lines = len(README.read_text(encoding="utf-8").splitlines())
+    assert lines <= 120, f"README.md has {lines} lines; move the rest to docs/guide"
+
+
+def test_the_readme_begins_with_the_two_scripts() -> None:
+    commands = [
+        line.removeprefix("$ ")
+        for _, block in blocks(README, "sh", "bash", "console", "shell")
+        for line in block.splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
+    first = [command.split()[0] for command in commands[:2]]
+    assert first == ["scripts/run", "scripts/test"]
+
+
+def test_the_readme_shows_pictures_that_exist() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
+    assert pictures, "README.md shows no screenshot"
+    assert [name for name in pictures if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_python_examples_compile(path: Path) -> None:
+    for line, code in blocks(path, "python", "py"):
+        padded = "\n" * (line - 1) + code
+        compile(padded, relative(path), "exec", dont_inherit=True)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that the headings of a page get."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_relative_links_lead_somewhere(path: Path) -> None:
+    text = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), path.read_text(encoding="utf-8"))
+    dead = []
+    for link in re.finditer(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"", text):
+        target = link[1] or link[2]
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = path.parent / name if name else path
+        is_dead = not file.exists() or (anchor and anchor not in anchors(file))
+        if is_dead:
+            dead.append(f"{relative(path)}:{line_of(text, link.start())}: {target}")
+    assert not dead, "\n" + "\n".join(dead)
+
+
+def endpoints(table: list[BaseRoute], prefix: str = "") -> Iterator[str]:
+    """`METHOD /path` of every route, with the types of its parameters left out."""
+    for route in table:
+        if isinstance(route, Mount):
+            inner = list(route.routes or [])
+            yield from endpoints(inner, prefix + route.path)
+            if not inner:
+                yield f"GET {prefix}{route.path}/{{path}}"
+        elif isinstance(route, Route):
+            path = re.sub(r":\w+\}", "}", prefix + route.path)
+            yield from (f"{method} {path}" for method in (route.methods or set()) - {"HEAD"})
+
+
+def test_every_route_is_documented_and_nothing_else() -> None:
+    page = (GUIDE / "api.md").read_text(encoding="utf-8")
+    documented = {f"{method} {path}" for method, path in ENDPOINT.findall(page)}
+    served = set(endpoints(list(routes)))
+    assert served - documented == set(), "docs/guide/api.md does not name these"
+    assert documented - served == set(), "docs/guide/api.md names these, which are not served"
+
+
+def options(command: click.Command) -> Iterator[str]:
+    """The long names of a command's options, those of its subcommands included."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            yield from (name for name in parameter.opts if name.startswith("--"))
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            yield from options(inner)
+
+
+def test_every_option_is_documented() -> None:
+    pages = [README, *GUIDE.glob("*.md")]
+    said = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    missing = {name for name in options(main) if not re.search(rf"{re.escape(name)}\b", said)}
+    assert missing == set(), "name these in README.md or docs/guide"
+
+
+def test_the_changelog_knows_this_version() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = rf"^## \[?{re.escape(devui.__version__)}\]?\b"
+    assert re.search(heading, changelog, re.MULTILINE), f"no entry for {devui.__version__}"
+
+
+@pytest.mark.parametrize("script", ["run", "test", "check", "fix", "bench"])
+def test_every_script_is_explained(script: str) -> None:
+    pages = [README, ROOT / "CONTRIBUTING.md"]
+    assert any(f"scripts/{script}" in page.read_text(encoding="utf-8") for page in pages)

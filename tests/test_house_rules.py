@@ -1,0 +1,199 @@
+"""What our source never does, and the few reviewed places that may (tests/allowed.py)."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+
+import pytest
+
+from tests import allowed
+from tests.allowed import settle
+from tests.source import Module, line_of, modules, texts
+
+BROAD = {"Exception", "BaseException"}
+REFLECTION = {"getattr", "hasattr", "setattr", "delattr"}
+CODE_MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "yaml", "imp"}
+CODE_CALLS = {"eval", "exec", "compile", "__import__", "import_module", "exec_module"}
+SQL_CALLS = {"execute", "executemany", "executescript", "execute_fetchall", "execute_insert"}
+
+
+def name_of(node: ast.AST) -> str:
+    """The last word of a name or attribute, or nothing."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def calls(module: Module) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+
+
+def comments(module: Module) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def test_only_named_edges_catch_every_exception() -> None:
+    found = {}
+    for module in modules("devui"):
+        for node in ast.walk(module.tree):
+            if not isinstance(node, ast.ExceptHandler):
+                continue
+            names = {name_of(inner) for inner in ast.walk(node.type)} if node.type else BROAD
+            if names & BROAD:
+                found[module.enclosing(node)] = f"{module.place(node)}: catches everything"
+    settle(found, allowed.BROAD_EXCEPT, "catch the narrowest type, where it can be answered")
+
+
+def test_attributes_are_reached_by_name_not_by_reflection() -> None:
+    found = {
+        module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)}"
+        for module in modules("devui")
+        for call in calls(module)
+        if isinstance(call.func, ast.Name)
+        and call.func.id in REFLECTION
+        and len(call.args) > 1
+        and isinstance(call.args[1], ast.Constant)
+    }
+    settle(found, allowed.LITERAL_GETATTR, "use the attribute, or a protocol that has it")
+
+
+def test_silenced_checks_name_the_check_and_the_reason() -> None:
+    silenced = re.compile(r"#\s*(type:\s*ignore|noqa)")
+    explained = re.compile(r"# (type: ignore\[[a-z, -]+\]|noqa: [A-Z]+\d+(, [A-Z]+\d+)*)(.*)")
+    wrong = []
+    for module in modules("devui", "tests", "agents", "benchmarks"):
+        said = dict(comments(module))
+        for line, text in said.items():
+            match = explained.search(text)
+            if silenced.search(text) and not (match and (match[3].strip() or line - 1 in said)):
+                wrong.append(f"{module.path}:{line}: {text}")
+    assert not wrong, "name the check, and say why there or above:\n" + "\n".join(wrong)
+
+
+@pytest.mark.req("R29")
+def test_nothing_received_or_stored_can_become_code() -> None:
+    found = {}
+    for module in modules("devui"):
+        for node in ast.walk(module.tree):
+            roots = set()
+            if isinstance(node, ast.Import):
+                roots = {alias.name.split(".")[0] for alias in node.names} & CODE_MODULES
+            elif isinstance(node, ast.ImportFrom):
+                roots = {(node.module or "").split(".")[0]} & CODE_MODULES
+            elif isinstance(node, ast.Call):
+                roots = {name_of(node.func)} & CODE_CALLS
+                if ast.unparse(node.func).startswith("re."):
+                    roots = set()
+            if roots:
+                found[module.enclosing(node)] = f"{module.place(node)}: {', '.join(roots)}"
+    settle(found, allowed.DYNAMIC_CODE, "data is JSON and never code (R29)")
+
+
+def built_text(node: ast.AST, built_names: set[str]) -> bool:
+    """Whether an expression is a text put together at run time."""
+    if isinstance(node, ast.JoinedStr):
+        return any(isinstance(value, ast.FormattedValue) for value in node.values)
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Add | ast.Mod)
+    if isinstance(node, ast.Call):
+        return name_of(node.func) in {"format", "join", "replace"}
+    return isinstance(node, ast.Name) and node.id in built_names
+
+
+@pytest.mark.req("R30")
+def test_sql_is_never_put_together_from_values() -> None:
+    found = {}
+    for module in modules("devui"):
+        built_names = {
+            name_of(target)
+            for node in ast.walk(module.tree)
+            if isinstance(node, ast.Assign) and built_text(node.value, set())
+            for target in node.targets
+        }
+        for call in calls(module):
+            is_sql = name_of(call.func) in SQL_CALLS and call.args
+            if is_sql and built_text(call.args[0], built_names):
+                found[module.enclosing(call)] = f"{module.place(call)}: {ast.unparse(call)[:120]}"
+    settle(found, allowed.BUILT_SQL, "pass values as parameters, JSON lists to json_each (R30)")
+
+
+def test_the_package_never_sleeps_in_a_loop() -> None:
+    wrong = {
+        module.place(call): f"{module.place(call)}: {ast.unparse(call)}"
+        for module in modules("devui")
+        for loop in ast.walk(module.tree)
+        if isinstance(loop, ast.While)
+        for call in ast.walk(loop)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in {"time.sleep", "asyncio.sleep"}
+    }
+    settle(wrong, {}, "wait for an event instead of polling")
+
+
+def test_tests_use_the_real_parts() -> None:
+    wrong = [
+        f"{module.place(node)}: {ast.unparse(node)}"
+        for module in modules("tests")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and "mock" in ast.unparse(node)
+    ]
+    assert not wrong, "use ScriptedLlm, a real file, a real server:\n" + "\n".join(wrong)
+
+
+@pytest.mark.req("R17")
+def test_only_the_reviewed_filter_marks_text_as_safe() -> None:
+    found = {
+        module.enclosing(call): f"{module.place(call)}: {ast.unparse(call)[:100]}"
+        for module in modules("devui")
+        for call in calls(module)
+        if name_of(call.func) in {"Markup", "mark_safe"}
+    }
+    settle(found, allowed.SAFE_MARKUP, "let Jinja escape it (R17)")
+
+
+TEMPLATE_RULES = {
+    r"\|\s*safe\b": "R17: let Jinja escape it",
+    r"autoescape\s+false": "R17: everything is escaped",
+    r"\sstyle\s*=": "R13: give it a class",
+    r"<style\b": "R13: put it into a file of static/css",
+    r"\son[a-z]+\s*=": "R13: bind it in a module of static/js",
+    r"\shx-on": "R14: htmx evaluates nothing here",
+    r"<script(?![^>]*\bsrc=)": "R13: put it into a module of static/js",
+    r"javascript:": "R13: no code in links",
+    r"""=\s*\{\{""": "R17: quote the attribute",
+    r"""\b(src|href|action)=["'](https?:)?//""": "R19: nothing loads from elsewhere",
+}
+STYLE_RULES = {
+    r"@import": "list the file in the page's head",
+    r"url\(\s*[\"']?(https?:)?//": "R19: nothing loads from elsewhere",
+}
+SCRIPT_RULES = {
+    r"\beval\s*\(|\bnew Function\b": "R13: no code from text",
+    r"\b(inner|outer)HTML\b|insertAdjacentHTML|document\.write": "R15: use textContent",
+    r"https?://": "R19: nothing loads from elsewhere",
+    r"localStorage|sessionStorage": "the server keeps what must be kept; say here why not",
+}
+
+
+@pytest.mark.req("R13")
+@pytest.mark.parametrize(
+    ("folder", "suffix", "rules"),
+    [
+        ("templates", ".html", TEMPLATE_RULES),
+        ("static", ".css", STYLE_RULES),
+        ("static", ".js", SCRIPT_RULES),
+    ],
+)
+def test_pages_styles_and_scripts_keep_the_rules(
+    folder: str, suffix: str, rules: dict[str, str]
+) -> None:
+    wrong = [
+        f"{path}:{line_of(text, match.start())}: {match[0].strip()!r}: {advice}"
+        for path, text in texts(folder, suffix)
+        for pattern, advice in rules.items()
+        for match in re.finditer(pattern, text)
+    ]
+    assert not wrong, "\n" + "\n".join(wrong)
