@@ -1,0 +1,121 @@
+"""Which kind of credential a tool wants: the security schemes of OpenAPI 3 (adk-runtime 8.6)."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from devui.runtime.auth.auth_credential import AuthModel
+
+
+class SecuritySchemeType(StrEnum):
+    """The `type` of a scheme, as OpenAPI writes it."""
+
+    apiKey = "apiKey"  # noqa: N815  the member names are public and spelled as in OpenAPI
+    http = "http"
+    oauth2 = "oauth2"
+    openIdConnect = "openIdConnect"  # noqa: N815
+
+
+AuthSchemeType = SecuritySchemeType
+
+
+class SecurityBase(BaseModel):
+    """What all schemes of OpenAPI have."""
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True, defer_build=True)
+
+    type_: SecuritySchemeType = Field(alias="type")
+    description: str | None = None
+
+
+class APIKey(SecurityBase):
+    """A key in a header, the query or a cookie."""
+
+    type_: Literal[SecuritySchemeType.apiKey] = Field(SecuritySchemeType.apiKey, alias="type")
+    in_: Literal["query", "header", "cookie"] = Field(alias="in")
+    name: str
+
+
+class HTTPBase(SecurityBase):
+    """HTTP authentication by the given scheme (`basic`, `bearer`, …)."""
+
+    type_: Literal[SecuritySchemeType.http] = Field(SecuritySchemeType.http, alias="type")
+    scheme: str
+
+
+class HTTPBearer(HTTPBase):
+    """A bearer token."""
+
+    scheme: Literal["bearer"] = "bearer"
+    bearerFormat: str | None = None  # noqa: N815  OpenAPI's spelling
+
+
+class OAuthFlow(BaseModel):
+    """One way to get a token; fields are spelled as in OpenAPI."""
+
+    model_config = ConfigDict(extra="allow", defer_build=True)
+
+    refreshUrl: str | None = None  # noqa: N815
+    scopes: dict[str, str] = Field(default_factory=dict)
+    authorizationUrl: str | None = None  # noqa: N815
+    tokenUrl: str | None = None  # noqa: N815
+
+
+class OAuthFlows(BaseModel):
+    """The ways an OAuth2 server offers."""
+
+    model_config = ConfigDict(extra="allow", defer_build=True)
+
+    implicit: OAuthFlow | None = None
+    password: OAuthFlow | None = None
+    clientCredentials: OAuthFlow | None = None  # noqa: N815
+    authorizationCode: OAuthFlow | None = None  # noqa: N815
+
+
+class OAuth2(SecurityBase):
+    """OAuth 2 by one of the given flows."""
+
+    type_: Literal[SecuritySchemeType.oauth2] = Field(SecuritySchemeType.oauth2, alias="type")
+    flows: OAuthFlows
+
+
+class OpenIdConnect(SecurityBase):
+    """OpenID Connect with a discovery document."""
+
+    type_: Literal[SecuritySchemeType.openIdConnect] = Field(
+        SecuritySchemeType.openIdConnect, alias="type"
+    )
+    openIdConnectUrl: str  # noqa: N815
+
+
+class OpenIdConnectWithConfig(SecurityBase):
+    """OpenID Connect with its endpoints given."""
+
+    type_: Literal[SecuritySchemeType.openIdConnect] = Field(
+        SecuritySchemeType.openIdConnect, alias="type"
+    )
+    authorization_endpoint: str
+    token_endpoint: str
+    userinfo_endpoint: str | None = None
+    revocation_endpoint: str | None = None
+    token_endpoint_auth_methods_supported: list[str] | None = None
+    grant_types_supported: list[str] | None = None
+    scopes: list[str] | None = None
+
+
+class CustomAuthScheme(AuthModel):
+    """Base of schemes of one's own; subclasses give `type_` a default."""
+
+    type_: str = Field(alias="type")
+
+
+AuthScheme = (
+    APIKey
+    | HTTPBearer
+    | HTTPBase
+    | OAuth2
+    | OpenIdConnectWithConfig
+    | OpenIdConnect
+    | CustomAuthScheme
+)

@@ -1,0 +1,56 @@
+"""`AuthConfig`: one question for a credential, and its answer (adk-runtime 8.6)."""
+
+import hashlib
+from typing import Any
+
+from pydantic import BaseModel, SerializeAsAny
+
+from devui.runtime.auth.auth_credential import AuthCredential, AuthModel
+from devui.runtime.auth.auth_schemes import AuthScheme
+
+_OF_ONE_LOGIN = {
+    "auth_uri",
+    "state",
+    "auth_response_uri",
+    "auth_code",
+    "access_token",
+    "refresh_token",
+    "expires_at",
+    "expires_in",
+    "redirect_uri",
+}
+"""OAuth2 fields that differ from login to login and so are no part of the key."""
+
+
+class AuthConfig(AuthModel):
+    """Which scheme, the credential to start from, and the one that came of it."""
+
+    auth_scheme: SerializeAsAny[AuthScheme]
+    raw_auth_credential: AuthCredential | None = None
+    exchanged_auth_credential: AuthCredential | None = None
+    credential_key: str | None = None
+    """Name under which the credential is kept; derived from scheme and credential if not given."""
+
+    def model_post_init(self, _context: Any) -> None:
+        """Derive the credential key."""
+        if not self.credential_key:
+            self.credential_key = self._derived_key()
+
+    def _derived_key(self) -> str:
+        scheme = f"{self.auth_scheme.type_}_{_digest(self.auth_scheme, {})}"
+        raw = self.raw_auth_credential
+        credential = f"{raw.auth_type}_{_digest(raw, {'oauth2': _OF_ONE_LOGIN})}" if raw else ""
+        return f"adk_{scheme}_{credential}"
+
+
+class AuthToolArguments(AuthModel):
+    """The arguments of the function call by which a client is asked for a credential."""
+
+    function_call_id: str
+    auth_config: AuthConfig
+
+
+def _digest(model: BaseModel, exclude: dict[str, set[str]]) -> str:
+    unknown = dict.fromkeys(model.model_extra or {}, True)
+    text = model.model_dump_json(exclude={**exclude, **unknown}, exclude_none=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

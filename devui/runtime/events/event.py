@@ -1,0 +1,152 @@
+"""`Event`: the unit of what passes between agents, Runner and user (events seed)."""
+
+from typing import Any
+
+from google.genai import types
+from pydantic import ConfigDict, Field, field_serializer, model_validator
+from pydantic.alias_generators import to_camel
+
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.platform.time import get_time
+from devui.runtime.platform.uuid import new_uuid
+
+_SHORTHANDS = frozenset({"message", "state", "route", "node_path"})
+
+
+class Event(LlmResponse):
+    """A record of one moment: a message, a tool call or result, a change, a signal, an error.
+
+    The constructor also takes shorthands (adk-runtime 1.2): `message=` for content (a text, a
+    Part or a Content), `state=` for `actions.state_delta`, `route=` for `actions.route` and
+    `node_path=` for `node_info.path`. JSON keys come in the order of the fields.
+    """
+
+    model_config = ConfigDict(
+        extra="ignore",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        ser_json_bytes="base64",
+        val_json_bytes="base64",
+        defer_build=True,
+    )
+
+    invocation_id: str = ""
+    """Common to all events of one request-answer cycle."""
+    author: str = ""
+    """`user`, or the name of the agent."""
+    actions: EventActions = Field(default_factory=EventActions)
+    output: Any = None
+    """The value that a workflow node gave."""
+    node_info: NodeInfo = Field(default_factory=NodeInfo)
+    long_running_tool_ids: set[str] | None = None
+    """Ids of function calls that answer later."""
+    branch: str | None = None
+    """Path of agents, joined by dots; agents see the events of their own line only."""
+    isolation_scope: str | None = None
+    """Marks the events of a delegated task; internal."""
+    id: str = ""
+    """Given at construction when empty."""
+    timestamp: float = Field(default_factory=get_time)
+    """When the event was made, in unix seconds."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_shorthands(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or _SHORTHANDS.isdisjoint(data):
+            return data
+        return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
+
+    @field_serializer("long_running_tool_ids")
+    def _sorted_ids(self, ids: set[str] | None) -> list[str] | None:
+        # A set has no order; the same event must always give the same JSON.
+        return None if ids is None else sorted(ids)
+
+    def model_post_init(self, _context: Any) -> None:
+        """Give the event an id if it has none."""
+        if not self.id:
+            self.id = Event.new_id()
+
+    @property
+    def message(self) -> types.Content | None:
+        """Another name of `content`; texts and parts may be assigned."""
+        return self.content
+
+    @message.setter
+    def message(self, value: Any) -> None:
+        self.content = None if value is None else _as_content(value)
+
+    @property
+    def node_name(self) -> str:
+        """Name of the workflow node; empty on the checkpoints of an agent."""
+        if self.actions.agent_state or self.actions.end_of_agent:
+            return ""
+        return self.node_info.name
+
+    def is_final_response(self) -> bool:
+        """Whether this is a whole answer to show, rather than a step on the way.
+
+        In this order (events seed; adk-runtime 1.2): a tool result that is not summarised and a
+        long-running call are final; so is an error without calls; else whatever has no function
+        call, no function response, is not partial and does not end in a code execution result.
+        """
+        if self.actions.skip_summarization or self.long_running_tool_ids:
+            return True
+        if self.partial or self.get_function_calls():
+            return False
+        if self.error_code:
+            return True
+        return not self.get_function_responses() and not self.has_trailing_code_execution_result()
+
+    def has_trailing_code_execution_result(self) -> bool:
+        """Whether the last part is a code execution result, which the model has yet to read."""
+        parts = self._parts()
+        return bool(parts) and parts[-1].code_execution_result is not None
+
+    @staticmethod
+    def new_id() -> str:
+        """A fresh event id."""
+        return new_uuid()
+
+
+def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:
+    """`data` with each shorthand moved to the field it stands for."""
+    given = {name: data[name] for name in shorthands & data.keys() if data[name] is not None}
+    data = {name: value for name, value in data.items() if name not in shorthands}
+    if "message" in given:
+        if data.get("content") is not None:
+            raise ValueError("Give an Event either `message` or `content`, not both.")
+        data["content"] = _as_content(given["message"])
+    actions = {}
+    if "state" in given:
+        actions["state_delta"] = given["state"]
+    if "route" in given:
+        actions["route"] = given["route"]
+    if actions:
+        data["actions"] = _merged(data.get("actions"), actions)
+    if "node_path" in given:
+        key = "nodeInfo" if "nodeInfo" in data else "node_info"
+        data[key] = _merged(data.get(key), {"path": given["node_path"]})
+    return data
+
+
+def _merged(value: Any, changes: dict[str, Any]) -> Any:
+    """`changes` laid over a model, a dict or nothing; other things are left to validation."""
+    if isinstance(value, EventActions | NodeInfo):
+        return value.model_copy(update=changes)
+    if value is None or isinstance(value, dict):
+        return {**(value or {}), **changes}
+    return value
+
+
+def _as_content(message: Any) -> types.Content:
+    """A Content from a Content, a Part, a text, a list of those, or the dict of one."""
+    if isinstance(message, types.Content):
+        return message
+    if isinstance(message, dict):
+        if message.keys() & {"parts", "role"}:
+            return types.Content.model_validate(message)
+        message = types.Part.model_validate(message)
+    role = "model" if isinstance(message, types.Part) and message.function_call else "user"
+    return types.Content(role=role, parts=types.UserContent(message).parts)

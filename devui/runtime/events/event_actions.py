@@ -1,0 +1,80 @@
+"""`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
+
+import logging
+from typing import Any
+
+from google.genai import types
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import to_jsonable_python
+
+from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.events.tool_confirmation import ToolConfirmation
+from devui.runtime.events.ui_widget import UiWidget
+
+logger = logging.getLogger(__name__)
+
+
+class EventCompaction(BaseModel):
+    """A summary that stands for the events between two moments."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    start_timestamp: float
+    """Time of the first event covered, in unix seconds."""
+    end_timestamp: float
+    """Time of the last event covered, in unix seconds."""
+    compacted_content: types.Content
+
+
+class EventActions(BaseModel):
+    """The side effects and control signals of one event; the Runner commits them with it."""
+
+    model_config = ConfigDict(
+        extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+    skip_summarization: bool | None = None
+    """The tool's result is the answer; the model is not asked to put it in words."""
+    state_delta: dict[str, Any] = Field(default_factory=dict)
+    """New values by key; the key's prefix names the scope. None stands for a removed key."""
+    artifact_delta: dict[str, int] = Field(default_factory=dict)
+    """Saved artifacts: file name to new version."""
+    transfer_to_agent: str | None = None
+    """Name of the agent that goes on."""
+    transfer_reason: str | None = None
+    escalate: bool | None = None
+    """Ends the surrounding loop."""
+    requested_auth_configs: dict[str, AuthConfig] = Field(default_factory=dict)
+    """Credentials that tool calls wait for, by function call id."""
+    requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)
+    """Confirmations that tool calls wait for, by function call id."""
+    compaction: EventCompaction | None = None
+    end_of_agent: bool | None = None
+    """The agent finished its run (resume seed)."""
+    agent_state: dict[str, Any] | None = None
+    """The agent's checkpoint (resume seed)."""
+    rewind_before_invocation_id: str | None = None
+    """This event takes back that invocation and all that came after it."""
+    route: bool | int | str | list[bool | int | str] | None = None
+    """Which edges of a workflow to follow."""
+    render_ui_widgets: list[UiWidget] | None = None
+    set_model_response: Any = None
+    """The structured answer a model gave through a tool."""
+
+    @field_serializer("state_delta", "agent_state", mode="wrap")
+    def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+        """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
+        try:
+            return handler(value)
+        except (ValueError, TypeError):
+            logger.warning("A value in an event's state has no JSON form; its repr is kept.")
+            return handler(to_jsonable_python(value, serialize_unknown=True))

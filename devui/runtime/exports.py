@@ -1,0 +1,25 @@
+"""Packages whose names are loaded on first use.
+
+The runtime keeps ADK's module paths, so `agents` holds both the contexts (which tools and flows
+need) and `LlmAgent` (which needs tools and flows). A package that imported all its names at once
+would make a ring of that; one that loads each name when it is asked for does not, and starts
+faster. This is the one place where the runtime imports a module by name.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """A module-level `__getattr__` (PEP 562) for `package`.
+
+    `modules` tells, for each public name, the module inside the package that defines it.
+    """
+
+    def load(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return load

@@ -1,0 +1,1 @@
+"""Time and ids, from providers that tests and replays can replace."""
