@@ -1,0 +1,93 @@
+"""`BaseSessionService`: where sessions are kept (adk-runtime 2.3)."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from devui.runtime.events.event import Event
+from devui.runtime.sessions.copies import detached
+from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.state import State
+
+
+class GetSessionConfig(BaseModel):
+    """How much of the history to read."""
+
+    num_recent_events: int | None = Field(default=None, ge=0)
+    """Only the newest so many; 0 reads none."""
+    after_timestamp: float | None = None
+    """Only events at or after this moment, in unix seconds."""
+
+
+class ListSessionsResponse(BaseModel):
+    """Sessions without their events, the least recently changed first."""
+
+    sessions: list[Session] = Field(default_factory=list)
+
+
+class BaseSessionService(ABC):
+    """Keeps sessions; a subclass per kind of storage.
+
+    Keys of state are routed by prefix: `app:` is shared by all of the app, `user:` by all sessions
+    of the user, `temp:` lives in the session object alone and is never stored, all other keys
+    belong to the session. On reading the three stored scopes are merged, with prefixes.
+    """
+
+    @abstractmethod
+    async def create_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """Create a session; raises AlreadyExistsError if the id is taken."""
+
+    @abstractmethod
+    async def get_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        """The session, or None if there is none."""
+
+    @abstractmethod
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
+        """The sessions of a user, or of all users."""
+
+    @abstractmethod
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete the session; does nothing if there is none."""
+
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """The user's state across sessions, keys without prefix."""
+        raise NotImplementedError(f"{type(self).__name__} does not tell a user's state.")
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Commit `event` to the session object; storing services extend this.
+
+        A partial event is returned untouched. Otherwise the delta is applied to `session.state`,
+        its `temp:` keys are taken out of the event, and the event joins `session.events`. The
+        event's delta becomes a copy: what the agent later changes in place in the live state is
+        a new, uncommitted change and must not rewrite history.
+        """
+        if event.partial:
+            return event
+        delta = event.actions.state_delta
+        if delta:
+            session.state.update(delta)
+            event.actions.state_delta = detached(
+                {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
+            )
+        session.events.append(event)
+        return event
+
+    async def flush(self) -> None:
+        """Write out what is buffered; most services buffer nothing."""

@@ -1,0 +1,161 @@
+"""`InMemorySessionService`: sessions that live as long as the process (adk-runtime 2.4)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from devui.runtime.errors.already_exists_error import AlreadyExistsError
+from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.events.event import Event
+from devui.runtime.platform.time import get_time
+from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.sessions.base_session_service import (
+    BaseSessionService,
+    GetSessionConfig,
+    ListSessionsResponse,
+)
+from devui.runtime.sessions.copies import detached
+from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.session import Session
+
+
+class InMemorySessionService(BaseSessionService):
+    """Sessions in dicts, for tests and development.
+
+    A session that is handed out has a list and a state of its own, and shares the events: history
+    changes only at its end, so a turn costs the same on a long session. Uncommitted changes of a
+    handed-out state never show in the stored one.
+    """
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, dict[str, dict[str, Session]]] = {}
+        """Stored sessions by app, user and id; their state holds the session scope alone."""
+        self.user_state: dict[str, dict[str, dict[str, Any]]] = {}
+        """State by app and user, keys without prefix."""
+        self.app_state: dict[str, dict[str, Any]] = {}
+        """State by app, keys without prefix."""
+        self._by_id: dict[tuple[str, str, str], dict[str, list[Event]]] = {}
+
+    async def create_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """Create a session; a blank id becomes a UUID, others are stripped of outer space."""
+        session_id = (session_id or "").strip() or new_uuid()
+        stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
+        if session_id in stored:
+            raise AlreadyExistsError(f"Session {session_id!r} exists already.")
+        session = Session(
+            id=session_id, app_name=app_name, user_id=user_id, last_update_time=get_time()
+        )
+        stored[session_id] = session
+        self._write(session, detached(state or {}))
+        return self._handed_out(session, [])
+
+    async def get_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        """The session, or None; the newest events are counted off before the time is looked at."""
+        session = self._stored(app_name, user_id, session_id.strip())
+        if session is None:
+            return None
+        return self._handed_out(session, _selected(session.events, config))
+
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
+        """The sessions without events, by time of change, user and id."""
+        users = self.sessions.get(app_name, {})
+        found = [
+            self._handed_out(session, [])
+            for user, sessions in users.items()
+            if user_id is None or user == user_id
+            for session in sessions.values()
+        ]
+        found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
+        return ListSessionsResponse(sessions=found)
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete the session; state of the user and the app stays."""
+        session_id = session_id.strip()
+        self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
+        self._by_id.pop((app_name, user_id, session_id), None)
+
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """A copy of the user's state, keys without prefix."""
+        return detached(self.user_state.get(app_name, {}).get(user_id, {}))
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Commit the event to `session` and to the stored session.
+
+        An event that is stored already, the same in id and content, is ignored: a caller may
+        retry. Raises SessionNotFoundError.
+        """
+        if event.partial:
+            return event
+        stored = self._stored(session.app_name, session.user_id, session.id)
+        if stored is None:
+            raise SessionNotFoundError(
+                f"Session {session.id!r} of app {session.app_name!r} and user "
+                f"{session.user_id!r} does not exist; it may have been deleted."
+            )
+        key = (session.app_name, session.user_id, session.id)
+        same_id = self._by_id.setdefault(key, {}).setdefault(event.id, [])
+        if any(known is event or known == event for known in same_id):
+            return event
+        await super().append_event(session, event)
+        same_id.append(event)
+        session.last_update_time = stored.last_update_time = event.timestamp
+        if stored is not session:
+            stored.events.append(event)
+        self._write(stored, event.actions.state_delta)
+        return event
+
+    def _stored(self, app_name: str, user_id: str, session_id: str) -> Session | None:
+        return self.sessions.get(app_name, {}).get(user_id, {}).get(session_id)
+
+    def _write(self, session: Session, delta: Mapping[str, Any]) -> None:
+        scoped = ScopedState.of(delta)
+        session.state.update(scoped.session)
+        if scoped.app:
+            self.app_state.setdefault(session.app_name, {}).update(scoped.app)
+        if scoped.user:
+            users = self.user_state.setdefault(session.app_name, {})
+            users.setdefault(session.user_id, {}).update(scoped.user)
+
+    def _handed_out(self, session: Session, events: list[Event]) -> Session:
+        state = ScopedState(
+            app=self.app_state.get(session.app_name, {}),
+            user=self.user_state.get(session.app_name, {}).get(session.user_id, {}),
+            session=session.state,
+        )
+        copied = Session(
+            id=session.id,
+            app_name=session.app_name,
+            user_id=session.user_id,
+            state=detached(state.merged()),
+            last_update_time=session.last_update_time,
+        )
+        copied.events = list(events)  # past validation, which would look at every event
+        return copied
+
+
+def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Event]:
+    if config is None:
+        return events
+    if config.num_recent_events is not None:
+        events = events[-config.num_recent_events :] if config.num_recent_events else []
+    if config.after_timestamp is None:
+        return events
+    start = len(events)
+    while start > 0 and events[start - 1].timestamp >= config.after_timestamp:
+        start -= 1
+    return events[start:]

@@ -1,0 +1,149 @@
+"""`State`: a session's state with the changes that are not committed yet (adk-runtime 2.2)."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from devui.runtime.sessions.copies import NotCopyableError, deep_copy
+
+
+class StateSchemaError(TypeError):
+    """A key or a value that the declared state schema does not allow."""
+
+
+class State:
+    """A view of the live state that also records what changed.
+
+    A write goes to both: to `value`, so that later code of the same invocation sees it (a dirty
+    read), and to `delta`, which is committed with the next event. Reads prefer the delta. There
+    is no deletion; a key is removed by writing None.
+
+    A dict or list that is read may be changed in place. So a copy is kept of it, and `has_delta`
+    records the container if it has changed since, provided JSON can hold it exactly.
+    """
+
+    APP_PREFIX: ClassVar[str] = "app:"
+    USER_PREFIX: ClassVar[str] = "user:"
+    TEMP_PREFIX: ClassVar[str] = "temp:"
+
+    def __init__(
+        self,
+        value: dict[str, Any],
+        delta: dict[str, Any],
+        schema: type[BaseModel] | None = None,
+    ) -> None:
+        self._value = value
+        self._delta = delta
+        self._schema = schema
+        self._read: dict[str, tuple[Any, Any]] = {}
+        """Containers handed out, each with a copy of how it was."""
+        self._recorded: set[str] = set()
+        """Keys that are in the delta because of a change in place."""
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._current(key)
+        if isinstance(value, dict | list) and key not in self._read:
+            self._remember(key, value)
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.update({key: value})
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._delta or key in self._value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.to_dict())
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value, or `default` for an unknown key."""
+        return self[key] if key in self else default
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value; `default` is written first if the key is unknown."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, delta: Mapping[str, Any]) -> None:
+        """Write several keys; raises StateSchemaError before any of them is written."""
+        if self._schema is not None:
+            for key, value in delta.items():
+                _check(self._schema, key, value)
+        self._value.update(delta)
+        self._delta.update(delta)
+        for key in delta:
+            self._forget(key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All keys and values, the uncommitted ones included."""
+        return {**self._value, **self._delta}
+
+    def has_delta(self) -> bool:
+        """Whether there is anything to commit; records changes in place first."""
+        for key in list(self._read):
+            self._record(key)
+        return bool(self._delta)
+
+    def _current(self, key: str) -> Any:
+        return self._delta[key] if key in self._delta else self._value[key]
+
+    def _remember(self, key: str, container: Any) -> None:
+        try:
+            before = deep_copy(container)
+            if container == before:  # else it would look changed at every look
+                self._read[key] = (container, before)
+        except (NotCopyableError, TypeError, ValueError):
+            return
+
+    def _forget(self, key: str) -> None:
+        self._read.pop(key, None)
+        self._recorded.discard(key)
+
+    def _record(self, key: str) -> None:
+        container, before = self._read[key]
+        if key not in self or self._current(key) is not container:
+            self._forget(key)  # replaced since it was read: the new value counts
+        elif container == before:
+            return
+        elif _equals_its_json(container):
+            if key not in self._delta:
+                self._recorded.add(key)
+            self._value[key] = self._delta[key] = container
+            del self._read[key]
+            self._remember(key, container)
+        else:
+            if key in self._recorded:
+                del self._delta[key]
+            self._forget(key)
+
+
+def _equals_its_json(value: Any) -> bool:
+    try:
+        return bool(to_jsonable_python(value, inf_nan_mode="null") == value)
+    except (ValueError, TypeError):
+        return False
+
+
+def _check(schema: type[BaseModel], key: str, value: Any) -> None:
+    if ":" in key:  # scopes and internal owners are not part of the schema
+        return
+    if key not in schema.model_fields:
+        raise StateSchemaError(
+            f"{key!r} is not declared in the state schema {schema.__name__}; "
+            f"declared are {sorted(schema.model_fields)}."
+        )
+    try:
+        _adapter(schema, key).validate_python(value)
+    except ValidationError as error:
+        raise StateSchemaError(
+            f"The value for {key!r} does not fit {schema.__name__}.{key}: {error}"
+        ) from error
+
+
+@lru_cache(maxsize=256)
+def _adapter(schema: type[BaseModel], key: str) -> TypeAdapter[Any]:
+    return TypeAdapter(schema.model_fields[key].rebuild_annotation())
