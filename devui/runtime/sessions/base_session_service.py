@@ -89,5 +89,5 @@ class BaseSessionService(ABC):
         session.events.append(event)
         return event
 
-    async def flush(self) -> None:
+    async def flush(self) -> None:  # noqa: B027  doing nothing is right for most
         """Write out what is buffered; most services buffer nothing."""

@@ -17,7 +17,7 @@ def deep_copy(value: Any) -> Any:
         return value
     try:
         return copy.deepcopy(value)
-    except Exception as error:  # noqa: BLE001  copying runs methods of users' classes
+    except Exception as error:  # copying runs methods of users' classes
         raise NotCopyableError(f"{type(value).__name__} cannot be copied: {error}") from error
 
 

@@ -60,7 +60,7 @@ class State:
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value, or `default` for an unknown key."""
-        return self[key] if key in self else default
+        return self[key] if key in self else default  # noqa: SIM401  this is that `get`
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value; `default` is written first if the key is unknown."""
