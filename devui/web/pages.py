@@ -1,0 +1,58 @@
+"""The pages: one model per template, with exactly the template's variables.
+
+`theme` is the value of the cookie of that name: `auto`, `light` or `dark`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from devui.web import parts
+
+Theme = Literal["auto", "light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppsPage:
+    """`/`: every app that was found, and the sessions used last."""
+
+    template: ClassVar[str] = "pages/apps.html"
+    theme: Theme
+    folder: str
+    """Where apps are looked for."""
+    apps: tuple[parts.AppCard, ...]
+    recent: tuple[parts.SessionItem, ...]
+    notices: tuple[parts.Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AppPage:
+    """`/apps/{app}`: one app, its sessions, and a way to start another."""
+
+    template: ClassVar[str] = "pages/app.html"
+    theme: Theme
+    app: parts.AppCard
+    readme: str
+    """The app's README as markdown; "" if it has none."""
+    form: parts.NewSession
+    sessions: tuple[parts.SessionItem, ...]
+    older_href: str | None = None
+    notices: tuple[parts.Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """`/sessions/{key}`: chat, timeline, inspector."""
+
+    template: ClassVar[str] = "pages/session.html"
+    theme: Theme
+    key: int
+    name: str
+    """The session's title, for the browser's tab."""
+    topbar: parts.TopBar
+    chat: parts.Chat
+    timeline: parts.Timeline
+    inspector: parts.Inspector
+    transport: parts.Transport
+    stream_href: str
+    """The stream of everything that comes after this page."""
+    notices: tuple[parts.Notice, ...] = ()

@@ -1,0 +1,127 @@
+"""What stands around the panes of a session: top bar, run, totals, transport bar."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from devui.web.parts.basics import Failure, Moment
+
+Status = Literal["idle", "running", "stopping", "done", "failed", "stopped", "interrupted"]
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    label: str
+    href: str
+    note: str = ""
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """The state of the session's newest run. Goes into `#run`."""
+
+    template: ClassVar[str] = "parts/run_status.html"
+    status: Status
+    word: str
+    stop_href: str | None = None
+    """Where a running run is stopped; None when there is nothing to stop."""
+    started: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How a run ended when it did not simply finish; a row of the timeline."""
+
+    template: ClassVar[str] = "parts/run_end.html"
+    run: str
+    status: Status
+    text: str
+    moment: Moment
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunNote:
+    """The same as a message of the chat."""
+
+    template: ClassVar[str] = "parts/run_note.html"
+    run: str
+    status: Status
+    text: str
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Figures of the whole session. Goes into `#totals`; a dash for unknown."""
+
+    template: ClassVar[str] = "parts/totals.html"
+    events: str
+    tokens: str
+    seconds: str
+    """Time spent in runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The session's name, renamed in place. Goes into `#title`."""
+
+    template: ClassVar[str] = "parts/title.html"
+    title: str
+    """What the developer called it, or ""."""
+    fallback: str
+    """What it is called without a title."""
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopBar:
+    template: ClassVar[str] = "parts/topbar.html"
+    app: str
+    app_href: str
+    apps: tuple[MenuItem, ...]
+    title: Title
+    sessions: tuple[MenuItem, ...]
+    """The newest sessions of this app."""
+    delete_action: str
+    user: str
+    session_id: str
+    run: RunStatus
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on the scrubber: one event, or the loudest kind of a bin of events."""
+
+    kind: str
+    x: float
+    """0 to 1000."""
+    height: int
+    """In pixels of a rail 24 high."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """The scrubber's picture of the whole session. Goes into `#ticks`."""
+
+    template: ClassVar[str] = "parts/ticks.html"
+    count: int
+    marks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """The bar at the bottom: one event back, one forward, the scrubber, back to now."""
+
+    template: ClassVar[str] = "parts/transport.html"
+    action: str
+    """The session page; the scrubber is a form that asks it for `event`."""
+    ticks: Ticks
+    selected: int | None
+    """The event the page is as of; None when it follows the newest."""
+    spoken: str
+    """The scrubber's value in words, for those who hear it."""
+    previous_href: str | None
+    next_href: str | None
+    live_href: str

@@ -1,0 +1,116 @@
+"""The timeline: one row per event, grouped by invocation."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias
+
+from devui.web.parts.chat import ChatMessage
+from devui.web.parts.session import RunEnd, RunNote
+
+FlagKind = Literal["delta", "artifact", "chunks", "partial", "final", "long", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    kind: FlagKind
+    text: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event, one line. The element's id is `e-{number}`."""
+
+    template: ClassVar[str] = "parts/event_row.html"
+    number: int
+    kind: str
+    word: str
+    icon: str
+    author: str
+    text: str
+    code: bool
+    """The text is code or JSON."""
+    flags: tuple[Flag, ...]
+    elapsed: str
+    """Seconds since the event before; a dash for unknown."""
+    tokens: str
+    depth: int
+    """How deep the branch is, 0 to 4."""
+    branch: str
+    group: str
+    """DOM id of the invocation's header."""
+    href: str
+    selected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InvocationHeader:
+    """The row above an invocation's events; its element's id is `group`."""
+
+    template: ClassVar[str] = "parts/invocation.html"
+    group: str
+    text: str
+    """What the user said."""
+    events: str
+    elapsed: str
+    tokens: str
+    continued: bool = False
+    """The invocation began before this window."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRow:
+    """An event that is still being produced: a run of partial events."""
+
+    icon: str
+    kind: str
+    word: str
+    author: str
+    text: str
+    chunks: str
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRows:
+    """Goes into `#live-rows`."""
+
+    template: ClassVar[str] = "parts/live_rows.html"
+    rows: tuple[LiveRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The end of the window: a link to what came before, followed when it scrolls into view."""
+
+    template: ClassVar[str] = "parts/earlier.html"
+    href: str
+    """The fragment of older rows."""
+    page_href: str
+    """The same as a page."""
+    count: int
+    """How many events are above."""
+
+
+TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    template: ClassVar[str] = "parts/timeline.html"
+    items: tuple[TimelineItem, ...]
+    live: LiveRows
+    count: int
+    """Events of the whole session."""
+    earlier: Earlier | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The answer that `Earlier` asks for.
+
+    It takes the place of `Earlier` and puts the older messages above the chat.
+    """
+
+    template: ClassVar[str] = "parts/older.html"
+    items: tuple[TimelineItem, ...]
+    messages: tuple[ChatMessage | RunNote, ...]
+    earlier: Earlier | None = None
