@@ -76,7 +76,8 @@ class LlmRequest(BaseModel):
                     " Rename one of them.",
                     tool.name,
                 )
-            declarations.append(declaration)
+            # The tool's own name decides: toolsets rename tools without knowing their declarations.
+            declarations.append(declaration.model_copy(update={"name": tool.name}))
             self.tools_dict[tool.name] = tool
         if declarations:
             self._append_declarations(declarations)

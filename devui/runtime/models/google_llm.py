@@ -1,0 +1,181 @@
+"""Gemini, over google-genai."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from google.genai import Client, types
+from google.genai.errors import ClientError
+from pydantic import Field, PrivateAttr
+
+from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.response_aggregator import ResponseAggregator
+
+_API_VERSION = "GOOGLE_GENAI_API_VERSION"
+_TOO_MANY_REQUESTS = 429
+_NO_AUTOMATIC_CALLS = types.AutomaticFunctionCallingConfig(disable=True)
+
+
+class Gemini(BaseLlm):
+    """A Gemini model (adk-runtime 9.3).
+
+    The client is made on first use, one per event loop, from the environment:
+    `GOOGLE_API_KEY` or `GEMINI_API_KEY` for the Gemini API, or the variables of
+    google-genai for Vertex AI.
+    """
+
+    model: str = "gemini-2.5-flash"
+    client: Client | None = Field(default=None, exclude=True)
+    """A client to use as it is, instead of making one."""
+    client_kwargs: dict[str, Any] | None = Field(default=None, exclude=True, repr=False)
+    """More arguments for `google.genai.Client`, such as `api_key` or `location`."""
+    base_url: str | None = None
+    """Where the service is, for proxies and stand-ins."""
+    api_version: str | None = None
+    """The version of the API; else `GOOGLE_GENAI_API_VERSION`, else google-genai's own."""
+    retry_options: types.HttpRetryOptions | None = None
+    """How to retry failed requests; without it, none is retried."""
+
+    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
+        default_factory=WeakKeyDictionary
+    )
+
+    @classmethod
+    def supported_models(cls) -> list[str]:
+        """Gemini's names, in the Gemini API and in Vertex AI."""
+        return [
+            r"gemini-.*",
+            r"gemma-4.*",
+            r"model-optimizer-.*",
+            r"projects/.+/locations/.+/endpoints/.+",
+            r"projects/.+/locations/.+/publishers/google/models/gemini.+",
+        ]
+
+    @property
+    def api_client(self) -> Client:
+        """The client of the running event loop.
+
+        Raises:
+            ValueError: there is no API key, or google-genai's settings contradict each other.
+        """
+        if self.client is not None:
+            return self.client
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = self._new_client()
+        return self._clients[loop]
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """Only Vertex AI takes an output schema together with tools."""
+        return LlmCapabilities(output_schema_and_tools=bool(self.api_client.vertexai))
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Ask Gemini.
+
+        Raises:
+            google.genai.errors.APIError: the service refused the request, or failed.
+            ValueError: there is no API key.
+        """
+        self._maybe_append_user_content(llm_request)
+        client = self.api_client
+        arguments = _arguments(llm_request, self.model, for_vertex=bool(client.vertexai))
+        try:
+            if stream:
+                async with aclosing(_stream(client, arguments)) as responses:
+                    async for response in responses:
+                        yield response
+            else:
+                answer = await client.aio.models.generate_content(**arguments)
+                yield _explained(LlmResponse.create(answer))
+        except ClientError as error:
+            if error.code == _TOO_MANY_REQUESTS:
+                error.add_note(
+                    "The quota of this API key is used up for now. Wait a little, use another"
+                    " model or key, or let Gemini(retry_options=...) try again."
+                )
+            raise
+
+    def _new_client(self) -> Client:
+        options: dict[str, Any] = {"http_options": self._http_options()}
+        if self.model.startswith("projects/"):
+            options["vertexai"] = True
+        try:
+            return Client(**{**options, **(self.client_kwargs or {})})
+        except ValueError as error:
+            raise ValueError(
+                f"No client for {self.model!r}: {error} Set GOOGLE_API_KEY in the environment or"
+                " in the .env file beside the agent (keys: https://aistudio.google.com/apikey),"
+                " or use a model that needs none, such as ScriptedLlm."
+            ) from error
+
+    def _http_options(self) -> types.HttpOptions:
+        return types.HttpOptions(
+            base_url=self.base_url,
+            api_version=self.api_version or os.environ.get(_API_VERSION) or None,
+            retry_options=self.retry_options,
+        )
+
+
+async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[LlmResponse, None]:
+    aggregator = ResponseAggregator()
+    chunks = cast(
+        "AsyncGenerator[types.GenerateContentResponse, None]",
+        await client.aio.models.generate_content_stream(**arguments),
+    )
+    async with aclosing(chunks):
+        async for chunk in chunks:
+            fragment = aggregator.add(chunk)
+            if fragment is not None:
+                yield fragment
+    yield _explained(aggregator.whole())
+
+
+def _explained(response: LlmResponse) -> LlmResponse:
+    """The service often gives a code alone; people need a sentence."""
+    if response.error_code and not response.error_message:
+        response.error_message = (
+            f"Gemini ended its answer with {response.error_code}"
+            " (https://ai.google.dev/api/generate-content#FinishReason)."
+        )
+    return response
+
+
+def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> dict[str, Any]:
+    """What google-genai is called with; the runtime calls functions itself."""
+    update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
+    contents = llm_request.contents
+    if not for_vertex:  # the Gemini API refuses both
+        update["labels"] = None
+        contents = [_without_display_names(content) for content in contents]
+    config = llm_request.config.model_copy(update=update)
+    return {"model": llm_request.model or model, "contents": contents, "config": config}
+
+
+def _without_display_names(content: types.Content) -> types.Content:
+    parts = content.parts or []
+    if not any(_is_named(part) for part in parts):
+        return content
+    return content.model_copy(update={"parts": [_nameless(part) for part in parts]})
+
+
+def _is_named(part: types.Part) -> bool:
+    data = part.inline_data or part.file_data
+    return data is not None and data.display_name is not None
+
+
+def _nameless(part: types.Part) -> types.Part:
+    if part.inline_data:
+        data = part.inline_data.model_copy(update={"display_name": None})
+        return part.model_copy(update={"inline_data": data})
+    if part.file_data:
+        file = part.file_data.model_copy(update={"display_name": None})
+        return part.model_copy(update={"file_data": file})
+    return part

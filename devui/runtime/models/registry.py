@@ -1,0 +1,62 @@
+"""`LLMRegistry`: from a model's name to the class that speaks to it (adk-runtime 9.2)."""
+
+import re
+
+from devui.runtime.models.base_llm import BaseLlm
+from devui.runtime.models.google_llm import Gemini
+
+_classes: dict[str, type[BaseLlm]] = dict.fromkeys(Gemini.supported_models(), Gemini)
+
+
+class LLMRegistry:
+    """All model classes by the patterns of their models' names."""
+
+    @staticmethod
+    def register(llm_cls: type[BaseLlm]) -> None:
+        """Use a class for every name that its `supported_models` match.
+
+        What is registered later is asked first.
+        """
+        for pattern in llm_cls.supported_models():
+            _classes.pop(pattern, None)
+            _classes[pattern] = llm_cls
+
+    @staticmethod
+    def resolve(model: str) -> type[BaseLlm]:
+        """The class for a model's name, or for `Class:name`.
+
+        Raises:
+            ValueError: no class matches.
+        """
+        return _find(model)[0]
+
+    @staticmethod
+    def new_llm(model: str) -> BaseLlm:
+        """A new model object for a name, or for `Class:name`.
+
+        Raises:
+            ValueError: no class matches.
+        """
+        llm_cls, name = _find(model)
+        return llm_cls(model=name)
+
+
+def _find(model: str) -> tuple[type[BaseLlm], str]:
+    prefix, colon, rest = model.partition(":")
+    for pattern, llm_cls in reversed(_classes.items()):
+        if colon and prefix.lower() in _names(llm_cls):
+            return llm_cls, rest
+        if re.fullmatch(pattern, model):
+            return llm_cls, model
+    known = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
+    raise ValueError(
+        f"No model class is registered for {model!r}. Known: {', '.join(known)}."
+        " Check the name, pass a BaseLlm object as Agent(model=...), or register a class"
+        " for such names with LLMRegistry.register(YourLlm)."
+    )
+
+
+def _names(llm_cls: type[BaseLlm]) -> tuple[str, str]:
+    """The names a class goes by as a prefix: with and without `Llm`."""
+    name = llm_cls.__name__.lower()
+    return name, name.removesuffix("llm")

@@ -1,0 +1,123 @@
+"""A stand-in for the Gemini API: real HTTP on a local port, answers from a queue.
+
+    with GeminiServer() as server:
+        server.answer(chunk(text("Hel")), chunk(text("lo"), finish="STOP"))
+        model = Gemini(base_url=server.url, client_kwargs={"api_key": "any"})
+
+It speaks `models/{model}:generateContent` (the first chunk is the answer) and
+`models/{model}:streamGenerateContent?alt=sse` (each chunk is one SSE message),
+so the real google-genai client stands between it and what is tested.
+"""
+
+import json
+import threading
+from collections import deque
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it arrived."""
+
+    path: str
+    query: str
+    headers: dict[str, str]
+    body: Json
+
+
+@dataclass(frozen=True)
+class _Answer:
+    status: int
+    chunks: tuple[Json, ...]
+
+
+class GeminiServer:
+    """The server; use it as a context manager."""
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self._answers: deque[_Answer] = deque()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base URL for `Gemini(base_url=...)`."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def answer(self, *chunks: Json) -> None:
+        """Queue the answer to one request; see `chunk`."""
+        self._answers.append(_Answer(200, chunks))
+
+    def fail(self, code: int, status: str, message: str) -> None:
+        """Queue an HTTP error in Google's form, for example 429 RESOURCE_EXHAUSTED."""
+        error = {"error": {"code": code, "message": message, "status": status}}
+        self._answers.append(_Answer(code, (error,)))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def _take(self, received: Received) -> _Answer:
+        self.received.append(received)
+        if self._answers:
+            return self._answers.popleft()
+        message = "The test queued no answer for this request: call server.answer(...)."
+        error = {"error": {"code": 500, "message": message, "status": "INTERNAL"}}
+        return _Answer(500, (error,))
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                url = urlsplit(self.path)
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                answer = server._take(Received(url.path, url.query, headers, body))
+                streams = answer.status == 200 and url.path.endswith(":streamGenerateContent")
+                self.send_response(answer.status)
+                media = "text/event-stream" if streams else "application/json"
+                self.send_header("Content-Type", media)
+                self.end_headers()
+                if streams:
+                    for message in answer.chunks:
+                        self.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
+                        self.wfile.flush()
+                else:
+                    self.wfile.write(json.dumps(answer.chunks[0]).encode())
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+def chunk(*parts: Json, finish: str | None = None, **more: Any) -> Json:
+    """One GenerateContentResponse in Gemini's JSON with one candidate."""
+    candidate: Json = {"index": 0}
+    if parts:
+        candidate["content"] = {"role": "model", "parts": list(parts)}
+    if finish:
+        candidate["finishReason"] = finish
+    return {"candidates": [candidate], "modelVersion": "gemini-test-001", **more}
+
+
+def text(value: str, **more: Any) -> Json:
+    """A text part; `thought=True` for a thought."""
+    return {"text": value, **more}
+
+
+def call(name: str, **args: Any) -> Json:
+    """A function-call part."""
+    return {"functionCall": {"name": name, "args": args}}

@@ -1,0 +1,273 @@
+"""Gemini, through the real google-genai client, against a local server."""
+
+import pytest
+from google.genai import types
+from google.genai.errors import ClientError, ServerError
+
+from devui.runtime.models import Gemini, LLMRegistry, LlmRequest
+from tests.kit.gemini_server import GeminiServer, call, chunk, text
+
+USAGE = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
+
+
+@pytest.fixture
+def server():
+    with GeminiServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def gemini(server):
+    model = Gemini(model="gemini-test", base_url=server.url, client_kwargs={"api_key": "test-key"})
+    yield model
+    await model.api_client.aio.aclose()
+    model.api_client.close()
+
+
+def request(*contents, **config):
+    user = types.Content(role="user", parts=[types.Part(text="hello")])
+    return LlmRequest(
+        contents=list(contents) or [user], config=types.GenerateContentConfig(**config)
+    )
+
+
+async def ask(gemini, llm_request=None, *, stream=False):
+    llm_request = llm_request or request()
+    return [answer async for answer in gemini.generate_content_async(llm_request, stream)]
+
+
+def texts(response):
+    return [(part.text, part.thought) for part in response.content.parts]
+
+
+async def test_one_answer_without_streaming(server, gemini):
+    server.answer(chunk(text("Hello."), finish="STOP", usageMetadata=USAGE))
+
+    [answer] = await ask(gemini)
+
+    assert texts(answer) == [("Hello.", None)]
+    assert answer.partial is None
+    assert answer.finish_reason == types.FinishReason.STOP
+    assert answer.usage_metadata.total_token_count == 10
+    assert answer.model_version == "gemini-test-001"
+
+
+async def test_the_request_carries_contents_instructions_tools_and_key(server, gemini):
+    server.answer(chunk(text("ok"), finish="STOP"))
+    tool = types.Tool(
+        function_declarations=[
+            types.FunctionDeclaration(
+                name="find", parameters_json_schema={"type": "object", "properties": {}}
+            )
+        ]
+    )
+
+    await ask(gemini, request(system_instruction="Be brief.", temperature=0.5, tools=[tool]))
+
+    [received] = server.received
+    assert received.path.endswith("/models/gemini-test:generateContent")
+    assert received.headers["x-goog-api-key"] == "test-key"
+    assert received.body["contents"] == [{"role": "user", "parts": [{"text": "hello"}]}]
+    assert received.body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
+    assert received.body["generationConfig"]["temperature"] == 0.5
+    [declaration] = received.body["tools"][0]["functionDeclarations"]
+    assert declaration["name"] == "find"
+
+
+async def test_streamed_text_comes_in_fragments_and_then_whole(server, gemini):
+    server.answer(
+        chunk(text("Hel")),
+        chunk(text("lo ")),
+        chunk(text("there."), finish="STOP", usageMetadata=USAGE),
+    )
+
+    *fragments, whole = await ask(gemini, stream=True)
+
+    assert [texts(fragment)[0][0] for fragment in fragments] == ["Hel", "lo ", "there."]
+    assert all(fragment.partial for fragment in fragments)
+    assert texts(whole) == [("Hello there.", None)]
+    assert whole.partial is False
+    assert whole.usage_metadata.prompt_token_count == 7
+    assert server.received[0].query == "alt=sse"
+
+
+async def test_thoughts_and_answers_are_joined_apart(server, gemini):
+    server.answer(
+        chunk(text("Let me ", thought=True)),
+        chunk(text("think.", thought=True, thoughtSignature="c2ln")),
+        chunk(text("It is ")),
+        chunk(text("42."), finish="STOP"),
+    )
+
+    whole = (await ask(gemini, stream=True))[-1]
+
+    assert texts(whole) == [("Let me think.", True), ("It is 42.", None)]
+    assert whole.content.parts[0].thought_signature == b"sig"
+
+
+async def test_parallel_calls_keep_their_order_and_their_ids(server, gemini):
+    server.answer(
+        chunk(text("Checking both.")),
+        chunk(call("weather", city="Rome"), call("weather", city="Oslo")),
+        chunk(finish="STOP"),
+    )
+
+    *fragments, whole = await ask(gemini, stream=True)
+
+    shown = fragments[1].get_function_calls()
+    calls = whole.get_function_calls()
+    assert [one.args for one in calls] == [{"city": "Rome"}, {"city": "Oslo"}]
+    assert [one.id for one in calls] == [one.id for one in shown]
+    assert all(one.id.startswith("adk-") for one in calls)
+    assert calls[0].id != calls[1].id
+
+
+async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, gemini):
+    def piece(*arguments, more=True, **named):
+        arguments = [{"jsonPath": path, **value} for path, value in arguments]
+        return {"functionCall": {**named, "partialArgs": arguments, "willContinue": more}}
+
+    server.answer(
+        chunk(piece(("$.city", {"stringValue": "Lon"}), name="book")),
+        chunk(piece(("$.city", {"stringValue": "don"}), ("$.legs[1].day", {"numberValue": 2}))),
+        chunk(piece(("$['a b']", {"boolValue": True}), more=False)),
+        chunk(call("pay"), finish="STOP"),
+    )
+
+    *fragments, whole = await ask(gemini, stream=True)
+
+    book, pay = whole.get_function_calls()
+    assert book.args == {"city": "London", "legs": [None, {"day": 2}], "a b": True}
+    assert pay.name == "pay"
+    assert {f.get_function_calls()[0].id for f in fragments[:3]} == {book.id}
+
+
+async def test_a_call_that_the_server_sends_twice_counts_once(server, gemini):
+    twice = {"functionCall": {"id": "call-1", "name": "pay", "args": {}}}
+    server.answer(chunk(twice), chunk(twice, finish="STOP"))
+
+    whole = (await ask(gemini, stream=True))[-1]
+
+    assert [one.id for one in whole.get_function_calls()] == ["call-1"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_stopped_for_safety_is_an_error(server, gemini, stream):
+    server.answer(chunk(finish="SAFETY"))
+
+    [answer] = await ask(gemini, stream=stream)
+
+    assert answer.error_code == "SAFETY"
+    assert "ended its answer with SAFETY" in answer.error_message
+    assert answer.content is None
+
+
+async def test_a_stream_cut_by_its_length_keeps_the_text_and_says_so(server, gemini):
+    server.answer(chunk(text("Once upon")), chunk(text(" a"), finish="MAX_TOKENS"))
+
+    whole = (await ask(gemini, stream=True))[-1]
+
+    assert texts(whole) == [("Once upon a", None)]
+    assert whole.error_code == "MAX_TOKENS"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_blocked_prompt_is_an_error(server, gemini, stream):
+    feedback = {"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "not this"}
+    server.answer({"promptFeedback": feedback})
+
+    [answer] = await ask(gemini, stream=stream)
+
+    assert (answer.error_code, answer.error_message) == ("PROHIBITED_CONTENT", "not this")
+
+
+async def test_a_stream_that_says_nothing_is_an_error(server, gemini):
+    server.answer(chunk(finish="STOP"))
+
+    [answer] = await ask(gemini, stream=True)
+
+    assert answer.error_code == "MODEL_RETURNED_NO_CONTENT"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_too_many_requests_raise_with_advice(server, gemini, stream):
+    server.fail(429, "RESOURCE_EXHAUSTED", "Quota exceeded.")
+
+    with pytest.raises(ClientError, match="Quota exceeded") as caught:
+        await ask(gemini, stream=stream)
+
+    assert caught.value.status == "RESOURCE_EXHAUSTED"
+    assert "retry_options" in caught.value.__notes__[0]
+
+
+async def test_a_failing_service_raises(server, gemini):
+    server.fail(500, "INTERNAL", "It broke.")
+
+    with pytest.raises(ServerError, match="It broke"):
+        await ask(gemini)
+
+
+async def test_retries_happen_when_asked_for(server):
+    server.fail(503, "UNAVAILABLE", "Overloaded.")
+    server.answer(chunk(text("ok"), finish="STOP"))
+    gemini = Gemini(
+        base_url=server.url,
+        client_kwargs={"api_key": "test-key"},
+        retry_options=types.HttpRetryOptions(attempts=2, initial_delay=0.01, max_delay=0.02),
+    )
+
+    [answer] = await ask(gemini)
+
+    assert texts(answer) == [("ok", None)]
+    await gemini.api_client.aio.aclose()
+
+
+async def test_the_conversation_ends_with_a_user_turn(server, gemini):
+    server.answer(chunk(text("ok"), finish="STOP"))
+
+    await ask(gemini, request(types.Content(role="model", parts=[types.Part(text="I said")])))
+
+    roles = [content["role"] for content in server.received[0].body["contents"]]
+    assert roles == ["model", "user"]
+
+
+async def test_what_the_gemini_api_refuses_is_left_out(server, gemini):
+    server.answer(chunk(text("ok"), finish="STOP"))
+    blob = types.Blob(data=b"x", mime_type="image/png", display_name="cat.png")
+    content = types.Content(role="user", parts=[types.Part(inline_data=blob)])
+
+    await ask(gemini, request(content, labels={"team": "a"}))
+
+    assert "labels" not in server.received[0].body
+    assert blob.display_name == "cat.png"
+
+
+async def test_a_missing_key_says_which_variable_to_set(monkeypatch):
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(ValueError, match=r"GOOGLE_API_KEY.*ScriptedLlm"):
+        await ask(Gemini())
+
+
+def test_the_registry_finds_gemini_by_name_and_by_prefix():
+    assert LLMRegistry.new_llm("gemini-2.5-flash").model == "gemini-2.5-flash"
+    assert LLMRegistry.resolve("Gemini:tuned").__name__ == "Gemini"
+    assert LLMRegistry.new_llm("gemini:tuned").model == "tuned"
+
+
+def test_an_unknown_model_is_refused_with_what_is_known():
+    with pytest.raises(ValueError, match=r"'gpt-9'.*Gemini \(gemini-\.\*\).*register"):
+        LLMRegistry.new_llm("gpt-9")
+
+
+def test_a_registered_class_is_asked_before_the_built_in_ones():
+    class Own(Gemini):
+        @classmethod
+        def supported_models(cls):
+            return [r"gemini-own-.*"]
+
+    LLMRegistry.register(Own)
+
+    assert LLMRegistry.resolve("gemini-own-1") is Own
+    assert LLMRegistry.resolve("gemini-2.5-pro") is Gemini
