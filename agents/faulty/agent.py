@@ -27,8 +27,8 @@ def divide(dividend: int, divisor: int) -> float:
 
 async def loop_forever() -> None:
     """Run without end, giving way to others at each turn: it can be cancelled."""
-    while True:
-        await asyncio.sleep(0)  # noqa: ASYNC110 - there is nothing to wait for
+    while True:  # noqa: ASYNC110 - there is nothing to wait for
+        await asyncio.sleep(0)
 
 
 async def spin_forever() -> None:

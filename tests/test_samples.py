@@ -1,0 +1,233 @@
+"""The samples do what their READMEs promise: every example prompt is run."""
+
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.events import Event
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.sessions import Session
+from devui.worker.loading import load
+from tests.source import ROOT
+
+AGENTS = ROOT / "agents"
+NAMES = sorted(path.parent.name for path in AGENTS.glob("*/agent.py"))
+USER = "ada"
+
+
+def prompts(name: str) -> list[str]:
+    """The fenced blocks below the heading that the start page looks for."""
+    text = (AGENTS / name / "README.md").read_text(encoding="utf-8")
+    section = re.split(r"^## ", text.split("## Example prompts\n", 1)[1], flags=re.MULTILINE)[0]
+    return [block.strip() for block in re.findall(r"```\n(.*?)```", section, re.DOTALL)]
+
+
+class Conversation:
+    """One session with one sample."""
+
+    def __init__(self, runner: InMemoryRunner, session: Session) -> None:
+        self.runner = runner
+        self.session = session
+        self.seen: list[Event] = []
+        """What the last turn yielded, partial events included."""
+
+    async def say(self, text: str) -> list[Event]:
+        """Run one streamed turn and return its events; `seen` holds them as they come."""
+        self.seen = []
+        message = types.Content(role="user", parts=[types.Part(text=text)])
+        async for event in self.runner.run_async(
+            user_id=USER,
+            session_id=self.session.id,
+            new_message=message,
+            run_config=RunConfig(streaming_mode=StreamingMode.SSE),
+        ):
+            self.seen.append(event)
+        return self.seen
+
+    async def stored(self) -> Session:
+        found = await self.runner.session_service.get_session(
+            app_name=self.runner.app_name, user_id=USER, session_id=self.session.id
+        )
+        assert found is not None
+        return found
+
+    async def another(self) -> "Conversation":
+        """A new session of the same user."""
+        return await begin(self.runner)
+
+
+async def begin(runner: InMemoryRunner) -> Conversation:
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
+    return Conversation(runner, session)
+
+
+@pytest.fixture
+def only_scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Load samples afresh, without a model and without a trace."""
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for module in [m for m in sys.modules if m.split(".")[0] in NAMES]:
+        del sys.modules[module]
+
+
+async def open_sample(name: str) -> Conversation:
+    return await begin(InMemoryRunner(agent=load(AGENTS, name), app_name=name))
+
+
+def texts(events: list[Event]) -> list[str]:
+    return [
+        part.text or ""
+        for event in events
+        if not event.partial and event.content
+        for part in event.content.parts or []
+        if part.text and not part.thought
+    ]
+
+
+def calls(events: list[Event]) -> list[str]:
+    """The names of the tools called, partial events left out."""
+    whole = [event for event in events if not event.partial]
+    return [call.name or "" for event in whole for call in event.get_function_calls()]
+
+
+pytestmark = pytest.mark.usefixtures("only_scripts")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_sample_says_what_it_shows_and_has_three_prompts(name: str) -> None:
+    readme = AGENTS / name / "README.md"
+    assert readme.read_text(encoding="utf-8").startswith(f"# {name}\n\n")
+    assert len(prompts(name)) == 3
+    assert (AGENTS / name / "__init__.py").is_file()
+    guide = Path(ROOT / "docs" / "guide" / "samples.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in guide
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - {"faulty"}))
+async def test_every_prompt_is_answered_in_order_and_alone(name: str) -> None:
+    together = await open_sample(name)
+    for prompt in prompts(name):
+        alone = await together.another()
+        for conversation in (together, alone):
+            events = await conversation.say(prompt)
+            assert events[-1].is_final_response()
+            assert texts(events)[-1]
+            assert not re.search(r"\{\w+", texts(events)[-1]), "a template was not filled"
+
+
+async def test_travel_finds_flights_and_streams_the_answer() -> None:
+    travel = await open_sample("travel")
+    events = await travel.say(prompts("travel")[0])
+    assert calls(events) == ["find_airports", "search_flights", "save_itinerary"]
+    responses = [r.response for e in events for r in e.get_function_responses()]
+    assert responses[0] == {"result": ["LHR", "LGW", "STN"]}
+    assert [e.actions.artifact_delta for e in events if e.actions.artifact_delta] == [
+        {"itinerary.txt": 0}
+    ]
+    answer = [e for e in events if e.partial and not e.get_function_calls()][-20:]
+    assert len(answer) == 20
+    assert "| DV 326 | 12:40 | 13:30 | € 129 |" in texts(events)[-1]
+    state = (await travel.stored()).state
+    assert state["city"] == "London"
+    assert state["trip"]["day"] == "next Tuesday"
+    assert (state["user:searches"], state["app:lookups"]) == (1, 1)
+    assert not [key for key in state if key.startswith("temp:")]
+
+
+async def test_travel_hands_over_from_agent_to_agent() -> None:
+    travel = await open_sample("travel")
+    await travel.say("I need a flight to Tokyo tomorrow.")
+    events = await travel.say("Book it and pay with my card")
+    transfers = [e.actions.transfer_to_agent for e in events if e.actions.transfer_to_agent]
+    assert transfers == ["BookingAgent", "BillingAgent"]
+    assert events[-1].author == "BillingAgent"
+    assert "EUR 129 paid" in texts(events)[-1]
+    assert (await travel.stored()).state["paid"] == 129
+
+
+async def test_travel_goes_back_to_the_root_and_remembers_the_user() -> None:
+    travel = await open_sample("travel")
+    await travel.say("Book it and pay")
+    events = await travel.say("I live in Paris, remember that")
+    assert events[-1].author == "TravelAgent"
+    later = await travel.another()
+    await later.say("Fly me to Madrid? A flight to Madrid, please")
+    assert (await later.stored()).state["trip"]["from"] == "CDG"
+
+
+async def test_travel_says_what_it_knows_when_it_does_not_understand() -> None:
+    travel = await open_sample("travel")
+    events = await travel.say("Book a flight to Atlantis")
+    assert calls(events) == []
+    assert "London" in texts(events)[-1]
+
+
+async def test_field_state_reads_the_committed_value_after_the_yield(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    field = await open_sample("field_state")
+    events = await field.say("Write value_2 and read it back")
+    assert events[0].actions.state_delta == {"field_1": "value_2"}
+    assert texts(events)[-1] == "Resumed after the commit: field_1 is now 'value_2'."
+    assert "Value of field_1 is now: value_2" in capsys.readouterr().out
+
+
+async def test_field_state_shows_a_dirty_read(capsys: pytest.CaptureFixture[str]) -> None:
+    field = await open_sample("field_state")
+    events = await field.say("Show me a dirty read")
+    assert "Dirty read value in tool: value_1" in capsys.readouterr().out
+    carriers = [e for e in events if e.actions.state_delta == {"field_1": "value_1"}]
+    assert len(carriers) == 1
+    assert carriers[0].get_function_responses()
+    assert texts(await field.say("What is stored now?")) == ["field_1 is 'value_1'."]
+
+
+async def test_summary_streams_forty_fragments_and_keeps_one_answer() -> None:
+    summary = await open_sample("summary")
+    events = await summary.say(prompts("summary")[0])
+    partial = [event for event in events if event.partial]
+    assert len(partial) == 40
+    assert events[-1].is_final_response()
+    assert "".join(e.content.parts[0].text for e in partial) == texts(events)[-1]
+    assert [e.author for e in (await summary.stored()).events] == ["user", "SummaryAgent"]
+
+
+async def test_faulty_tool_raises() -> None:
+    faulty = await open_sample("faulty")
+    with pytest.raises(ZeroDivisionError):
+        await faulty.say("Divide one by zero")
+    assert calls(faulty.seen) == ["divide"]
+
+
+async def test_faulty_model_answers_with_an_error_event() -> None:
+    faulty = await open_sample("faulty")
+    events = await faulty.say("Trip the safety filter")
+    assert events[-1].error_code == "SAFETY_FILTER_TRIGGERED"
+    assert events[-1].error_message
+
+
+async def test_faulty_loops_until_it_is_cancelled() -> None:
+    faulty = await open_sample("faulty")
+    turn = asyncio.create_task(faulty.say("Loop for ever"))
+    while not calls(faulty.seen):
+        await asyncio.sleep(0)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not turn.done()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+
+
+async def test_faulty_loses_a_write_that_was_not_committed() -> None:
+    faulty = await open_sample("faulty")
+    with pytest.raises(RuntimeError, match="before the commit"):
+        await faulty.say("Lose a write")
+    assert "draft" not in (await faulty.stored()).state
