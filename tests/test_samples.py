@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 
+from devui.runtime.agents import Agent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.events import Event
 from devui.runtime.runners import InMemoryRunner
@@ -36,6 +37,8 @@ class Conversation:
         self.session = session
         self.seen: list[Event] = []
         """What the last turn yielded, partial events included."""
+        self.called = asyncio.Event()
+        """Set once the model has called a tool."""
 
     async def say(self, text: str) -> list[Event]:
         """Run one streamed turn and return its events; `seen` holds them as they come."""
@@ -48,6 +51,8 @@ class Conversation:
             run_config=RunConfig(streaming_mode=StreamingMode.SSE),
         ):
             self.seen.append(event)
+            if event.get_function_calls():
+                self.called.set()
         return self.seen
 
     async def stored(self) -> Session:
@@ -79,6 +84,15 @@ def only_scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 async def open_sample(name: str) -> Conversation:
     return await begin(InMemoryRunner(agent=load(AGENTS, name), app_name=name))
+
+
+def example_of_the_guide() -> Agent:
+    """The agent that docs/guide/samples.md shows."""
+    guide = (ROOT / "docs" / "guide" / "samples.md").read_text(encoding="utf-8")
+    code = guide.split("```python\n", 1)[1].split("```", 1)[0]
+    names: dict[str, Agent] = {}
+    exec(compile(code, "samples.md", "exec", dont_inherit=True), names)
+    return names["root_agent"]
 
 
 def texts(events: list[Event]) -> list[str]:
@@ -216,8 +230,7 @@ async def test_faulty_model_answers_with_an_error_event() -> None:
 async def test_faulty_loops_until_it_is_cancelled() -> None:
     faulty = await open_sample("faulty")
     turn = asyncio.create_task(faulty.say("Loop for ever"))
-    while not calls(faulty.seen):
-        await asyncio.sleep(0)
+    await faulty.called.wait()
     for _ in range(100):
         await asyncio.sleep(0)
     assert not turn.done()
@@ -231,3 +244,11 @@ async def test_faulty_loses_a_write_that_was_not_committed() -> None:
     with pytest.raises(RuntimeError, match="before the commit"):
         await faulty.say("Lose a write")
     assert "draft" not in (await faulty.stored()).state
+
+
+async def test_the_example_of_the_guide_works() -> None:
+    guide = await begin(InMemoryRunner(agent=example_of_the_guide(), app_name="guide"))
+    assert texts(await guide.say("What does seq mean?")) == [
+        "**seq**: the number that orders everything."
+    ]
+    assert texts(await guide.say("Hello")) == ["Ask me what a word means."]
