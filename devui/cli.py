@@ -1,0 +1,125 @@
+"""The `devui` command."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+import click
+
+from devui import __version__
+from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Settings
+from devui.store.errors import StoreError
+from devui.web.access import Access, WeakToken
+from devui.web.hosts import BindRefused, check_bind
+from devui.web.program import serve
+
+_PORTS_TRIED = 50
+
+_EXAMPLES = """\b
+Examples:
+  devui agents               open the UI on every app in ./agents
+  devui agents/travel        just this one
+  devui --port 9000          another port
+  devui --no-browser         print the link only
+"""
+
+
+@click.command(epilog=_EXAMPLES)
+@click.argument("agents", metavar="[AGENTS_DIR]", default=".", type=click.Path(path_type=Path))
+@click.option("--host", default=DEFAULT_HOST, show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"Port to listen on; {DEFAULT_PORT} or the next free one if not given, 0 for any.",
+)
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=DEFAULT_DATA_DIR,
+    show_default=True,
+    help="Where sessions are kept.",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+@click.option("--no-auth", is_flag=True, help="No sign-in; on a loopback address only.")
+@click.option(
+    "--allow-remote",
+    is_flag=True,
+    help="Listen on an address others can reach; needs DEVUI_TOKEN to be set.",
+)
+@click.option("--log-level", default="warning", show_default=True, help="How much to log.")
+@click.version_option(__version__, prog_name="devui")
+def main(
+    agents: Path,
+    host: str,
+    port: int | None,
+    data_dir: Path,
+    no_browser: bool,
+    no_auth: bool,
+    allow_remote: bool,
+    log_level: str,
+) -> None:
+    """Open the dev UI on the agents in AGENTS_DIR (here if not given).
+
+    Each app is a folder with an agent.py that defines `root_agent` or `app`. Sessions and all
+    their events are kept in the data folder. For scripts, DEVUI_TOKEN sets the bearer token.
+    """
+    logging.basicConfig(level=log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
+    token = os.environ.get("DEVUI_TOKEN")
+    if not agents.is_dir():
+        raise click.BadParameter(f"{agents} is not a folder", param_hint="AGENTS_DIR")
+    try:
+        host = check_bind(
+            host, token_given=bool(token), allow_remote=allow_remote, authenticated=not no_auth
+        )
+        access = Access(token)
+        listener = _listen(host, port)
+    except (BindRefused, WeakToken, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    settings = Settings(
+        agents=agents,
+        data_dir=data_dir,
+        host=host,
+        port=listener.getsockname()[1],
+        auth=not no_auth,
+    )
+    try:
+        asyncio.run(serve(settings, access, listener, lambda url: _announce(url, not no_browser)))
+    except StoreError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket on the port asked for, or on the first free one from the default on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
+    taken: OSError | None = None
+    for candidate in ports:
+        try:
+            return socket.create_server((host, candidate), family=family, backlog=128)
+        except OSError as error:
+            taken = error
+    if port is None:
+        raise OSError(f"no free port between {ports[0]} and {ports[-1]} on {host}") from taken
+    raise OSError(
+        f"cannot listen on {host}:{port}: {taken and taken.strerror}; choose another --port"
+    ) from taken
+
+
+def _announce(url: str, browser: bool) -> None:
+    click.echo(f"devui {__version__}  {url}")
+    if browser:
+        # A browser may block its opener until it is closed, so it gets a thread of its own.
+        threading.Thread(target=_open, args=(url,), daemon=True).start()
+
+
+def _open(url: str) -> None:
+    with contextlib.suppress(webbrowser.Error):
+        webbrowser.open(url)

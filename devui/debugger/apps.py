@@ -1,0 +1,67 @@
+"""Which apps there are: folders, found by looking and never by importing (R22)."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_SKIPPED = {"__pycache__", "tmp", "node_modules", "venv", "env"}
+_MAX_README = 64_000
+
+
+class UnknownApp(LookupError):
+    """No folder of this name holds an agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppFolder:
+    """The folder of the apps, by ADK's rules (adk-web 2.2).
+
+    A sub-folder counts when it holds `agent.py`, `agent/__init__.py`, or an `__init__.py` that may
+    export an agent itself. A folder that is itself an app stands for just that app.
+    """
+
+    path: Path
+    """The folder the apps lie in."""
+    only: str | None = None
+    """The one app to show, when the user pointed at an app instead of a folder of apps."""
+
+    @classmethod
+    def at(cls, path: Path) -> "AppFolder":
+        """Look at what the user pointed at; the folder has to exist."""
+        path = path.resolve()
+        if _NAME.fullmatch(path.name) and (path / "agent.py").is_file():
+            return cls(path.parent, only=path.name)
+        return cls(path)
+
+    def names(self) -> list[str]:
+        """The apps, sorted by name, as the disk is now."""
+        if self.only is not None:
+            return [self.only] if _is_app(self.path / self.only) else []
+        if not self.path.is_dir():
+            return []
+        return sorted(entry.name for entry in self.path.iterdir() if self._counts(entry))
+
+    def require(self, name: str) -> Path:
+        """The folder of an app by name; raises UnknownApp for any name that was not discovered."""
+        if name not in self.names():
+            raise UnknownApp(f"there is no app {name!r} in the agents folder")
+        return self.path / name
+
+    def readme(self, name: str) -> str:
+        """The app's README, or an empty text."""
+        file = self.require(name) / "README.md"
+        if not file.is_file():
+            return ""
+        return file.read_text(encoding="utf-8", errors="replace")[:_MAX_README]
+
+    def _counts(self, entry: Path) -> bool:
+        if not _NAME.fullmatch(entry.name) or entry.name in _SKIPPED:
+            return False
+        # A link out of the folder would serve code the user did not point at.
+        return entry.is_dir() and entry.resolve().parent == self.path and _is_app(entry)
+
+
+def _is_app(folder: Path) -> bool:
+    marks = ("agent.py", "agent/__init__.py", "__init__.py")
+    return any((folder / mark).is_file() for mark in marks)

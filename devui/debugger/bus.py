@@ -1,0 +1,107 @@
+"""Publish and subscribe inside the server, by topic.
+
+Publishing never waits (R60): each subscriber has a bounded buffer, and one that does not keep up
+is cut off and has to begin again from the store, where everything committed can be read.
+"""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Hashable
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+T = TypeVar("T")
+
+CAPACITY = 2000
+"""How many items a subscriber may be behind."""
+
+
+class Subscription(Generic[T]):
+    """One reader's place in a topic; a context manager that leaves the topic at its end."""
+
+    def __init__(self, bus: "Bus[T]", topic: Hashable) -> None:
+        self._bus = bus
+        self._topic = topic
+        self._items: deque[T] = deque()
+        self._wake = asyncio.Event()
+        self.closed = False
+
+    async def batch(self) -> list[T]:
+        """All items that have come since the last call, at least one; empty: the end.
+
+        The end comes when the bus closes or when this reader was too slow.
+        """
+        await self._wake.wait()
+        items = list(self._items)
+        self._items.clear()
+        if not self.closed:
+            self._wake.clear()
+        return items
+
+    def put(self, item: T) -> None:
+        """Called by the bus."""
+        if self.closed:
+            return
+        if len(self._items) >= CAPACITY:
+            self._items.clear()
+            self.close()
+            return
+        self._items.append(item)
+        self._wake.set()
+
+    def close(self) -> None:
+        """Let the reader find the end after what it has."""
+        self.closed = True
+        self._wake.set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.closed = True
+        self._bus.leave(self._topic, self)
+
+
+class Bus(Generic[T]):
+    """Topics and who reads them."""
+
+    def __init__(self) -> None:
+        self._readers: defaultdict[Hashable, set[Subscription[T]]] = defaultdict(set)
+        self.closed = False
+
+    def publish(self, topic: Hashable, item: T) -> None:
+        """Give `item` to every reader of `topic`."""
+        for reader in tuple(self._readers.get(topic, ())):
+            reader.put(item)
+
+    def subscribe(self, topic: Hashable) -> Subscription[T]:
+        """A reader of `topic` that sees everything published from now on."""
+        reader: Subscription[T] = Subscription(self, topic)
+        self._readers[topic].add(reader)
+        if self.closed:
+            reader.close()
+        return reader
+
+    def leave(self, topic: Hashable, reader: Subscription[T]) -> None:
+        """Forget a reader."""
+        readers = self._readers.get(topic)
+        if readers is not None:
+            readers.discard(reader)
+            if not readers:
+                del self._readers[topic]
+
+    def readers(self, topic: Hashable) -> int:
+        """How many read `topic` now."""
+        return len(self._readers.get(topic, ()))
+
+    def close(self) -> None:
+        """End every subscription, present and future."""
+        self.closed = True
+        for readers in tuple(self._readers.values()):
+            for reader in tuple(readers):
+                reader.close()

@@ -1,0 +1,41 @@
+"""From an event on the wire to the row the journal keeps."""
+
+import json
+from typing import Any
+
+from devui.debugger.summary import summarise
+from devui.store.rows import NewEvent
+from devui.wire.messages import Append
+
+
+class InvalidEvent(ValueError):
+    """What the worker sent as an event is none (R53)."""
+
+
+def new_event(message: Append) -> NewEvent:
+    """Read what the journal indexes out of the event's JSON; the JSON itself is kept as it came.
+
+    Raises InvalidEvent when it is no event in ADK's wire form.
+    """
+    try:
+        event = json.loads(message.event)
+        return event_of(event, message.event, final=message.final)
+    except (TypeError, KeyError, AttributeError, json.JSONDecodeError) as error:
+        raise InvalidEvent(f"the agent's event is not in ADK's wire form: {error!r}") from error
+
+
+def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
+    """The journal's row of a parsed event."""
+    summary = summarise(event, final=final)
+    return NewEvent(
+        id=str(event["id"]),
+        invocation_id=str(event.get("invocationId", "")),
+        author=str(event.get("author", "")),
+        branch=event.get("branch"),
+        timestamp=float(event["timestamp"]),
+        kind=summary.kind,
+        final=final,
+        summary=summary.to_json(),
+        data=text,
+        state_delta=(event.get("actions") or {}).get("stateDelta") or {},
+    )

@@ -1,0 +1,82 @@
+"""What happens in a session from some point on, without gap or double.
+
+A reader is subscribed first, then what is already in the journal is read up to one moment, then the
+live news after that moment follow. One that was too slow begins again where it had come to. So a
+stream may be cut anywhere and go on from the last `seq` it has seen (R58).
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from devui.debugger.bus import Bus, Subscription
+from devui.debugger.news import EventCommitted, News, RunChanged, SessionChanged
+from devui.store.journal import Journal
+
+CATCH_UP = 1000
+"""How many events a reader may be behind; one further behind has to read the page anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some news, and the point in the journal up to which the reader has now seen everything."""
+
+    seq: int
+    news: list[News]
+
+
+class TooFarBehind(Exception):
+    """More was missed than is sensible to replay: the reader should read the page anew."""
+
+
+def seq_of(news: News) -> int | None:
+    """The journal's seq of a fact; None for glimpses, which are not in the journal."""
+    if isinstance(news, EventCommitted):
+        return news.row.seq
+    if isinstance(news, RunChanged):
+        return news.run.seq
+    if isinstance(news, SessionChanged) and news.session is not None:
+        return news.session.seq
+    return None
+
+
+async def follow(
+    journal: Journal, bus: Bus[News], session: int, after: int
+) -> AsyncIterator[Batch]:
+    """All news of a session past the journal's `after`, until the server stops.
+
+    Raises TooFarBehind when more than `CATCH_UP` events were missed.
+    """
+    while True:
+        with bus.subscribe(session) as reader:
+            now = await journal.head()
+            yield Batch(now, await _missed(journal, session, after, now))
+            after = max(after, now)
+            async for batch in _live(reader, after):
+                yield batch
+                after = batch.seq
+        if bus.closed:
+            return
+
+
+async def _live(reader: Subscription[News], since: int) -> AsyncIterator[Batch]:
+    """News as they come; those up to `since` were read from the journal already."""
+    seen = since
+    while items := await reader.batch():
+        fresh = [item for item in items if (seq_of(item) or since + 1) > since]
+        seen = max([seen, *(seq_of(item) or 0 for item in fresh)])
+        yield Batch(seen, fresh)
+
+
+async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:
+    if after >= now:
+        return []
+    bodies = await journal.events.bodies(session, after=after, limit=CATCH_UP + 1)
+    if len(bodies) > CATCH_UP:
+        raise TooFarBehind
+    news: list[News] = [EventCommitted(row, data) for row, data in bodies]
+    news += [RunChanged(run) for run in await journal.runs.since(session, after)]
+    row = await journal.sessions.get(session)
+    if row is not None and row.seq > after:
+        news.append(SessionChanged(row))
+    known = [item for item in news if (seq_of(item) or 0) <= now]
+    return sorted(known, key=lambda item: seq_of(item) or 0)

@@ -1,0 +1,110 @@
+"""A run as it happens: what its agents have streamed so far and not committed yet.
+
+Fragments of one answer are told apart by author and branch, since agents of a tree may stream at
+the same time; a committed event of an author on a branch supersedes what it streamed there.
+"""
+
+import asyncio
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from devui.debugger.workers import Worker
+from devui.store.rows import OutputLine, RunRow, SessionRow
+from devui.wire.messages import Output, ToServer
+
+CHUNK_BATCH = 64
+"""How many chunks or lines may wait to be written."""
+_MAX_TEXT = 64_000
+
+
+@dataclass(slots=True)
+class Streaming:
+    """One answer in flight."""
+
+    event_id: str
+    invocation_id: str
+    author: str
+    branch: str | None
+    timestamp: float
+    text: str = ""
+    thought: str = ""
+    chunks: int = 0
+    calls: list[str] = field(default_factory=list)
+    """Names of the functions the model is about to call."""
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Take one more partial event, in ADK's wire form."""
+        self.chunks += 1
+        for part in (event.get("content") or {}).get("parts") or []:
+            text = part.get("text")
+            if text and part.get("thought"):
+                self.thought = (self.thought + text)[:_MAX_TEXT]
+            elif text:
+                self.text = (self.text + text)[:_MAX_TEXT]
+            elif name := (part.get("functionCall") or {}).get("name"):
+                self.calls = [*(known for known in self.calls if known != name), name]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerGone:
+    """Put into the inbox of each run of a worker that has ended."""
+
+    status: int
+    last_words: str
+
+
+@dataclass(eq=False, slots=True)
+class LiveRun:
+    """A run that has not ended, and what of it is not in the journal."""
+
+    row: RunRow
+    session: SessionRow
+    inbox: asyncio.Queue[ToServer | WorkerGone] = field(
+        default_factory=lambda: asyncio.Queue(maxsize=1000)
+    )
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    worker: Worker | None = None
+    stopping: bool = False
+    stack: str = ""
+    """Where the worker's code stands while it does not answer."""
+    streaming: dict[tuple[str, str | None], Streaming] = field(default_factory=dict)
+    temp: dict[str, Any] = field(default_factory=dict)
+    """The `temp:` state of this invocation, by key with its prefix."""
+    chunks: list[tuple[str, str]] = field(default_factory=list)
+    """Partial events that wait to be written, as (event id, JSON text)."""
+    output: list[OutputLine] = field(default_factory=list)
+    chunk_counts: dict[str, int] = field(default_factory=dict)
+
+    def add_partial(self, text: str) -> None:
+        """Take a partial event."""
+        event = json.loads(text)
+        event_id = event.get("id", "")
+        place = (event.get("author", ""), event.get("branch"))
+        answer = self.streaming.get(place)
+        if answer is None or answer.event_id != event_id:
+            answer = self.streaming[place] = Streaming(
+                event_id=event_id,
+                invocation_id=event.get("invocationId", ""),
+                author=place[0],
+                branch=place[1],
+                timestamp=event.get("timestamp", 0.0),
+            )
+        answer.add(event)
+        self.chunks.append((event_id, text))
+        self.chunk_counts[event_id] = self.chunk_counts.get(event_id, 0) + 1
+
+    def add_output(self, message: Output) -> list[OutputLine]:
+        """Take something printed or logged."""
+        line = OutputLine(stream=message.stream, text=message.text, at=message.at)
+        self.output.append(line)
+        return [line]
+
+    def committed(self, author: str, branch: str | None) -> None:
+        """What this author streamed on this branch is an event now."""
+        self.streaming.pop((author, branch), None)
+
+    @property
+    def waiting(self) -> int:
+        """How much waits to be written."""
+        return len(self.chunks) + len(self.output)

@@ -1,0 +1,164 @@
+"""A worker process, seen from the server: start it, talk to it, end it."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from devui.wire.framing import WireError, for_worker, read_from_worker
+from devui.wire.messages import Shutdown, ToServer, ToWorker
+
+Receive = Callable[[ToServer], Awaitable[None]]
+Overhear = Callable[[list[str]], None]
+
+SECRETS = ("DEVUI_TOKEN",)
+"""Variables of the server that agent code must not hold (R09)."""
+_TAIL = 200
+_CHUNK = 64 * 1024
+_MAX_LINE = 4000
+_SECONDS_TO_LEAVE = 4.0
+_SECONDS_TO_TERMINATE = 2.0
+
+
+class WorkerProcess:
+    """One child process in a session and process group of its own."""
+
+    def __init__(self, process: asyncio.subprocess.Process, down: int, up: int) -> None:
+        self._process = process
+        self._down = os.fdopen(down, "wb", buffering=0)
+        self._up = os.fdopen(up, "rb", buffering=0)
+        self._writes: asyncio.StreamWriter | None = None
+        self._tail: deque[str] = deque(maxlen=_TAIL)
+
+    @classmethod
+    async def start(cls, agents: Path, app: str) -> "WorkerProcess":
+        """Start a worker for `app`; it reports the outcome of loading as its first message."""
+        down_read, down_write = os.pipe()
+        up_read, up_write = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "devui.worker"),
+                *("--agents", str(agents), "--app", app),
+                *("--down", str(down_read), "--up", str(up_write)),
+                pass_fds=(down_read, up_write),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+                env={k: v for k, v in os.environ.items() if k not in SECRETS},
+            )
+        finally:
+            os.close(down_read)
+            os.close(up_write)
+        return cls(process, down_write, up_read)
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also the id of its process group."""
+        return self._process.pid
+
+    @property
+    def last_words(self) -> str:
+        """The end of what the process wrote past Python's own streams: crash reports and such."""
+        return "\n".join(self._tail)
+
+    async def send(self, message: ToWorker) -> None:
+        """Send a message; a worker that is gone already takes it silently.
+
+        Raises FrameTooLarge for a message over the wire's limit.
+        """
+        frame = for_worker(message)
+        if self._writes is None:
+            self._writes = await _writer(self._down)
+        with contextlib.suppress(ConnectionError):
+            self._writes.write(frame)
+            await self._writes.drain()
+
+    async def listen(self, receive: Receive, overhear: Overhear) -> int:
+        """Hand every message to `receive`, in order, until the worker is gone; its exit status.
+
+        `overhear` gets the lines written past Python's own streams, by child processes and C code.
+        A worker that sends something that is no message is killed.
+        """
+        loop = asyncio.get_running_loop()
+        stream = asyncio.StreamReader(limit=2**20)
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), self._up
+        )
+        drain = asyncio.create_task(self._keep_tail(overhear), name=f"output of worker {self.pid}")
+        try:
+            while (message := await read_from_worker(stream)) is not None:
+                await receive(message)
+        except WireError as error:
+            self._tail.append(str(error))
+            self.kill()
+        finally:
+            transport.close()
+        # A worker that closed the wire but lives on is of no use to anybody.
+        if not await self._gone(_SECONDS_TO_TERMINATE):
+            self.kill()
+        status = await self._process.wait()
+        self._kill_group()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(drain, _SECONDS_TO_TERMINATE)
+        if self._writes is not None:
+            self._writes.close()
+        return status
+
+    async def stop(self) -> None:
+        """End the process: ask, then SIGTERM, then SIGKILL, to the whole group (R52)."""
+        await self.send(Shutdown())
+        if await self._gone(_SECONDS_TO_LEAVE):
+            return
+        self._signal(signal.SIGTERM)
+        if not await self._gone(_SECONDS_TO_TERMINATE):
+            self.kill()
+            await self._process.wait()
+
+    def terminate(self) -> None:
+        """Ask the system to end the process group."""
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the process group at once."""
+        self._signal(signal.SIGKILL)
+
+    async def _gone(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._process.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, number)
+
+    def _kill_group(self) -> None:
+        # Grandchildren that outlived the worker; the group is gone when there are none.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+    async def _keep_tail(self, overhear: Overhear) -> None:
+        stream = self._process.stdout
+        begun = ""
+        while stream is not None and (chunk := await stream.read(_CHUNK)):
+            *lines, begun = (begun + chunk.decode(errors="replace")).split("\n")
+            begun = begun[-_MAX_LINE:]
+            heard = [line[:_MAX_LINE] for line in lines]
+            self._tail.extend(heard[-_TAIL:])
+            overhear(heard)
+        if begun:
+            self._tail.append(begun)
+            overhear([begun])
+
+
+async def _writer(pipe: object) -> asyncio.StreamWriter:
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
+    return asyncio.StreamWriter(transport, protocol, None, loop)

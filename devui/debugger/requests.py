@@ -1,0 +1,183 @@
+"""Answers what workers ask of the journal: sessions and artifacts."""
+
+import base64
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from devui.debugger.commit import new_event
+from devui.store.errors import SessionNotFound, StoreError
+from devui.store.journal import Journal
+from devui.store.rows import Artifact, SessionRow
+from devui.wire.framing import WireError
+from devui.wire.messages import (
+    Append,
+    CreateSession,
+    DeleteArtifact,
+    DeleteSession,
+    Failure,
+    FetchEvents,
+    FetchSession,
+    ListArtifacts,
+    ListSessions,
+    ListVersions,
+    LoadArtifact,
+    Reply,
+    SaveArtifact,
+    ToServer,
+)
+
+_PAGE_EVENTS = 500
+_PAGE_BYTES = 4 * 1024 * 1024
+
+Handler = Callable[[str, Any], Awaitable[Any]]
+
+
+def failure_of(error: Exception) -> Failure:
+    """Tell a worker why it was refused: the error's name in snake case, and its message."""
+    name = type(error).__name__
+    code = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+    return Failure(code=code, message=str(error))
+
+
+class Requests:
+    """One handler for each kind of request, found by the message's type."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._handlers: dict[type[Any], Handler] = {
+            Append: self._append,
+            FetchSession: self._fetch_session,
+            FetchEvents: self._fetch_events,
+            CreateSession: self._create_session,
+            ListSessions: self._list_sessions,
+            DeleteSession: self._delete_session,
+            SaveArtifact: self._save_artifact,
+            LoadArtifact: self._load_artifact,
+            ListArtifacts: self._list_artifacts,
+            ListVersions: self._list_versions,
+            DeleteArtifact: self._delete_artifact,
+        }
+
+    async def answer(self, app: str, message: ToServer) -> Reply | None:
+        """Do what a worker of `app` asks; None for a message that asks for nothing."""
+        handler = self._handlers.get(type(message))
+        number = getattr(message, "id", None)
+        if handler is None or number is None:
+            return None
+        try:
+            return Reply(id=number, result=json.dumps(await handler(app, message)))
+        except (StoreError, WireError, ValueError) as error:
+            return Reply(id=number, failure=failure_of(error))
+
+    async def session(self, app: str, user: str, session: str) -> SessionRow:
+        """The session of these names; raises SessionNotFound."""
+        row = await self._journal.sessions.find(app, user, session)
+        if row is None:
+            raise SessionNotFound(f"there is no session {session!r} of user {user!r} in {app!r}")
+        return row
+
+    async def _append(self, app: str, message: Append) -> Any:
+        row = await self.session(app, message.user, message.session)
+        done = await self._journal.events.append(row.key, new_event(message), run=None)
+        return {"seq": done.seq, "number": done.number}
+
+    # --- sessions --------------------------------------------------------------------------
+
+    async def _fetch_session(self, app: str, message: FetchSession) -> Any:
+        row = await self._journal.sessions.find(app, message.user, message.session)
+        return None if row is None else await self._told(row)
+
+    async def _told(self, row: SessionRow) -> dict[str, Any]:
+        return {
+            "key": row.key,
+            "id": row.id,
+            "user": row.user,
+            "head": row.seq,
+            "updated": row.updated,
+            "state": await self._journal.state.merged(row.key),
+        }
+
+    async def _fetch_events(self, app: str, message: FetchEvents) -> Any:
+        row = await self._journal.sessions.get(message.key)
+        if row is None or row.app != app:
+            raise SessionNotFound(f"there is no session {message.key} in {app!r}")
+        page = await self._journal.events.bodies(
+            message.key, after=message.after, limit=_PAGE_EVENTS
+        )
+        events: list[str] = []
+        size, after = 0, message.after
+        for event, data in page:
+            size += len(data)
+            if events and size > _PAGE_BYTES:
+                break
+            events.append(data)
+            after = event.seq
+        more = len(events) < len(page) or len(page) == _PAGE_EVENTS
+        return {"events": events, "after": after, "more": more}
+
+    async def _create_session(self, app: str, message: CreateSession) -> Any:
+        row = await self._journal.sessions.create(
+            app, message.user, message.session, json.loads(message.state)
+        )
+        return await self._told(row)
+
+    async def _list_sessions(self, app: str, message: ListSessions) -> Any:
+        rows = await self._journal.sessions.list(app, message.user)
+        return [await self._told(row) for row in reversed(rows)]
+
+    async def _delete_session(self, app: str, message: DeleteSession) -> Any:
+        row = await self._journal.sessions.find(app, message.user, message.session)
+        if row is not None:
+            await self._journal.sessions.delete(row.key)
+
+    # --- artifacts -------------------------------------------------------------------------
+
+    async def _save_artifact(self, app: str, message: SaveArtifact) -> Any:
+        part = json.loads(message.part)
+        blob = part.get("inlineData") or {}
+        data = base64.urlsafe_b64decode(blob["data"]) if "data" in blob else None
+        return await self._journal.artifacts.save(
+            app,
+            message.user,
+            message.session,
+            message.filename,
+            mime=blob.get("mimeType"),
+            data=data,
+            text=part.get("text"),
+            custom_metadata=message.metadata,
+        )
+
+    async def _load_artifact(self, app: str, message: LoadArtifact) -> Any:
+        found = await self._journal.artifacts.load(
+            app, message.user, message.session, message.filename, version=message.version
+        )
+        return None if found is None else part_of(found)
+
+    async def _list_artifacts(self, app: str, message: ListArtifacts) -> Any:
+        return await self._journal.artifacts.keys(app, message.user, message.session)
+
+    async def _list_versions(self, app: str, message: ListVersions) -> Any:
+        rows = await self._journal.artifacts.versions(
+            app, message.user, message.session, message.filename
+        )
+        return [
+            {
+                "version": row.version,
+                "mimeType": row.mime,
+                "createTime": row.created,
+                "customMetadata": json.loads(row.custom_metadata or "{}"),
+            }
+            for row in rows
+        ]
+
+    async def _delete_artifact(self, app: str, message: DeleteArtifact) -> Any:
+        await self._journal.artifacts.delete(app, message.user, message.session, message.filename)
+
+
+def part_of(artifact: Artifact) -> dict[str, Any]:
+    """An artifact as a Part in wire form; bytes are URL-safe base64 (adk-web 1.1)."""
+    if artifact.data is None:
+        return {"text": artifact.text or ""}
+    data = base64.urlsafe_b64encode(artifact.data).decode()
+    return {"inlineData": {"mimeType": artifact.row.mime, "data": data}}

@@ -1,0 +1,274 @@
+"""The workers: one child process per app, started on first use and replaced when its code changes.
+
+A change of files starts a *new* child; runs that are under way finish on the code they began with,
+and a version that does not import leaves the last good one in place (R57).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from watchfiles import Change, DefaultFilter, awatch
+
+from devui.debugger.apps import AppFolder
+from devui.debugger.bus import Bus
+from devui.debugger.news import APPS, AppChanged, News
+from devui.debugger.process import WorkerProcess
+from devui.wire.messages import AgentError, AppFailed, AppInfo, AppLoaded, ToServer, ToWorker
+
+logger = logging.getLogger("devui.workers")
+
+SECONDS_TO_LOAD = 60.0
+"""How long an app may take to import."""
+
+Status = Literal["unused", "loading", "ready", "broken"]
+
+
+class AppBroken(Exception):
+    """The app cannot be run because its code does not load."""
+
+    def __init__(self, error: AgentError) -> None:
+        super().__init__(f"{error.type}: {error.message}")
+        self.error = error
+
+
+@dataclass(eq=False, slots=True)
+class Worker:
+    """A child process and what is known of it."""
+
+    app: str
+    process: WorkerProcess
+    loaded: asyncio.Future[AppInfo]
+    runs: set[str] = field(default_factory=set)
+    retired: bool = False
+    """No new runs: its code is outdated or a thread of it is stuck."""
+
+    async def send(self, message: ToWorker) -> None:
+        """Send a message to the process."""
+        await self.process.send(message)
+
+
+@dataclass(eq=False, slots=True)
+class _App:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    current: Worker | None = None
+    error: AgentError | None = None
+    loading: bool = False
+    tried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AppStatus:
+    """What can be said of an app without asking its process."""
+
+    name: str
+    status: Status
+    info: AppInfo | None
+    error: AgentError | None
+    """Why the newest version does not load; runs may still go on with an older one."""
+
+
+Deliver = Callable[[Worker, ToServer], Awaitable[None]]
+Overhear = Callable[[Worker, list[str]], None]
+Gone = Callable[[Worker, int], Awaitable[None]]
+
+
+class Workers:
+    """All workers of the server; an async context manager that ends them."""
+
+    def __init__(self, folder: AppFolder, bus: Bus[News]) -> None:
+        self.folder = folder
+        self._bus = bus
+        self._apps: dict[str, _App] = {}
+        self._all: set[Worker] = set()
+        self._tasks = asyncio.TaskGroup()
+        self._watch: asyncio.Task[None] | None = None
+        self._stop_watching = asyncio.Event()
+
+    def connect(self, deliver: Deliver, overhear: Overhear, gone: Gone) -> None:
+        """Say who takes the workers' messages, their raw output, and the news of their end."""
+        self._deliver, self._overhear, self._gone = deliver, overhear, gone
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._watch = self._tasks.create_task(self._watch_files(), name="watch agent files")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop_watching.set()
+        await asyncio.gather(*(worker.process.stop() for worker in self._all))
+        await self._tasks.__aexit__(kind, error, trace)
+
+    # --- what pages ask --------------------------------------------------------------------
+
+    def status(self, name: str) -> AppStatus:
+        """The state of an app by name; raises UnknownApp."""
+        self.folder.require(name)
+        app = self._apps.get(name, _App())
+        ready = app.current is not None
+        status: Status = "unused"
+        if ready:
+            status = "ready"
+        elif app.loading:
+            status = "loading"
+        elif app.error is not None:
+            status = "broken"
+        info = app.current.loaded.result() if app.current is not None else None
+        return AppStatus(name, status, info, app.error)
+
+    def warm(self, name: str) -> None:
+        """Load an app that was not tried yet, in the background."""
+        self.folder.require(name)
+        app = self._apps.setdefault(name, _App())
+        if not app.tried:
+            app.tried = True
+            self._tasks.create_task(self._refresh(name), name=f"load {name}")
+
+    async def reload(self, name: str) -> AppStatus:
+        """Load the app's code anew, and return what came of it."""
+        self.folder.require(name)
+        await self._refresh(name)
+        return self.status(name)
+
+    async def worker(self, name: str) -> Worker:
+        """A worker that can take a run; raises UnknownApp and AppBroken."""
+        self.folder.require(name)
+        app = self._apps.setdefault(name, _App())
+        async with app.lock:
+            if app.current is None or app.current.retired:
+                await self._load(name, app)
+            if app.current is None:
+                raise AppBroken(app.error or _gone_while_loading(""))
+            return app.current
+
+    def release(self, worker: Worker, run: str, *, stuck: bool) -> None:
+        """A run of the worker is over; one with a stuck thread takes no more runs."""
+        worker.runs.discard(run)
+        if stuck:
+            self._retire(worker)
+        elif worker.retired and not worker.runs:
+            self._tasks.create_task(worker.process.stop(), name=f"stop worker of {worker.app}")
+
+    # --- loading ---------------------------------------------------------------------------
+
+    async def _refresh(self, name: str) -> None:
+        app = self._apps.setdefault(name, _App())
+        async with app.lock:
+            await self._load(name, app)
+
+    async def _load(self, name: str, app: _App) -> None:
+        app.tried = app.loading = True
+        self._bus.publish(APPS, AppChanged(name))
+        try:
+            worker = await self._spawn(name)
+            try:
+                await asyncio.wait_for(asyncio.shield(worker.loaded), SECONDS_TO_LOAD)
+            except AppBroken as broken:
+                app.error = broken.error
+            except TimeoutError:
+                worker.process.kill()
+                app.error = _too_slow(name)
+            else:
+                previous, app.current, app.error = app.current, worker, None
+                if previous is not None:
+                    self._retire(previous)
+        finally:
+            app.loading = False
+            if app.current is not None and app.current.retired:
+                app.current = None
+            self._bus.publish(APPS, AppChanged(name, app.error))
+
+    async def _spawn(self, name: str) -> Worker:
+        process = await WorkerProcess.start(self.folder.path, name)
+        worker = Worker(name, process, asyncio.get_running_loop().create_future())
+        self._all.add(worker)
+        self._tasks.create_task(self._listen(worker), name=f"worker {process.pid} of {name}")
+        return worker
+
+    def _retire(self, worker: Worker) -> None:
+        worker.retired = True
+        if not worker.runs:
+            self._tasks.create_task(worker.process.stop(), name=f"stop worker of {worker.app}")
+
+    async def _listen(self, worker: Worker) -> None:
+        async def receive(message: ToServer) -> None:
+            if isinstance(message, AppLoaded):
+                worker.loaded.set_result(message.info)
+            elif isinstance(message, AppFailed):
+                worker.loaded.set_exception(AppBroken(message.error))
+            else:
+                await self._deliver(worker, message)
+
+        status = await worker.process.listen(receive, lambda lines: self._overhear(worker, lines))
+        self._all.discard(worker)
+        if not worker.loaded.done():
+            error = _gone_while_loading(worker.process.last_words)
+            worker.loaded.set_exception(AppBroken(error))
+        worker.loaded.exception()  # looked at: nobody may be waiting for it
+        app = self._apps[worker.app]
+        if app.current is worker:
+            app.current = None
+            self._bus.publish(APPS, AppChanged(worker.app))
+        await self._gone(worker, status)
+
+    # --- files -----------------------------------------------------------------------------
+
+    async def _watch_files(self) -> None:
+        if not self.folder.path.is_dir():
+            return
+        changes = awatch(
+            self.folder.path,
+            watch_filter=_AgentFiles(),
+            stop_event=self._stop_watching,
+            recursive=True,
+        )
+        async for batch in changes:
+            for name in sorted(self._touched(batch)):
+                app = self._apps.get(name)
+                if app is None or not app.tried:
+                    self._bus.publish(APPS, AppChanged(name))
+                elif name in self.folder.names():
+                    logger.info("the files of %s changed: loading it anew", name)
+                    self._tasks.create_task(self._refresh(name), name=f"reload {name}")
+
+    def _touched(self, batch: set[tuple[Change, str]]) -> set[str]:
+        root = self.folder.path
+        paths = (Path(path) for _, path in batch)
+        return {path.relative_to(root).parts[0] for path in paths if path.is_relative_to(root)}
+
+
+class _AgentFiles(DefaultFilter):
+    """What an agent's behaviour may depend on; not data folders, caches or editors' files."""
+
+    endings = (".py", ".yaml", ".yml", ".env", ".json", ".md", ".txt", ".toml")
+
+    def __call__(self, change: Change, path: str) -> bool:
+        name = Path(path).name
+        counts = name.endswith(self.endings) or name == ".env"
+        return counts and "/.devui/" not in path and super().__call__(change, path)
+
+
+def _too_slow(name: str) -> AgentError:
+    return AgentError(
+        type="LoadTimeout",
+        message=f"{name} was still being imported after {SECONDS_TO_LOAD:.0f} s and was ended; "
+        "move slow work out of the module level of agent.py",
+        traceback="",
+    )
+
+
+def _gone_while_loading(last_words: str) -> AgentError:
+    return AgentError(
+        type="WorkerDied",
+        message="the process that imports the app ended before it was done",
+        traceback=last_words,
+    )

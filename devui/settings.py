@@ -1,0 +1,24 @@
+"""What one server is started with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+DEFAULT_DATA_DIR = Path(".devui")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The choices of the command line, checked."""
+
+    agents: Path
+    """The folder of the apps, or one app's own folder."""
+    data_dir: Path = DEFAULT_DATA_DIR
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    """The port that is bound, never 0."""
+    auth: bool = True
+    """Whether a sign-in is needed; only a loopback address may go without."""
+    token: str | None = None
+    """The user's own bearer token; None: one is drawn at each start."""

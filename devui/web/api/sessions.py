@@ -1,0 +1,160 @@
+"""Sessions over ADK's REST API (adk-web 1.3)."""
+
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from devui.debugger.commit import event_of
+from devui.debugger.news import EventCommitted, SessionChanged
+from devui.store.rows import SessionRow
+from devui.web.api.bodies import STATE, PatchBody, SessionBody, parse
+from devui.web.errors import BadRequest, Conflict, NotFound
+from devui.web.intake import read_json
+from devui.web.services import Services, services
+
+_IMPORT_LIMIT = 20_000_000
+
+
+async def list_sessions(request: Request) -> Response:
+    """Every session of the user, with its state and without its events."""
+    found, app, user = _names(request)
+    rows = await found.journal.sessions.list(app, user)
+    return JSONResponse([await _head(found, row) for row in reversed(rows)])
+
+
+async def create_session(request: Request) -> Response:
+    """Create a session; the body may be empty, or name an id, a state and first events."""
+    found, app, user = _names(request)
+    value = await read_json(request, limit=_IMPORT_LIMIT, empty=None)
+    body = parse(SessionBody, value or {})
+    events = [_first_event(event) for event in body.events or []]
+    row = await found.journal.sessions.create(app, user, body.session_id, body.state or {})
+    for event in events:
+        text = json.dumps(event)
+        await found.journal.events.append(
+            row.key, event_of(event, text, final=bool(event.get("final"))), run=None
+        )
+    return await _whole(found, row.key)
+
+
+async def create_session_named(request: Request) -> Response:
+    """The deprecated form: the id in the path, the state as the body."""
+    found, app, user = _names(request)
+    value = await read_json(request, empty=None)
+    state = parse(STATE, value or {})
+    row = await found.journal.sessions.create(app, user, request.path_params["session"], state)
+    return await _whole(found, row.key)
+
+
+async def get_session(request: Request) -> Response:
+    """One session with all its events, streamed from the journal in the form they are kept."""
+    found, row = await _session(request)
+    return await _whole(found, row.key)
+
+
+async def patch_session(request: Request) -> Response:
+    """Change state by an event of the user; refused while a run holds the session."""
+    found, row = await _session(request)
+    body = parse(PatchBody, await read_json(request))
+    if found.runs.live(row.key) is not None:
+        raise Conflict("a run is active on this session: its state cannot be changed meanwhile")
+    event = _state_event(body.state_delta)
+    text = json.dumps(event)
+    new = event_of(event, text, final=True)
+    done = await found.journal.events.append(row.key, new, run=None)
+    body_row = await found.journal.events.body(row.key, done.number)
+    if body_row is not None:
+        found.bus.publish(row.key, EventCommitted(*body_row))
+    return await _whole(found, row.key)
+
+
+async def delete_session(request: Request) -> Response:
+    """Delete a session; one that is not there is no error, as with ADK."""
+    found, app, user = _names(request)
+    row = await found.journal.sessions.find(app, user, request.path_params["session"])
+    if row is not None:
+        live = found.runs.live(row.key)
+        if live is not None:
+            raise Conflict("a run is active on this session: stop it first")
+        await found.journal.sessions.delete(row.key)
+        found.bus.publish(row.key, SessionChanged(None))
+    return JSONResponse(None)
+
+
+def _names(request: Request) -> tuple[Services, str, str]:
+    """The app has to be one that was discovered: nothing is made for any other name (R22)."""
+    found = services(request)
+    app, user = request.path_params["app"], request.path_params["user"]
+    found.apps.require(app)
+    return found, app, user
+
+
+async def _session(request: Request) -> tuple[Services, SessionRow]:
+    found, app, user = _names(request)
+    row = await found.journal.sessions.find(app, user, request.path_params["session"])
+    if row is None:
+        raise NotFound("Session not found")
+    return found, row
+
+
+async def _head(found: Services, row: SessionRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "appName": row.app,
+        "userId": row.user,
+        "state": await found.journal.state.merged(row.key),
+        "events": [],
+        "lastUpdateTime": row.updated,
+    }
+
+
+async def _whole(found: Services, key: int) -> Response:
+    row = await found.journal.sessions.get(key)
+    if row is None:
+        raise NotFound("Session not found")
+    head = await _head(found, row)
+    before, after = json.dumps(head, separators=(",", ":")).split('"events":[]', 1)
+
+    async def pieces() -> AsyncIterator[str]:
+        yield f'{before}"events":['
+        comma = ""
+        async for text in found.journal.events.json(key):
+            yield comma + text
+            comma = ","
+        yield f"]{after}"
+
+    return StreamingResponse(pieces(), media_type="application/json")
+
+
+def _first_event(event: dict[str, Any]) -> dict[str, Any]:
+    """An event of a session that is created with a history; ids and times are kept if given."""
+    if not isinstance(event.get("author"), str):
+        raise BadRequest("each event of a new session needs an author")
+    if not isinstance(event.get("timestamp", 0.0), int | float):
+        raise BadRequest("an event's timestamp is a number of seconds")
+    actions = event.get("actions") or {}
+    if not isinstance(actions, dict) or not isinstance(actions.get("stateDelta") or {}, dict):
+        raise BadRequest("an event's actions and their stateDelta are objects")
+    return {"id": str(uuid.uuid4()), "timestamp": time.time(), "invocationId": "", **event}
+
+
+def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
+    empty: dict[str, Any] = {}
+    return {
+        "invocationId": f"p-{uuid.uuid4()}",
+        "author": "user",
+        "actions": {
+            "stateDelta": {k: v for k, v in delta.items() if not k.startswith("temp:")},
+            "artifactDelta": empty,
+            "requestedAuthConfigs": empty,
+            "requestedToolConfirmations": empty,
+        },
+        "nodeInfo": {"path": ""},
+        "id": str(uuid.uuid4()),
+        "timestamp": time.time(),
+    }

@@ -1,0 +1,46 @@
+"""The whole surface of the server: pages and their actions, then ADK's REST API."""
+
+from starlette.routing import Route
+
+from devui.web.api import run as adk_run
+from devui.web.api import server as adk_server
+from devui.web.api import sessions as adk_sessions
+from devui.web.views import app, apps, artifacts, events, runs, session, stream
+
+_USER = "/apps/{app}/users/{user}"
+_NAMED = _USER + "/sessions/{session}"
+
+pages = [
+    Route("/", apps.show, methods=["GET"]),
+    Route("/stream", stream.apps, methods=["GET"]),
+    Route("/apps/{app}", app.show, methods=["GET"]),
+    Route("/apps/{app}/reload", app.reload, methods=["POST"]),
+    Route("/apps/{app}/sessions", app.create_session, methods=["POST"]),
+    Route("/sessions/{key:int}", session.show, methods=["GET"]),
+    Route("/sessions/{key:int}/stream", stream.session, methods=["GET"]),
+    Route("/sessions/{key:int}/events", events.older, methods=["GET"]),
+    Route("/sessions/{key:int}/events/{number:int}", events.show, methods=["GET"]),
+    Route("/sessions/{key:int}/state", events.state, methods=["GET"]),
+    Route("/sessions/{key:int}/runs", runs.start, methods=["POST"]),
+    Route("/sessions/{key:int}/title", session.rename, methods=["POST"]),
+    Route("/sessions/{key:int}/delete", session.delete, methods=["POST"]),
+    Route("/sessions/{key:int}/artifacts/{name:path}", artifacts.show, methods=["GET"]),
+    Route("/runs/{run}/stop", runs.stop, methods=["POST"]),
+    Route("/runs/{run}/log", runs.log, methods=["GET"]),
+]
+
+adk = [
+    Route("/health", adk_server.health, methods=["GET"]),
+    Route("/version", adk_server.version, methods=["GET"]),
+    Route("/list-apps", adk_server.list_apps, methods=["GET"]),
+    Route("/run", adk_run.run, methods=["POST"]),
+    Route("/run_sse", adk_run.run_sse, methods=["POST"]),
+    Route(_USER + "/sessions", adk_sessions.list_sessions, methods=["GET"]),
+    Route(_USER + "/sessions", adk_sessions.create_session, methods=["POST"]),
+    Route(_NAMED, adk_sessions.get_session, methods=["GET"]),
+    Route(_NAMED, adk_sessions.create_session_named, methods=["POST"]),
+    Route(_NAMED, adk_sessions.patch_session, methods=["PATCH"]),
+    Route(_NAMED, adk_sessions.delete_session, methods=["DELETE"]),
+]
+
+routes = [*pages, *adk]

@@ -1,0 +1,37 @@
+"""What the views work with: one of each for a server, found on the application's state."""
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from devui.debugger.apps import AppFolder
+from devui.debugger.bus import Bus
+from devui.debugger.news import News
+from devui.debugger.runs import Runs
+from devui.debugger.workers import Workers
+from devui.settings import Settings
+from devui.store.journal import Journal
+from devui.web.render import Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts of a running server."""
+
+    settings: Settings
+    journal: Journal
+    bus: Bus[News]
+    workers: Workers
+    runs: Runs
+    render: Renderer
+
+    @property
+    def apps(self) -> AppFolder:
+        """The folder of the apps."""
+        return self.workers.folder
+
+
+def services(request: Request) -> Services:
+    """The services of the server that answers this request."""
+    found: Services = request.app.state.services
+    return found

@@ -1,0 +1,94 @@
+"""The program of a worker process: load one app, then run what the server asks for.
+
+`python -m devui.worker --agents DIR --app NAME --down FD --up FD`; started by the server alone.
+"""
+
+import argparse
+import asyncio
+import faulthandler
+import os
+import signal
+import sys
+from pathlib import Path
+
+from devui.wire.messages import AppFailed, AppLoaded, Shutdown, StartRun, StopRun, ToWorker
+from devui.worker.engines.native import NativeEngine
+from devui.worker.faults import agent_error
+from devui.worker.link import Link
+from devui.worker.loading import load
+from devui.worker.output import Outputs, capture
+from devui.worker.runs import Runs
+from devui.worker.watchdog import Watchdog
+
+_SECONDS_TO_STOP = 3.0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="devui.worker")
+    parser.add_argument("--agents", type=Path, required=True)
+    parser.add_argument("--app", required=True)
+    parser.add_argument("--down", type=int, required=True)
+    parser.add_argument("--up", type=int, required=True)
+    return parser.parse_args()
+
+
+def _die() -> None:
+    """End this process and all it started: without a server nobody could stop them."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+async def _serve(link: Link, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
+    while not isinstance(message := await inbox.get(), Shutdown):
+        if isinstance(message, StartRun):
+            runs.start(message)
+        elif isinstance(message, StopRun):
+            runs.stop(message.run)
+    await asyncio.wait_for(runs.stop_all(), _SECONDS_TO_STOP)
+
+
+def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
+    while not task.done():
+        try:
+            loop.run_until_complete(task)
+        # sys.exit() in a task of agent code leaves the loop; the run it belongs to has failed by
+        # then, and every other run goes on.
+        except (SystemExit, KeyboardInterrupt):
+            continue
+        except TimeoutError:
+            return
+
+
+def main() -> None:
+    """Run the worker until the server says so or is gone."""
+    arguments = _arguments()
+    agents: Path = arguments.agents.resolve()
+    faulthandler.enable(sys.__stderr__)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    link = Link(os.fdopen(arguments.down, "rb"), arguments.up, loop)
+    inbox: asyncio.Queue[ToWorker] = asyncio.Queue()
+    link.start(inbox.put_nowait, _die)
+    outputs = Outputs(link.send)
+    capture(outputs)
+    try:
+        engine = NativeEngine(arguments.app, load(agents, arguments.app), link)
+        info = engine.describe()
+    # An import may raise anything; all of it is told to the author of the agent.
+    except BaseException as error:  # noqa: BLE001
+        link.send(AppFailed(error=agent_error(error, agents)))
+        os._exit(0)
+    link.send(AppLoaded(info=info))
+    watchdog = Watchdog(loop, link.send)
+    watchdog.start()
+    _run_until_done(
+        loop, loop.create_task(_serve(link, Runs(engine, link, outputs, agents), inbox))
+    )
+    watchdog.stop()
+    # Threads of agent code that never return must not keep the process.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

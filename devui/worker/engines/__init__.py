@@ -1,0 +1,1 @@
+"""The runtimes a worker can drive: ours, and later google-adk itself."""

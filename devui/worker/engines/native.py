@@ -1,0 +1,116 @@
+"""Drives `devui.runtime`: one Runner for the app, one invocation for each run."""
+
+import json
+from collections.abc import Iterator
+from contextlib import aclosing
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.apps.app import App
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.models.base_llm import BaseLlm
+from devui.runtime.runners import Runner
+from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
+from devui.worker.artifacts import WireArtifactService
+from devui.worker.link import Link
+from devui.worker.sessions import WireSessionService
+
+
+class NativeEngine:
+    """One app of the native runtime, ready to run."""
+
+    def __init__(self, name: str, exported: App | BaseAgent, link: Link) -> None:
+        self._name = name
+        self._link = link
+        self._exported = exported
+        self._sessions = WireSessionService(link, name)
+        services = {
+            "app_name": name,
+            "session_service": self._sessions,
+            "artifact_service": WireArtifactService(link),
+            "memory_service": InMemoryMemoryService(),
+        }
+        if isinstance(exported, App):
+            self._runner = Runner(app=exported, **services)
+        else:
+            self._runner = Runner(agent=exported, **services)
+
+    def describe(self) -> AppInfo:
+        """What the app consists of."""
+        app = self._exported if isinstance(self._exported, App) else None
+        root = app.root_agent if app else self._exported
+        agents = list(_tree(root, None))
+        resumability = app.resumability_config if app else None
+        return AppInfo(
+            name=self._name,
+            description=agents[0].description,
+            agents=agents,
+            resumable=bool(resumability and resumability.is_resumable),
+        )
+
+    async def run(self, start: StartRun) -> None:
+        """Run one invocation to its end; events are committed through the session service.
+
+        Raises whatever the agent's code raises.
+        """
+        self._sessions.expect(start)
+        events = self._runner.run_async(
+            user_id=start.user,
+            session_id=start.session,
+            invocation_id=start.invocation,
+            new_message=_content(start.message),
+            state_delta=_json(start.state_delta),
+            run_config=RunConfig(
+                streaming_mode=StreamingMode.SSE if start.streaming else StreamingMode.NONE
+            ),
+        )
+        async with aclosing(events):
+            async for event in events:
+                if event.partial:
+                    text = event.model_dump_json(by_alias=True, exclude_none=True)
+                    self._link.send(Partial(run=start.run, event=text))
+
+    async def close(self) -> None:
+        """Close the runner's toolsets and plugins."""
+        await self._runner.close()
+
+
+def _tree(agent: BaseAgent, parent: str | None) -> Iterator[AgentInfo]:
+    yield AgentInfo(
+        name=agent.name,
+        type=type(agent).__name__,
+        description=agent.description,
+        model=_model_name(agent),
+        tools=_tool_names(agent),
+        parent=parent,
+    )
+    for child in agent.sub_agents:
+        yield from _tree(child, agent.name)
+
+
+def _model_name(agent: BaseAgent) -> str | None:
+    if not isinstance(agent, LlmAgent):
+        return None
+    return agent.model.model if isinstance(agent.model, BaseLlm) else agent.model or None
+
+
+def _tool_names(agent: BaseAgent) -> list[str]:
+    if not isinstance(agent, LlmAgent):
+        return []
+    # A tool is an object with a name, a plain function, or a toolset, which has neither.
+    return [
+        str(getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__))
+        for tool in agent.tools
+    ]
+
+
+def _content(text: str | None) -> types.Content | None:
+    return types.Content.model_validate_json(text) if text else None
+
+
+def _json(text: str | None) -> dict[str, Any] | None:
+    return json.loads(text) if text else None

@@ -1,0 +1,57 @@
+"""Exceptions of agent code, told so that the author of the agent can act on them."""
+
+import traceback
+from pathlib import Path
+
+from devui.wire.messages import AgentError
+
+_OUR_FILES = str(Path(__file__).parent.parent)
+_NOISE = ("<frozen importlib", "<frozen runpy", "/concurrent/futures/", "/asyncio/")
+_MAX_TRACEBACK = 60_000
+
+
+def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
+    """Describe `error` with the agent author's own frames and their innermost file and line.
+
+    Frames of the import machinery are left out; frames of the runtime stay, since they say how the
+    agent was called. A group is described by its first member, with the whole group's traceback.
+    """
+    text = "".join(_readable(traceback.TracebackException.from_exception(error)).format())
+    innermost = _first_leaf(error)
+    file, line = _where(innermost, agents_dir)
+    return AgentError(
+        type=type(innermost).__name__,
+        message=str(innermost) or repr(innermost),
+        traceback=text[-_MAX_TRACEBACK:],
+        file=file,
+        line=line,
+    )
+
+
+def _first_leaf(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _readable(told: traceback.TracebackException) -> traceback.TracebackException:
+    kept = [frame for frame in told.stack if not any(n in frame.filename for n in _NOISE)]
+    # The worker's own frames above the agent's first one explain nothing to its author.
+    start = next((i for i, f in enumerate(kept) if not f.filename.startswith(_OUR_FILES)), 0)
+    told.stack = traceback.StackSummary.from_list(kept[start:])
+    if told.__cause__ is not None:
+        _readable(told.__cause__)
+    if told.__context__ is not None:
+        _readable(told.__context__)
+    return told
+
+
+def _where(error: BaseException, agents_dir: Path) -> tuple[str | None, int | None]:
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno
+    root = str(agents_dir.resolve())
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if frame.filename.startswith(root)]
+    foreign = [frame for frame in frames if not frame.filename.startswith(_OUR_FILES)]
+    innermost = (own or foreign)[-1:]
+    return (innermost[0].filename, innermost[0].lineno) if innermost else (None, None)

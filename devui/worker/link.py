@@ -1,0 +1,84 @@
+"""The worker's end of the wire.
+
+Reading has a thread of its own, so that the end of the server is noticed even while agent code
+holds the event loop; writing is a plain blocking write under a lock, so that any thread may
+report something, and a server that does not read slows the agent down instead of filling memory.
+"""
+
+import asyncio
+import itertools
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+from devui.wire.framing import for_server, read_from_server
+from devui.wire.messages import Failure, Reply, Request, ToServer, ToWorker
+
+Receive = Callable[[ToWorker], None]
+
+
+class Refused(Exception):
+    """The server did not do what a request asked for; `code` says why in one word."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.code = failure.code
+
+
+class Link:
+    """Messages to and from the server; requests are answered by awaiting them."""
+
+    def __init__(self, down: BinaryIO, up: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._down = down
+        self._up = up
+        self._loop = loop
+        self._writing = threading.Lock()
+        self._ids = itertools.count(1)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+
+    def start(self, receive: Receive, lost: Callable[[], None]) -> None:
+        """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
+        threading.Thread(
+            target=self._read, args=(receive, lost), name="devui-link", daemon=True
+        ).start()
+
+    def send(self, message: ToServer) -> None:
+        """Write one message; returns when the system has taken it. Callable from any thread.
+
+        Raises FrameTooLarge for a message over the limit and BrokenPipeError without a server.
+        """
+        frame = memoryview(for_server(message))
+        with self._writing:
+            while frame:
+                frame = frame[os.write(self._up, frame) :]
+
+    async def request(self, make: Callable[[int], Request]) -> Any:
+        """Send what `make` builds from a fresh id and return the decoded result.
+
+        Raises Refused with the server's reason.
+        """
+        number = next(self._ids)
+        future: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting[number] = future
+        try:
+            self.send(make(number))
+            return await future
+        finally:
+            self._waiting.pop(number, None)
+
+    def _read(self, receive: Receive, lost: Callable[[], None]) -> None:
+        while (message := read_from_server(self._down)) is not None:
+            deliver = self._answer if isinstance(message, Reply) else receive
+            self._loop.call_soon_threadsafe(deliver, message)
+        lost()
+
+    def _answer(self, reply: Reply) -> None:
+        future = self._waiting.get(reply.id)
+        if future is None or future.done():
+            return
+        if reply.failure is not None:
+            future.set_exception(Refused(reply.failure))
+        else:
+            future.set_result(None if reply.result is None else json.loads(reply.result))

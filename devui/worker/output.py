@@ -1,0 +1,111 @@
+"""What agent code prints and logs, sent to the server line by line with the run it belongs to.
+
+A run is known by a context variable, which tasks and threads started by the run inherit. Each
+run may say a bounded amount; past it only the count of what was dropped is told, so that an
+agent which prints for ever costs its own time and nothing else (R50).
+"""
+
+import io
+import logging
+import sys
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Literal
+
+from devui.wire.messages import Output
+
+MAX_PER_RUN = 1_000_000
+"""How many characters of output are kept of one run, and of the app outside runs."""
+_MAX_LINE = 16_000
+
+current_run: ContextVar[str | None] = ContextVar("devui_current_run", default=None)
+"""The id of the run whose code is executing."""
+
+Stream = Literal["stdout", "stderr", "log"]
+
+
+class Outputs:
+    """Gives each run its share of output and sends what fits."""
+
+    def __init__(self, send: Callable[[Output], None]) -> None:
+        self._send = send
+        self._used: dict[str | None, int] = {}
+
+    def say(self, stream: Stream, text: str, *, urgent: bool = False) -> None:
+        """Send `text` for the current run, or count it as dropped when its share is used up."""
+        run = current_run.get()
+        used = self._used.get(run, 0)
+        self._used[run] = used + len(text)
+        if used < MAX_PER_RUN or urgent:
+            if len(text) > _MAX_LINE:
+                text = f"{text[:_MAX_LINE]}… ({len(text) - _MAX_LINE:,} more characters)"
+            self._send(Output(run=run, stream=stream, text=text, at=time.time()))
+
+    def end(self, run: str) -> None:
+        """Forget a run's share, after telling how much was dropped."""
+        dropped = self._used.get(run, 0) - MAX_PER_RUN
+        if dropped > 0:
+            self.say("stderr", f"… output cut: {dropped:,} more characters", urgent=True)
+        self._used.pop(run, None)
+
+
+class LineWriter(io.TextIOBase):
+    """A text stream that hands whole lines on, for `sys.stdout` and `sys.stderr`."""
+
+    def __init__(self, outputs: Outputs, stream: Stream) -> None:
+        self._outputs = outputs
+        self._stream: Stream = stream
+        self._begun: dict[str | None, str] = {}
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # typeshed has it as a plain attribute
+        """Text is taken as it is."""
+        return "utf-8"
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def write(self, text: str, /) -> int:
+        """Take text; complete lines go out at once, the rest waits for its line end."""
+        run = current_run.get()
+        *lines, rest = (self._begun.pop(run, "") + text).split("\n")
+        if len(rest) > _MAX_LINE:
+            lines, rest = [*lines, rest], ""
+        if rest:
+            self._begun[run] = rest
+        for line in lines:
+            self._outputs.say(self._stream, line)
+        return len(text)
+
+    def flush(self) -> None:
+        """Send the line begun, if any."""
+        if begun := self._begun.pop(current_run.get(), ""):
+            self._outputs.say(self._stream, begun)
+
+
+class LogHandler(logging.Handler):
+    """Sends log records as output, with level and logger name."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        super().__init__(logging.INFO)
+        self._outputs = outputs
+        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send one record."""
+        try:
+            text = self.format(record)
+        except (TypeError, ValueError) as error:
+            text = f"{record.levelname} {record.name}: {record.msg!r} (bad arguments: {error})"
+        self._outputs.say("log", text)
+
+
+def capture(outputs: Outputs) -> None:
+    """Send everything this process prints or logs from now on to `outputs`."""
+    sys.stdout = LineWriter(outputs, "stdout")
+    sys.stderr = LineWriter(outputs, "stderr")
+    root = logging.getLogger()
+    root.addHandler(LogHandler(outputs))
+    root.setLevel(logging.INFO)

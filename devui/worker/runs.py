@@ -1,0 +1,68 @@
+"""The runs of a worker: a task each, which always ends in a `RunEnded`."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from devui.runtime.calling import active_threads
+from devui.wire.messages import AgentError, RunEnded, StartRun
+from devui.worker.engines.native import NativeEngine
+from devui.worker.faults import agent_error
+from devui.worker.link import Link
+from devui.worker.output import Outputs, current_run
+
+logger = logging.getLogger("devui.worker")
+
+
+class Runs:
+    """Starts and stops runs; several may go on at once, each on its own session."""
+
+    def __init__(self, engine: NativeEngine, link: Link, outputs: Outputs, agents: Path) -> None:
+        self._engine = engine
+        self._link = link
+        self._outputs = outputs
+        self._agents = agents
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def start(self, start: StartRun) -> None:
+        """Begin a run."""
+        task = asyncio.get_running_loop().create_task(self._run(start), name=start.run)
+        self._tasks[start.run] = task
+        task.add_done_callback(lambda _: self._tasks.pop(start.run, None))
+
+    def stop(self, run: str) -> None:
+        """Cancel a run; one that has ended already is left alone."""
+        task = self._tasks.get(run)
+        if task is not None:
+            task.cancel("stopped by the user")
+
+    async def stop_all(self) -> None:
+        """Cancel every run and wait for the ends."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, start: StartRun) -> None:
+        current_run.set(start.run)
+        error: AgentError | None = None
+        try:
+            await self._engine.run(start)
+            outcome: str = "done"
+        except asyncio.CancelledError:
+            outcome = "stopped"
+        # Agent code may raise anything, sys.exit() included: it ends its run, never the worker.
+        except BaseException as raised:  # noqa: BLE001
+            outcome = "failed"
+            error = agent_error(raised, self._agents)
+            logger.error("the run failed: %s: %s", error.type, error.message)  # noqa: TRY400
+        self._outputs.end(start.run)
+        alone = len(self._tasks) <= 1
+        self._link.send(
+            RunEnded(
+                run=start.run,
+                outcome=outcome,  # type: ignore[arg-type]  # one of the three above
+                error=error,
+                stuck_threads=active_threads() if alone else 0,
+            )
+        )
