@@ -1,0 +1,163 @@
+"""Artifacts: named files with versions, in a session or, with the prefix `user:`, across them.
+
+Names are keys in a table and never paths (R22). Versions count from 0 in each scope (adk-runtime:
+artifact services).
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+
+from devui.store.database import Database, advance
+from devui.store.errors import BadValue, SessionNotFound
+from devui.store.rows import Artifact, ArtifactRow, Json
+from devui.store.sessions import user_scope
+from devui.store.values import clean_text, json_text, optional_text
+
+_USER_PREFIX = "user:"
+
+_COLUMNS = "name, version, mime, size, custom_metadata, created, seq"
+
+_OWN_SCOPE = "SELECT own_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
+_USER_SCOPE = "(SELECT id FROM scopes WHERE kind = 'user' AND app = ?1 AND user = ?2)"
+_SCOPE = f"""
+    (SELECT CASE WHEN ?3 IS NULL
+                 THEN {_USER_SCOPE}
+                 ELSE (SELECT own_scope FROM sessions WHERE app = ?1 AND user = ?2 AND id = ?3)
+            END)
+"""  # noqa: S608 - constants
+_NEXT = "SELECT coalesce(max(version) + 1, 0) FROM artifacts WHERE scope = ? AND name = ?"
+_INSERT = """
+    INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, text,
+                           data)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_LOAD = f"""
+    SELECT {_COLUMNS}, data, text FROM artifacts
+    WHERE scope = {_SCOPE} AND name = ?4 AND version = coalesce(?5, (
+        SELECT max(newest.version) FROM artifacts AS newest
+        WHERE newest.scope = artifacts.scope AND newest.name = ?4
+    ))
+"""  # noqa: S608 - constants
+_VERSIONS = f"""
+    SELECT {_COLUMNS} FROM artifacts WHERE scope = {_SCOPE} AND name = ?4 ORDER BY version
+"""  # noqa: S608 - constants
+_KEYS = f"""
+    SELECT DISTINCT name FROM artifacts
+    WHERE scope IN ({_SCOPE}, {_USER_SCOPE})
+    ORDER BY name
+"""  # noqa: S608 - constants
+_DELETE = f"DELETE FROM artifacts WHERE scope = {_SCOPE} AND name = ?4"  # noqa: S608 - constants
+
+
+class Artifacts:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def save(
+        self,
+        app: str,
+        user: str,
+        session_id: str | None,
+        filename: str,
+        *,
+        mime: str | None,
+        data: bytes | None = None,
+        text: str | None = None,
+        custom_metadata: Mapping[str, Json] | None = None,
+    ) -> int:
+        """Keep a new version of the file, either bytes or a text; return its version.
+
+        Raises SessionNotFound when a file of a session has no session, BadValue.
+        """
+        scope = _scope(app, user, session_id, filename)
+        optional_text(mime, f"the media type of {filename!r}")
+        size = _size(filename, data, text)
+        metadata = _metadata(filename, custom_metadata)
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> int:
+            owner = _owner(connection, scope)
+            [(version,)] = connection.execute(_NEXT, (owner, filename))
+            place = (owner, filename, version, mime, size, metadata, now, advance(connection))
+            connection.execute(_INSERT, (*place, text, data))
+            return int(version)
+
+        return await self._database.write(work)
+
+    async def load(
+        self,
+        app: str,
+        user: str,
+        session_id: str | None,
+        filename: str,
+        version: int | None = None,
+    ) -> Artifact | None:
+        """Return one version of the file, the newest without `version`; None when there is none."""
+        scope = _scope(app, user, session_id, filename)
+        rows = await self._database.fetch(_LOAD, *scope, filename, version)
+        return Artifact(ArtifactRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
+
+    async def keys(self, app: str, user: str, session_id: str | None) -> list[str]:
+        """Return the names in the session and of the user, the latter with `user:`, sorted."""
+        wanted = session_id or None
+        return [name for (name,) in await self._database.fetch(_KEYS, app, user, wanted)]
+
+    async def versions(
+        self, app: str, user: str, session_id: str | None, filename: str
+    ) -> list[ArtifactRow]:
+        """Return what is known of each version, ascending, without its content."""
+        scope = _scope(app, user, session_id, filename)
+        rows = await self._database.fetch(_VERSIONS, *scope, filename)
+        return [ArtifactRow(*row) for row in rows]
+
+    async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
+        """Delete all versions of the file; return whether there were any."""
+        scope = _scope(app, user, session_id, filename)
+
+        def work(connection: sqlite3.Connection) -> bool:
+            return connection.execute(_DELETE, (*scope, filename)).rowcount > 0
+
+        return await self._database.write(work)
+
+
+_ScopeNames = tuple[str, str, str | None]
+"""Application, user and session; no session means the user's scope."""
+
+
+def _scope(app: str, user: str, session_id: str | None, filename: str) -> _ScopeNames:
+    clean_text(app, "the application's name")
+    clean_text(user, "the user's id")
+    clean_text(filename, "the artifact's name")
+    if filename.startswith(_USER_PREFIX):
+        return app, user, None
+    if session_id is None:
+        raise BadValue(
+            f"the artifact {filename!r} needs a session; name it {_USER_PREFIX + filename!r} to "
+            "share it among the user's sessions"
+        )
+    return app, user, clean_text(session_id, "the session's id")
+
+
+def _owner(connection: sqlite3.Connection, scope: _ScopeNames) -> int:
+    app, user, session_id = scope
+    if session_id is None:
+        return user_scope(connection, app, user)
+    rows = connection.execute(_OWN_SCOPE, scope).fetchall()
+    if not rows:
+        raise SessionNotFound(f"user {user!r} of {app!r} has no session {session_id!r}")
+    return int(rows[0][0])
+
+
+def _size(filename: str, data: bytes | None, text: str | None) -> int:
+    if data is not None and text is None:
+        return len(data)
+    if text is not None and data is None:
+        return len(clean_text(text, f"the text of {filename!r}").encode())
+    raise BadValue(f"the artifact {filename!r} must be either data or a text")
+
+
+def _metadata(filename: str, metadata: Mapping[str, Json] | None) -> str | None:
+    if metadata is None:
+        return None
+    return json_text(dict(metadata), f"the metadata of {filename!r}")

@@ -1,0 +1,299 @@
+"""The two connections to the journal's file: one that writes, one that reads.
+
+A change is a job: a function of the writing connection that runs from beginning to end on
+aiosqlite's thread, inside a transaction. One task owns that connection. It takes all the jobs that
+wait, gives each a savepoint and commits them together (group commit), and only then tells the
+callers. A caller that is cancelled stops waiting; its job, once accepted, is done whole (R40). The
+queue is bounded: when it is full, callers wait for room.
+
+Reads go over the other connection and see everything committed before they began.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar, cast
+
+import aiosqlite
+
+from devui.store.errors import JournalClosed, JournalError, from_sqlite, primary_code
+from devui.store.schema import check, mark
+from devui.store.values import bounded
+
+_LOG = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Work = Callable[[sqlite3.Connection], T]
+"""A job's body. It may run twice, so it touches nothing but the connection."""
+
+_QUEUE_LIMIT = 256
+"""Jobs accepted and not yet committed; the next caller waits."""
+
+_FETCH_SIZE = 64
+"""aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
+
+_SETTINGS = (
+    "PRAGMA busy_timeout = 5000",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+    "PRAGMA mmap_size = 0",
+)
+_WRITER_SETTINGS = (
+    *_SETTINGS,
+    "PRAGMA synchronous = FULL",
+    "PRAGMA fullfsync = ON",  # macOS: fsync alone does not reach the platter there
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
+
+
+class Job(NamedTuple):
+    work: Work[Any]
+    done: asyncio.Future[Any]
+
+
+class Outcome(NamedTuple):
+    value: Any
+    error: Exception | None
+
+
+class _TransactionLost(Exception):
+    """SQLite rolled the whole transaction back while one of its jobs ran."""
+
+
+class Connection(aiosqlite.Connection):
+    """An aiosqlite connection that also runs whole functions on its thread."""
+
+    def __init__(self, path: Path, factory: type[sqlite3.Connection]) -> None:
+        connect = partial(sqlite3.connect, path, isolation_level=None, factory=factory)
+        super().__init__(connect, _FETCH_SIZE)
+        # A journal that nobody closed must not keep the interpreter from ending (R40): what is
+        # committed is safe, and an unfinished transaction rolls back as after a crash.
+        self._thread.daemon = True
+
+    async def call(self, work: Work[T]) -> T:
+        """Run the function on the connection's thread; it finishes even if the caller does not."""
+        # aiosqlite has no public way to run more than one statement without an await in between.
+        execute = cast("Callable[..., Any]", self._execute)
+        return cast("T", await execute(work, self._conn))
+
+
+class Database:
+    """The journal's file, opened once for writing and once for reading."""
+
+    def __init__(self, path: Path, factory: type[sqlite3.Connection]) -> None:
+        self._path = path
+        self._factory = factory
+        self._waiting: deque[Job] = deque()
+        self._wake = asyncio.Event()
+        self._room = asyncio.Semaphore(_QUEUE_LIMIT)
+        self._closing = False
+        self._suspect = False
+        self._writer: Connection
+        self._reader: Connection
+        self._task: asyncio.Task[None]
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        prepare: Work[None],
+        factory: type[sqlite3.Connection] = sqlite3.Connection,
+    ) -> Self:
+        """Open both connections; `prepare` (migrations) runs on the writing one before anything.
+
+        `factory` is the connection class of SQLite's binding, so that tests can make it fail.
+        """
+        self = cls(path, factory)
+        try:
+            self._writer = await self._connect(partial(_configure_writer, prepare=prepare))
+            try:
+                self._reader = await self._connect(_configure_reader)
+            except BaseException:
+                await self._writer.close()
+                raise
+        except sqlite3.Error as error:
+            raise from_sqlite(error, str(path)) from error
+        self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
+        return self
+
+    async def write(self, work: Work[T]) -> T:
+        """Run the job in a transaction; return its result once it is on the disk.
+
+        Raises what the job raises, with nothing of it kept, or a JournalError.
+        """
+        await self._room.acquire()
+        if self._closing:
+            self._room.release()
+            raise JournalClosed(f"the journal {str(self._path)!r} is closed")
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        done.add_done_callback(lambda _: self._room.release())
+        self._waiting.append(Job(work, done))
+        self._wake.set()
+        # The shield keeps a cancelled caller from taking its job, or its place, out of the queue.
+        return await asyncio.shield(done)
+
+    async def fetch(self, sql: str, *parameters: object) -> list[Any]:
+        """Return all rows of one reading statement, as tuples."""
+        if self._closing:
+            raise JournalClosed(f"the journal {str(self._path)!r} is closed")
+        try:
+            return list(
+                await self._reader.execute_fetchall(sql, [bounded(value) for value in parameters])
+            )
+        except sqlite3.Error as error:
+            raise from_sqlite(error, str(self._path)) from error
+
+    async def close(self) -> None:
+        """Finish the accepted jobs, then close both connections; further calls do nothing."""
+        if self._closing:
+            return
+        self._closing = True
+        self._wake.set()
+        await asyncio.wait([self._task])
+        await self._reader.close()
+        await self._writer.close()  # last, so that SQLite folds the WAL into the file
+
+    async def _connect(self, configure: Work[None]) -> Connection:
+        connection = Connection(self._path, self._factory)
+        await connection
+        try:
+            await connection.call(configure)
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def _write_all(self) -> None:
+        try:
+            while self._waiting or not self._closing:
+                await self._wake.wait()
+                self._wake.clear()
+                await self._write_waiting()
+        finally:
+            self._closing = True
+            _settle_all(self._waiting, JournalClosed(f"the journal {str(self._path)!r} is closed"))
+
+    async def _write_waiting(self) -> None:
+        while self._waiting:
+            batch = list(self._waiting)
+            self._waiting.clear()
+            try:
+                outcomes = await self._commit([job.work for job in batch])
+            except BaseException:
+                _settle_all(batch, JournalClosed("the writer was stopped; the outcome is unknown"))
+                raise
+            for job, outcome in zip(batch, outcomes, strict=True):
+                _settle(job, outcome)
+
+    async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
+        try:
+            if self._suspect:
+                await self._reopen()
+            outcomes = await self._writer.call(partial(_run_batch, works=works))
+        except Exception as error:  # noqa: BLE001 - it belongs to the callers; the writer goes on
+            outcomes = [Outcome(None, error)] * len(works)
+        self._suspect = self._suspect or any(_is_io_error(outcome.error) for outcome in outcomes)
+        return [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
+
+    async def _reopen(self) -> None:
+        """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""
+        _LOG.warning("reopening %s after an I/O error", self._path)
+        fresh = await self._connect(partial(_configure_writer, prepare=self._check))
+        stale, self._writer = self._writer, fresh
+        self._suspect = False
+        await stale.close()
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        check(connection, str(self._path))
+
+    def _translate(self, error: Exception | None) -> Exception | None:
+        if isinstance(error, sqlite3.Error):
+            translated = from_sqlite(error, str(self._path))
+            translated.__cause__ = error
+            return translated
+        return error
+
+
+def advance(connection: sqlite3.Connection) -> int:
+    """Take the next number of the journal-wide counter."""
+    [(seq,)] = connection.execute("UPDATE journal SET seq = seq + 1 RETURNING seq")
+    return int(seq)
+
+
+def _configure_writer(connection: sqlite3.Connection, prepare: Work[None]) -> None:
+    for setting in _WRITER_SETTINGS:
+        connection.execute(setting)
+    mark(connection)
+    [(mode,)] = connection.execute("PRAGMA journal_mode = WAL")
+    if mode != "wal":
+        raise JournalError(
+            f"SQLite cannot keep a write-ahead log here (journal mode {mode!r}); "
+            "choose a data folder on a local disk"
+        )
+    prepare(connection)
+
+
+def _configure_reader(connection: sqlite3.Connection) -> None:
+    for setting in _READER_SETTINGS:
+        connection.execute(setting)
+
+
+def _run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
+    """Commit all jobs in one transaction; one that takes the transaction down goes down alone."""
+    try:
+        return _run_together(connection, works)
+    except _TransactionLost as lost:
+        if len(works) == 1:
+            return [Outcome(None, cast("Exception", lost.__cause__))]
+        return [outcome for work in works for outcome in _run_batch(connection, [work])]
+
+
+def _run_together(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        outcomes = [_run_one(connection, work) for work in works]
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    return outcomes
+
+
+def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
+    connection.execute("SAVEPOINT job")
+    try:
+        outcome = Outcome(work(connection), None)
+    except Exception as error:
+        if not connection.in_transaction:
+            raise _TransactionLost from error
+        connection.execute("ROLLBACK TO job")
+        outcome = Outcome(None, error)
+    connection.execute("RELEASE job")
+    return outcome
+
+
+def _settle(job: Job, outcome: Outcome) -> None:
+    if job.done.done():
+        return
+    if outcome.error is None:
+        job.done.set_result(outcome.value)
+    else:
+        job.done.set_exception(outcome.error)
+
+
+def _settle_all(jobs: Sequence[Job] | deque[Job], error: JournalError) -> None:
+    for job in jobs:
+        _settle(job, Outcome(None, error))
+
+
+def _is_io_error(error: Exception | None) -> bool:
+    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_IOERR

@@ -1,0 +1,132 @@
+"""What can go wrong in the journal, as one tree.
+
+    StoreError
+    ├── BadValue (also a ValueError)     the caller handed over what cannot be stored
+    ├── SessionNotFound  SessionExists
+    ├── EventConflict                    an event id came again with other content
+    ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition
+    └── JournalError                     the journal as a whole
+        ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
+        └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalDamaged
+
+Every message is one sentence with the value in question and, where there is one, the way out.
+"""
+
+import sqlite3
+
+_PRIMARY_CODE = 0xFF
+"""SQLite's extended result codes keep the primary code in the lowest byte."""
+
+
+class StoreError(Exception):
+    """Anything the store refuses or fails at."""
+
+
+class BadValue(StoreError, ValueError):
+    """A text or a JSON value that the journal cannot keep faithfully."""
+
+
+class SessionNotFound(StoreError):
+    """No session has this key."""
+
+
+class SessionExists(StoreError):
+    """The application already has a session of this user with this id."""
+
+
+class EventConflict(StoreError):
+    """The session already holds an event with this id and other content (R37)."""
+
+
+class RunNotFound(StoreError):
+    """No run has this id."""
+
+
+class RunExists(StoreError):
+    """A run with this id is already recorded."""
+
+
+class RunActive(StoreError):
+    """The session has a run that has not ended; only one may be active."""
+
+
+class RunNotActive(StoreError):
+    """The run has ended or belongs to another session, so it may not write (R38)."""
+
+
+class RunTransition(StoreError):
+    """The run may not go from its present status to the wanted one."""
+
+
+class JournalError(StoreError):
+    """The journal itself cannot be opened, read or written."""
+
+
+class FolderRefused(JournalError):
+    """The data folder is a symbolic link, belongs to someone else or is no folder (R10)."""
+
+
+class JournalInUse(JournalError):
+    """Another process holds this data folder (R39)."""
+
+
+class JournalForeign(JournalError):
+    """The file at the journal's place belongs to another application (R43)."""
+
+
+class JournalNewer(JournalError):
+    """A newer version of devui wrote this journal (R44)."""
+
+
+class JournalClosed(JournalError):
+    """The journal has been closed, or is closing."""
+
+
+class JournalBusy(JournalError):
+    """Another process kept the database locked for longer than the busy timeout (R41)."""
+
+
+class JournalFull(JournalError):
+    """The disk, or the database's page limit, is full; nothing of the change was kept (R42)."""
+
+
+class JournalFailed(JournalError):
+    """The operating system refused a read or a write; nothing of the change was kept (R42)."""
+
+
+class JournalDamaged(JournalError):
+    """SQLite found the database malformed (R43)."""
+
+
+_BY_CODE: dict[int, type[JournalError]] = {
+    sqlite3.SQLITE_BUSY: JournalBusy,
+    sqlite3.SQLITE_LOCKED: JournalBusy,
+    sqlite3.SQLITE_FULL: JournalFull,
+    sqlite3.SQLITE_IOERR: JournalFailed,
+    sqlite3.SQLITE_READONLY: JournalFailed,
+    sqlite3.SQLITE_CANTOPEN: JournalFailed,
+    sqlite3.SQLITE_PERM: JournalFailed,
+    sqlite3.SQLITE_CORRUPT: JournalDamaged,
+    sqlite3.SQLITE_NOTADB: JournalDamaged,
+}
+
+_ADVICE: dict[type[JournalError], str] = {
+    JournalBusy: "close the program that holds it, then try again",
+    JournalFull: "make room on the disk, then try again",
+    JournalFailed: "check the disk and the permissions of the data folder",
+    JournalDamaged: "restart devui: it sets a damaged journal aside and starts a new one",
+}
+
+
+def primary_code(error: sqlite3.Error) -> int | None:
+    """Return SQLite's primary result code; None for errors that Python's binding raised itself."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & _PRIMARY_CODE
+
+
+def from_sqlite(error: sqlite3.Error, place: str) -> JournalError:
+    """Translate an error of SQLite into ours, naming the database and what to do."""
+    code = primary_code(error)
+    kind = JournalError if code is None else _BY_CODE.get(code, JournalError)
+    advice = _ADVICE.get(kind, "this is a fault in devui, please report it")
+    return kind(f"the journal {place!r} answered {error}: {advice}")

@@ -1,0 +1,269 @@
+"""Events: appended once, in order, for good; read in pages, one by one or as a stream of JSON.
+
+An append writes the event, its state writes and the session's head in one transaction, and returns
+when that is on the disk (R35, R37). Partial events are never committed (runtime seed): they are
+recorded apart, as chunks under the id of the event that they become.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+from devui.store.database import Database, advance
+from devui.store.errors import EventConflict, RunNotActive, SessionNotFound
+from devui.store.rows import Appended, EventRow, NewEvent
+from devui.store.sessions import require_session
+from devui.store.state import Routed, Scopes, route_delta, write_state
+from devui.store.values import bounded, clean_text, optional_text
+
+_COLUMNS = (
+    "seq, number, session, run, id, invocation_id, author, branch, timestamp, kind, final, "
+    "summary, chunks, size"
+)
+_FINAL = 10
+"""Where `final` stands in the columns; SQLite hands it back as 0 or 1."""
+
+_BEGINNING = -(2**63) + 1
+_END = 2**63 - 1
+_NO_LIMIT = -1
+
+# The page's constants differ in direction only; a parameter cannot say that.
+_FIRST = f"""
+    SELECT {_COLUMNS} FROM events WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
+"""  # noqa: S608 - a constant
+_LAST = f"""
+    SELECT {_COLUMNS} FROM events WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?
+"""  # noqa: S608 - a constant
+_BODIES = f"""
+    SELECT {_COLUMNS}, data FROM events
+    WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
+"""  # noqa: S608 - a constant
+_COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
+
+_LENGTH = "SELECT events FROM sessions WHERE key = ?"
+_LAST_OLDER = """
+    SELECT number FROM events WHERE session = ? AND timestamp < ? ORDER BY number DESC LIMIT 1
+"""
+_DATA = "SELECT data FROM events WHERE session = ? AND number > ? AND number <= ? ORDER BY number"
+
+_HEAD = "SELECT events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
+_KNOWN = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
+_ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
+_INSERT = """
+    INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
+                        kind, final, summary, chunks, size, data)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+            (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?)
+"""
+_ADVANCE = "UPDATE sessions SET events = ?, seq = ?, updated = ? WHERE key = ?"
+_COUNT = """
+    INSERT INTO kinds (session, kind, events) VALUES (?, ?, 1)
+    ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
+"""
+
+_ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
+# Chunks may be flushed after their event was committed; it learns of them here.
+_COUNT_CHUNKS = "UPDATE events SET chunks = chunks + ? WHERE session = ? AND id = ?"
+_CHUNKS = "SELECT data FROM chunks WHERE session = ? AND event = ? ORDER BY position"
+
+
+class Events:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, session_key: int, event: NewEvent, run: str | None) -> Appended:
+        """Commit the event, its state delta and the session's new head, all or nothing.
+
+        An id that the session knows returns the first outcome again if the data is the same, and
+        raises EventConflict if not. Raises SessionNotFound, RunNotActive when the run may no longer
+        write, and BadValue. Once accepted, it is carried out even if the caller is cancelled (R40);
+        appending the same event again tells how that ended.
+        """
+        _check_texts(event)
+        optional_text(run, "the run's id")
+        routed = route_delta(event.state_delta)
+
+        def work(connection: sqlite3.Connection) -> Appended:
+            return _append(connection, session_key, event, routed, run)
+
+        return await self._database.write(work)
+
+    async def page(
+        self,
+        session_key: int,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int,
+    ) -> list[EventRow]:
+        """Return at most `limit` rows in ascending order.
+
+        Those just below the seq `before`; or just above `after`, and then below `before` if both
+        are given; the last ones if neither is.
+        """
+        end = _END if before is None else before
+        if after is None:
+            rows = await self._database.fetch(_LAST, session_key, end, max(limit, 0))
+            return [_event_row(row) for row in reversed(rows)]
+        rows = await self._database.fetch(_FIRST, session_key, after, end, max(limit, 0))
+        return [_event_row(row) for row in rows]
+
+    async def since(self, session_key: int, seq: int) -> list[EventRow]:
+        """Return all rows above the seq, ascending."""
+        rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
+        return [_event_row(row) for row in rows]
+
+    async def body(self, session_key: int, number: int) -> tuple[EventRow, str] | None:
+        """Return the event's row and its JSON, or None when the session has no such number."""
+        found = await self.bodies(session_key, [number])
+        return found[0] if found else None
+
+    async def bodies(self, session_key: int, numbers: Iterable[int]) -> list[tuple[EventRow, str]]:
+        """Return rows and JSON of those of the numbers that exist, ascending."""
+        wanted = json.dumps([bounded(number) for number in numbers])
+        rows = await self._database.fetch(_BODIES, session_key, wanted)
+        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+
+    async def json(
+        self,
+        session_key: int,
+        *,
+        after_timestamp: float | None = None,
+        num_recent: int | None = None,
+        batch: int = 500,
+    ) -> AsyncIterator[str]:
+        """Yield the JSON of the session's events in order, as it was appended.
+
+        `num_recent` keeps the last so many; of those, `after_timestamp` keeps the ones after the
+        last event that is older (as ADK's in-memory service does). Events that are appended while
+        this runs are left out. Reads `batch` events at a time, and lets others read in between.
+        """
+        number, end = await self._range(session_key, after_timestamp, num_recent)
+        while number < end:
+            stop = min(number + batch, end)
+            for (data,) in await self._database.fetch(_DATA, session_key, number, stop):
+                yield data
+            number = stop
+
+    async def counts(self, session_key: int) -> dict[str, int]:
+        """Return how many events of each kind the session holds."""
+        return dict(await self._database.fetch(_COUNTS, session_key))
+
+    async def add_chunks(
+        self, session_key: int, run: str | None, chunks: Sequence[tuple[str, str]]
+    ) -> None:
+        """Record partial events, as pairs of event id and JSON, in this order.
+
+        Raises SessionNotFound, BadValue. Not idempotent: hand each batch over once.
+        """
+        optional_text(run, "the run's id")
+        for event_id, data in chunks:
+            clean_text(event_id, "the event's id")
+            clean_text(data, f"a chunk of event {event_id!r}")
+
+        def work(connection: sqlite3.Connection) -> None:
+            key = require_session(connection, session_key).key
+            connection.executemany(_ADD_CHUNK, [(key, run, *chunk) for chunk in chunks])
+            added = Counter(event_id for event_id, _ in chunks)
+            connection.executemany(
+                _COUNT_CHUNKS, [(count, key, event_id) for event_id, count in added.items()]
+            )
+
+        await self._database.write(work)
+
+    async def chunks(self, session_key: int, event_id: str) -> list[str]:
+        """Return the JSON of the partial events recorded under the id, in order."""
+        rows = await self._database.fetch(_CHUNKS, session_key, event_id)
+        return [data for (data,) in rows]
+
+    async def _range(
+        self, session_key: int, after_timestamp: float | None, num_recent: int | None
+    ) -> tuple[int, int]:
+        """Return the numbers before the first and of the last event that is wanted."""
+        rows = await self._database.fetch(_LENGTH, session_key)
+        end = rows[0][0] if rows else 0
+        start = 0 if num_recent is None else max(0, end - max(num_recent, 0))
+        if after_timestamp is not None:
+            older = await self._database.fetch(_LAST_OLDER, session_key, after_timestamp)
+            start = max(start, older[0][0] if older else 0)
+        return start, end
+
+
+def _check_texts(event: NewEvent) -> None:
+    clean_text(event.id, "the event's id")
+    clean_text(event.invocation_id, f"the invocation id of event {event.id!r}")
+    clean_text(event.author, f"the author of event {event.id!r}")
+    optional_text(event.branch, f"the branch of event {event.id!r}")
+    clean_text(event.kind, f"the kind of event {event.id!r}")
+    clean_text(event.summary, f"the summary of event {event.id!r}")
+    clean_text(event.data, f"the data of event {event.id!r}")
+
+
+def _append(
+    connection: sqlite3.Connection,
+    session: int,
+    event: NewEvent,
+    routed: list[Routed],
+    run: str | None,
+) -> Appended:
+    key = bounded(session)
+    heads = connection.execute(_HEAD, (key,)).fetchall()
+    if not heads:
+        raise SessionNotFound(f"no session has the key {session!r}; it may have been deleted")
+    known = connection.execute(_KNOWN, (key, event.id)).fetchall()
+    if known:
+        return _again(known[0], event)
+    if run is not None:
+        _check_lease(connection, session, run)
+    length, *scopes = heads[0]
+    seq, number = advance(connection), length + 1
+    _insert(connection, (seq, number, session, run), event)
+    write_state(connection, seq, Scopes(*scopes), routed)
+    return Appended(seq, number, duplicate=False)
+
+
+def _again(known: tuple[int, int, str], event: NewEvent) -> Appended:
+    seq, number, data = known
+    if data != event.data:
+        raise EventConflict(
+            f"the session already holds event {event.id!r} as #{number} with other content; "
+            "a new event needs a new id"
+        )
+    return Appended(seq, number, duplicate=True)
+
+
+def _check_lease(connection: sqlite3.Connection, session: int, run: str) -> None:
+    if connection.execute(_ACTIVE, (session,)).fetchall() != [(run,)]:
+        raise RunNotActive(f"the run {run!r} is not the active run of session {session!r}")
+
+
+def _insert(
+    connection: sqlite3.Connection, place: tuple[int, int, int, str | None], event: NewEvent
+) -> None:
+    seq, number, session, _ = place
+    connection.execute(
+        _INSERT,
+        (
+            *place,
+            event.id,
+            event.invocation_id,
+            event.author,
+            event.branch,
+            event.timestamp,
+            event.kind,
+            event.final,
+            event.summary,
+            len(event.data.encode()),
+            event.data,
+        ),
+    )
+    connection.execute(_ADVANCE, (number, seq, event.timestamp, session))
+    connection.execute(_COUNT, (session, event.kind))
+
+
+def _event_row(row: Sequence[Any]) -> EventRow:
+    values = [*row]
+    values[_FINAL] = bool(values[_FINAL])
+    return EventRow(*values)

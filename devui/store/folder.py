@@ -1,0 +1,106 @@
+"""The data folder: ours alone, readable by its owner alone, held by one server at a time.
+
+Modes are exact whatever the umask is (R10). The lock lasts as long as the process, so that one that
+was killed leaves nothing to clean up; a second server is told the pid of the first (R39).
+"""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import filelock
+
+from devui.store.errors import FolderRefused, JournalInUse
+
+PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
+
+DATABASE = "journal.db"
+_LOCK = "journal.lock"
+_PID = "journal.pid"
+
+
+class DataFolder:
+    """A data folder that this process holds until `release`."""
+
+    def __init__(self, path: Path, lock: filelock.BaseFileLock) -> None:
+        self.path = path
+        self.database = path / DATABASE
+        self._lock = lock
+
+    @classmethod
+    def claim(cls, path: Path) -> "DataFolder":
+        """Prepare the folder and take its lock.
+
+        Raises FolderRefused for a folder we must not use, JournalInUse when another server has it.
+        """
+        _prepare(path)
+        lock = filelock.FileLock(path / _LOCK, mode=PRIVATE_FILE, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except filelock.Timeout:
+            raise JournalInUse(
+                f"the data folder {str(path)!r} is in use by {_holder(path)}; "
+                "stop that server or choose another folder with --data-dir"
+            ) from None
+        _tighten(path)
+        _write(path / _PID, f"{os.getpid()}\n")
+        return cls(path, lock)
+
+    def release(self) -> None:
+        (self.path / _PID).unlink(missing_ok=True)
+        self._lock.release()
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file with mode 0600; leave an existing one's content alone."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    os.close(descriptor)
+    path.chmod(PRIVATE_FILE)
+
+
+def _prepare(path: Path) -> None:
+    if path.is_symlink():
+        raise FolderRefused(
+            f"the data folder {str(path)!r} is a symbolic link; name the folder it points to"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    except FileExistsError:
+        raise FolderRefused(
+            f"{str(path)!r} is not a folder; choose another one with --data-dir"
+        ) from None
+    _check_owner(path)
+    path.chmod(PRIVATE_FOLDER)
+    # Only in a folder that is ours from the start: it must not hide someone's own files from git.
+    if not any(path.iterdir()):
+        _write(path / ".gitignore", "*\n")
+
+
+def _check_owner(path: Path) -> None:
+    if sys.platform != "win32" and path.stat().st_uid != os.geteuid():
+        raise FolderRefused(
+            f"the data folder {str(path)!r} belongs to user {path.stat().st_uid}, not to you; "
+            "choose another one with --data-dir"
+        )
+
+
+def _tighten(path: Path) -> None:
+    """Take the group's and the others' rights from files an older version or a copy left open."""
+    for file in path.glob("journal.*"):
+        if not file.is_symlink() and stat.S_ISREG(file.stat().st_mode):
+            file.chmod(PRIVATE_FILE)
+
+
+def _write(path: Path, text: str) -> None:
+    create_private(path)
+    path.write_text(text)
+
+
+def _holder(path: Path) -> str:
+    try:
+        return f"process {int((path / _PID).read_text())}"
+    except (OSError, ValueError):
+        return "another process"

@@ -1,0 +1,95 @@
+"""The journal: everything devui keeps, in one SQLite file of the data folder.
+
+One process holds a journal at a time and one connection writes it. `seq` orders all changes, in all
+sessions; clocks order nothing (R47).
+"""
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from devui.store.artifacts import Artifacts
+from devui.store.database import Database
+from devui.store.events import Events
+from devui.store.folder import DataFolder
+from devui.store.runs import Runs
+from devui.store.schema import Migration, inspect, load_migrations, migrate
+from devui.store.sessions import Sessions
+from devui.store.state import State
+
+_ID = "SELECT id FROM journal"
+
+
+class Journal:
+    """Opened with `Journal.open`; also an async context manager that closes itself."""
+
+    def __init__(
+        self, folder: DataFolder, database: Database, clock: Callable[[], float], journal_id: str
+    ) -> None:
+        self._folder = folder
+        self._database = database
+        self.id = journal_id
+        """Made once with the file; tells its sequence numbers from another journal's."""
+        self.set_aside: Path | None = None
+        """Where a damaged journal was put when this one began in its place."""
+        self.sessions = Sessions(database, clock)
+        self.events = Events(database)
+        self.state = State(database)
+        self.runs = Runs(database, clock)
+        self.artifacts = Artifacts(database, clock)
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        factory: type[sqlite3.Connection] = sqlite3.Connection,
+        migrations: Sequence[Migration] | None = None,
+    ) -> Self:
+        """Take the data folder, check its journal, bring it up to date and open it.
+
+        Creates what is missing; sets a damaged journal aside, see `set_aside`. Raises JournalInUse,
+        FolderRefused, JournalForeign, JournalNewer and other JournalErrors. `clock` gives seconds
+        since the epoch; `factory` is the class of SQLite connections; `migrations` default to the
+        shipped ones.
+        """
+        steps = load_migrations() if migrations is None else migrations
+        folder = await asyncio.to_thread(DataFolder.claim, path)
+        try:
+            aside = await asyncio.to_thread(inspect, folder.database, steps[-1].version)
+            prepare = partial(migrate, path=folder.database, migrations=steps, now=clock())
+            database = await Database.open(folder.database, prepare, factory)
+        except BaseException:
+            folder.release()
+            raise
+        [(journal_id,)] = await database.fetch(_ID)
+        journal = cls(folder, database, clock, journal_id)
+        journal.set_aside = aside
+        return journal
+
+    @property
+    def path(self) -> Path:
+        """The data folder."""
+        return self._folder.path
+
+    async def close(self) -> None:
+        """Finish accepted changes, close the file and give the folder back; twice is harmless."""
+        await self._database.close()
+        self._folder.release()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()

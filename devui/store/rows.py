@@ -1,0 +1,148 @@
+"""What the journal hands out and takes: frozen values, free of SQL.
+
+Times are seconds since the epoch, UTC, as float; they order nothing. `seq` does: one counter for
+the whole journal, raised by every change (R47).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+"""A value that JSON can hold."""
+
+Scope: TypeAlias = Literal["session", "user", "app"]
+"""Who shares a state key: this session, all of the user's, or all of the application's."""
+
+RunStatus: TypeAlias = Literal["running", "stopping", "done", "failed", "stopped", "interrupted"]
+"""Where a run stands; the last four are final."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    key: int
+    """Opaque and never reused, also not after the session was deleted."""
+    app: str
+    user: str
+    id: str
+    title: str | None
+    created: float
+    updated: float
+    """Timestamp of the last event; the time of creation while there is none."""
+    seq: int
+    """Of the last change: creation, a new title or an event."""
+    events: int
+    """How many events the session holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    seq: int
+    number: int
+    """1..n within the session, without gaps."""
+    session: int
+    run: str | None
+    id: str
+    invocation_id: str
+    author: str
+    branch: str | None
+    timestamp: float
+    kind: str
+    final: bool
+    summary: str
+    """JSON text, opaque to the store."""
+    chunks: int
+    """How many partial chunks are recorded under this event's id."""
+    size: int
+    """Bytes of the event's JSON in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewEvent:
+    id: str
+    invocation_id: str
+    author: str
+    branch: str | None
+    timestamp: float
+    kind: str
+    final: bool
+    summary: str
+    """JSON text, opaque to the store."""
+    data: str
+    """The event as JSON text; kept and returned to the letter."""
+    state_delta: Mapping[str, Json]
+    """Keys with their prefixes; `temp:` keys are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    seq: int
+    number: int
+    duplicate: bool
+    """The event was already there; seq and number are those of the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    scope: Scope
+    key: str
+    """Without its prefix."""
+    value: str
+    """JSON text; a key that was set to None is kept as `null`."""
+    seq: int
+    """Of the write."""
+    number: int | None
+    """Of the writing event in this session; None: initial state, or another session wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    scope: Scope
+    key: str
+    old: str | None
+    """JSON text before the event; None: the key was absent."""
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    id: str
+    session: int
+    invocation_id: str | None
+    status: RunStatus
+    error: str | None
+    """JSON text."""
+    started: float
+    ended: float | None
+    seq: int
+    """Of the last change of this run."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLine:
+    stream: str
+    """Where it came from: "stdout", "stderr", a logger's name, …"""
+    text: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRow:
+    name: str
+    """With its `user:` prefix, where it has one."""
+    version: int
+    """From 0."""
+    mime: str | None
+    size: int
+    """Bytes of the data, or of the text in UTF-8."""
+    custom_metadata: str | None
+    """JSON text."""
+    created: float
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    row: ArtifactRow
+    data: bytes | None
+    text: str | None

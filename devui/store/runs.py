@@ -1,0 +1,199 @@
+"""Runs: one execution of an agent, from its start to one of four ends, and what it printed.
+
+A session has at most one active run; only that one may append events (R38).
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from devui.store.database import Database, advance
+from devui.store.errors import RunActive, RunExists, RunNotFound, RunTransition
+from devui.store.rows import OutputLine, RunRow, RunStatus
+from devui.store.sessions import require_session
+from devui.store.values import clean_text, optional_text
+
+ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
+
+_ENDS: frozenset[RunStatus] = frozenset({"done", "failed", "stopped", "interrupted"})
+
+TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
+    # To itself: a running run reports its invocation id.
+    "running": _ENDS | {"running", "stopping"},
+    "stopping": _ENDS,
+    "done": frozenset(),
+    "failed": frozenset(),
+    "stopped": frozenset(),
+    "interrupted": frozenset(),
+}
+"""Where a run may go from each status."""
+
+_COLUMNS = "id, session, invocation_id, status, error, started, ended, seq"
+
+_GET = f"SELECT {_COLUMNS} FROM runs WHERE id = ?"  # noqa: S608 - a constant
+_ACTIVE = f"""
+    SELECT {_COLUMNS} FROM runs WHERE session = ? AND status IN ('running', 'stopping')
+"""  # noqa: S608 - a constant
+_ALL_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
+_LIST = f"SELECT {_COLUMNS} FROM runs WHERE session = ? ORDER BY seq DESC"  # noqa: S608
+_SINCE = f"""
+    SELECT {_COLUMNS} FROM runs WHERE session = ? AND seq > ? ORDER BY seq
+"""  # noqa: S608 - a constant
+_INSERT = """
+    INSERT INTO runs (id, session, invocation_id, status, started, seq)
+    VALUES (?, ?, ?, 'running', ?, ?)
+"""
+_CHANGE = """
+    UPDATE runs SET status = ?, error = coalesce(?, error), ended = ?, seq = ?,
+                    invocation_id = coalesce(?, invocation_id)
+    WHERE id = ?
+"""
+
+_LAST_OUTPUT = "SELECT coalesce(max(number), 0) FROM output WHERE run = ?"
+_ADD_OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, ?, ?, ?)"
+_OUTPUT = """
+    SELECT number, stream, text, at FROM output WHERE run = ? AND number > ? ORDER BY number LIMIT ?
+"""
+_NO_LIMIT = -1
+
+
+class Runs:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def start(
+        self, run_id: str, session_key: int, invocation_id: str | None = None
+    ) -> RunRow:
+        """Record a new run as running.
+
+        Raises RunActive while the session has another that has not ended, RunExists when the id is
+        taken, SessionNotFound, BadValue.
+        """
+        clean_text(run_id, "the run's id")
+        optional_text(invocation_id, "the invocation id")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> RunRow:
+            require_session(connection, session_key)
+            _check_free(connection, run_id, session_key)
+            values = (run_id, session_key, invocation_id, now, advance(connection))
+            connection.execute(_INSERT, values)
+            return _require(connection, run_id)
+
+        return await self._database.write(work)
+
+    async def change(
+        self,
+        run_id: str,
+        status: RunStatus,
+        error: str | None = None,
+        invocation_id: str | None = None,
+    ) -> RunRow:
+        """Move the run to another status, as TRANSITIONS allows.
+
+        `error` is JSON text; it and the invocation id keep their old value when None. Raises
+        RunNotFound, RunTransition, BadValue.
+        """
+        optional_text(error, "the run's error")
+        optional_text(invocation_id, "the invocation id")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> RunRow:
+            return _change(connection, run_id, (status, error, invocation_id), now)
+
+        return await self._database.write(work)
+
+    async def get(self, run_id: str) -> RunRow | None:
+        return _one(await self._database.fetch(_GET, run_id))
+
+    async def active(self, session_key: int) -> RunRow | None:
+        """Return the session's run that has not ended, if there is one."""
+        return _one(await self._database.fetch(_ACTIVE, session_key))
+
+    async def since(self, session_key: int, seq: int) -> list[RunRow]:
+        """Return the session's runs that changed after the seq, in the order of those changes."""
+        return [RunRow(*row) for row in await self._database.fetch(_SINCE, session_key, seq)]
+
+    async def interrupt_active(self) -> list[RunRow]:
+        """Mark every run that has not ended as interrupted; for the server's start (R55)."""
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> list[RunRow]:
+            found = connection.execute(_ALL_ACTIVE).fetchall()
+            return [_change(connection, run, ("interrupted", None, None), now) for (run,) in found]
+
+        return await self._database.write(work)
+
+    async def add_output(self, run_id: str, lines: Sequence[OutputLine]) -> None:
+        """Append lines to what the run printed. NULs and lone surrogates are kept as escapes.
+
+        Raises RunNotFound.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            _require(connection, run_id)
+            [(last,)] = connection.execute(_LAST_OUTPUT, (run_id,))
+            rows = [
+                (run_id, number, _printable(line.stream), _printable(line.text), line.at)
+                for number, line in enumerate(lines, last + 1)
+            ]
+            connection.executemany(_ADD_OUTPUT, rows)
+
+        await self._database.write(work)
+
+    async def output(
+        self, run_id: str, after: int = 0, limit: int | None = None
+    ) -> list[tuple[int, OutputLine]]:
+        """Return the lines above the number `after`, numbered from 1, at most `limit` of them."""
+        count = _NO_LIMIT if limit is None else max(limit, 0)
+        rows = await self._database.fetch(_OUTPUT, run_id, after, count)
+        return [(number, OutputLine(*line)) for number, *line in rows]
+
+    # Last in the class: below it, `list` names this method in annotations.
+    async def list(self, session_key: int) -> list[RunRow]:
+        """Return the session's runs, the last changed first."""
+        return [RunRow(*row) for row in await self._database.fetch(_LIST, session_key)]
+
+
+def _check_free(connection: sqlite3.Connection, run_id: str, session_key: int) -> None:
+    if connection.execute(_GET, (run_id,)).fetchall():
+        raise RunExists(f"a run {run_id!r} is already recorded; a new run needs a new id")
+    active = _one(connection.execute(_ACTIVE, (session_key,)).fetchall())
+    if active is not None:
+        raise RunActive(
+            f"session {session_key!r} has the run {active.id!r}, which is {active.status}; "
+            "stop it or wait for its end"
+        )
+
+
+def _change(
+    connection: sqlite3.Connection,
+    run_id: str,
+    wanted: tuple[RunStatus, str | None, str | None],
+    now: float,
+) -> RunRow:
+    status, error, invocation_id = wanted
+    present = _require(connection, run_id).status
+    if status not in TRANSITIONS[present]:
+        raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
+    ended = None if status in ACTIVE else now
+    values = (status, error, ended, advance(connection), invocation_id, run_id)
+    connection.execute(_CHANGE, values)
+    return _require(connection, run_id)
+
+
+def _require(connection: sqlite3.Connection, run_id: str) -> RunRow:
+    row = _one(connection.execute(_GET, (run_id,)).fetchall())
+    if row is None:
+        raise RunNotFound(f"no run has the id {run_id!r}; its session may have been deleted")
+    return row
+
+
+def _one(rows: list[tuple[Any, ...]]) -> RunRow | None:
+    return RunRow(*rows[0]) if rows else None
+
+
+def _printable(text: str) -> str:
+    """Spell out what a text column cannot hold: output is what a program printed, never refused."""
+    return text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()

@@ -1,0 +1,191 @@
+"""Whose file it is, whether it is whole, and how an old one becomes a new one.
+
+A file is looked at through a read-only connection before anything may write to it (R43). Damaged
+ones are set aside untouched, foreign and newer ones are refused; none is ever overwritten.
+Migrations are numbered, append-only, one transaction each, with a backup first (R44).
+"""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from devui.store.errors import (
+    JournalDamaged,
+    JournalError,
+    JournalForeign,
+    JournalNewer,
+    from_sqlite,
+)
+from devui.store.folder import create_private
+
+_LOG = logging.getLogger(__name__)
+
+APPLICATION_ID = 0x64767569
+"""The letters "dvui" in the file's header."""
+
+_OLDEST_SQLITE = (3, 37, 0)
+"""STRICT tables came with it."""
+
+_QUICK_CHECK_LIMIT = 256 * 1024 * 1024
+"""Bytes. Checking takes about 0.4 s per GiB from a warm cache but reads the whole file from a cold
+one; start-up may not wait for that, so larger journals are opened unchecked."""
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_HEADER_APPLICATION_ID = slice(68, 72)
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
+_TABLES = "SELECT count(*) FROM sqlite_schema"
+_RECORD = "INSERT INTO migrations (version, name, applied) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    version: int
+    name: str
+    sql: str
+
+
+def load_migrations() -> tuple[Migration, ...]:
+    """Read the numbered `.sql` files of this package, in order."""
+    folder = resources.files("devui.store") / "migrations"
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".sql")),
+        key=lambda file: file.name,
+    )
+    return tuple(
+        Migration(int(file.name.split("_")[0]), file.name, file.read_text("utf-8"))
+        for file in files
+    )
+
+
+def inspect(path: Path, newest: int) -> Path | None:
+    """Make sure that the file may be opened for writing, and exists.
+
+    Returns where a damaged journal was set aside, None when there was nothing to set aside. Raises
+    JournalForeign or JournalNewer for a file that is somebody else's or too new for this version.
+    """
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise JournalError(
+            f"this Python brings SQLite {sqlite3.sqlite_version}; the journal needs 3.37 or newer"
+        )
+    aside = None
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise JournalForeign(f"{str(path)!r} is not a plain file; move it away and start again")
+    if path.exists() and path.stat().st_size > 0:
+        try:
+            _examine(path, newest)
+        except JournalDamaged as error:
+            aside = _set_aside(path)
+            _LOG.warning("%s; it was set aside as %s and a new journal begins", error, aside)
+    create_private(path)
+    return aside
+
+
+def _examine(path: Path, newest: int) -> None:
+    with path.open("rb") as file:
+        header = file.read(_HEADER_BYTES)
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise JournalDamaged(f"{str(path)!r} is not an SQLite database")
+    _check_owner(path, int.from_bytes(header[_HEADER_APPLICATION_ID], "big"), tables=1)
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+            _examine_inside(path, connection, newest)
+    except sqlite3.Error as error:
+        raise from_sqlite(error, str(path)) from error
+
+
+def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> None:
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    [(tables,)] = connection.execute(_TABLES)
+    _check_owner(path, _pragma(connection, "application_id"), tables)
+    version = _pragma(connection, "user_version")
+    if version > newest:
+        raise JournalNewer(
+            f"the journal {str(path)!r} has version {version} and this devui knows {newest} at "
+            "most; use the newer devui that wrote it, or another folder with --data-dir"
+        )
+    if path.stat().st_size > _QUICK_CHECK_LIMIT:
+        _LOG.info("%s is large; it is opened without a check", path)
+    else:
+        check(connection, str(path))
+
+
+def mark(connection: sqlite3.Connection) -> None:
+    """Write our application id into a new file's header, before anything else is in it."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def check(connection: sqlite3.Connection, place: str) -> None:
+    """Raise JournalDamaged unless SQLite's quick check finds the database whole."""
+    findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+    if findings != ["ok"]:
+        raise JournalDamaged(f"{place!r} is damaged: {findings[0]}")
+
+
+def _check_owner(path: Path, application_id: int, tables: int) -> None:
+    if application_id == APPLICATION_ID or (application_id == 0 and tables == 0):
+        return
+    raise JournalForeign(
+        f"{str(path)!r} belongs to another application (id {application_id:#x}); "
+        "nothing in it was changed. Choose another folder with --data-dir"
+    )
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename the file and its companions; SQLite's tools open the result under its new name."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    aside = path.with_name(f"{path.name}.damaged-{stamp}")
+    attempt = 1
+    while aside.exists():
+        attempt += 1
+        aside = path.with_name(f"{path.name}.damaged-{stamp}-{attempt}")
+    for suffix in _COMPANIONS:
+        companion = path.with_name(path.name + suffix)
+        if companion.exists():
+            companion.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], now: float
+) -> None:
+    """Bring the database to the newest version; each step happens wholly or not at all."""
+    version = _pragma(connection, "user_version")
+    pending = [migration for migration in migrations if migration.version > version]
+    if version > 0 and pending:
+        _back_up(connection, path, version)
+    for migration in pending:
+        _apply(connection, migration, now)
+
+
+def _apply(connection: sqlite3.Connection, migration: Migration, now: float) -> None:
+    try:
+        connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
+        connection.execute(_RECORD, (migration.version, migration.name, now))
+        connection.execute(f"PRAGMA user_version = {migration.version:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    target = path.with_name(f"{path.name}.version-{version}")
+    create_private(target)
+    with closing(sqlite3.connect(target)) as copy:
+        connection.backup(copy)
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    [(value,)] = connection.execute(f"PRAGMA {name}")
+    return int(value)

@@ -1,0 +1,186 @@
+"""Sessions: who talks to which application, under which id, and what it was given to begin with."""
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from devui.store.database import Database, advance
+from devui.store.errors import SessionExists, SessionNotFound
+from devui.store.rows import Json, SessionRow
+from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
+from devui.store.values import bounded, clean_text, json_object, optional_text
+
+_COLUMNS = "key, app, user, id, title, created, updated, seq, events"
+
+_GET = f"SELECT {_COLUMNS} FROM sessions WHERE key = ?"  # noqa: S608 - a constant
+_FIND = f"SELECT {_COLUMNS} FROM sessions WHERE app = ? AND user = ? AND id = ?"  # noqa: S608
+_LIST = f"""
+    SELECT {_COLUMNS} FROM sessions WHERE app = ? AND seq < ?
+    ORDER BY seq DESC LIMIT ?
+"""  # noqa: S608 - a constant
+_LIST_OF_USER = f"""
+    SELECT {_COLUMNS} FROM sessions WHERE app = ? AND seq < ? AND user = ?
+    ORDER BY seq DESC LIMIT ?
+"""  # noqa: S608 - a constant
+_INSERT = """
+    INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
+                          own_scope, user_scope, app_scope)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_RENAME = "UPDATE sessions SET title = ?, seq = ? WHERE key = ?"
+_DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope"
+_DELETE_SCOPE = "DELETE FROM scopes WHERE id = ?"
+_INITIAL = """
+    SELECT scopes.kind, writes.key, writes.value
+    FROM sessions
+    JOIN writes ON writes.seq = sessions.born
+    JOIN scopes ON scopes.id = writes.scope
+    WHERE sessions.key = ?
+"""
+
+_ADD_SCOPE = "INSERT INTO scopes (kind, app, user) VALUES (?, ?, ?)"
+_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
+_APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ?"
+
+_NO_LIMIT = -1
+_END = 2**63 - 1
+
+
+class Sessions:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def create(
+        self,
+        app: str,
+        user: str,
+        session_id: str | None,
+        initial_state: Mapping[str, Json],
+        title: str | None = None,
+    ) -> SessionRow:
+        """Create a session and record its initial state in the three scopes.
+
+        A missing or blank id becomes a random one; others lose surrounding blanks, as in ADK. Keys
+        with `temp:` are dropped. Raises SessionExists, BadValue.
+        """
+        wanted = (session_id or "").strip() or str(uuid.uuid4())
+        clean_text(app, "the application's name")
+        clean_text(user, "the user's id")
+        clean_text(wanted, "the session's id")
+        optional_text(title, "the title")
+        routed = route_initial(initial_state)
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> SessionRow:
+            if connection.execute(_FIND, (app, user, wanted)).fetchall():
+                raise SessionExists(
+                    f"user {user!r} of {app!r} already has a session {wanted!r}; choose another id"
+                )
+            return _create(connection, (app, user, wanted, title), routed, now)
+
+        return await self._database.write(work)
+
+    async def get(self, key: int) -> SessionRow | None:
+        return _one(await self._database.fetch(_GET, key))
+
+    async def find(self, app: str, user: str, session_id: str) -> SessionRow | None:
+        return _one(await self._database.fetch(_FIND, app, user, session_id))
+
+    async def list(
+        self,
+        app: str,
+        user: str | None = None,
+        limit: int | None = None,
+        before: int | None = None,
+    ) -> list[SessionRow]:
+        """Return the application's sessions, the last changed first.
+
+        `before` is the seq of the last row of the previous page; None begins at the newest.
+        """
+        start = _END if before is None else before
+        count = _NO_LIMIT if limit is None else max(limit, 0)
+        if user is None:
+            rows = await self._database.fetch(_LIST, app, start, count)
+        else:
+            rows = await self._database.fetch(_LIST_OF_USER, app, start, user, count)
+        return [SessionRow(*row) for row in rows]
+
+    async def rename(self, key: int, title: str | None) -> SessionRow:
+        """Give the session a title, or take it away; kept outside the agent's state.
+
+        Raises SessionNotFound, BadValue.
+        """
+        optional_text(title, "the title")
+
+        def work(connection: sqlite3.Connection) -> SessionRow:
+            connection.execute(_RENAME, (title, advance(connection), bounded(key)))
+            return require_session(connection, key)
+
+        return await self._database.write(work)
+
+    async def delete(self, key: int) -> bool:
+        """Delete the session with its events, runs, chunks, own state and own artifacts.
+
+        What it wrote to `user:` and `app:` keys stays. Returns whether there was such a session.
+        """
+
+        def work(connection: sqlite3.Connection) -> bool:
+            scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
+            connection.executemany(_DELETE_SCOPE, scopes)
+            return bool(scopes)
+
+        return await self._database.write(work)
+
+    async def initial_state(self, key: int) -> dict[str, Json]:
+        """Return what the session was created with, keys with their prefixes."""
+        rows = await self._database.fetch(_INITIAL, key)
+        return json_object({prefixed(kind, name): value for kind, name, value in rows})
+
+
+def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
+    """Return the session's row; SessionNotFound when there is none. For use inside jobs."""
+    row = _one(connection.execute(_GET, (bounded(key),)).fetchall())
+    if row is None:
+        raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
+    return row
+
+
+def user_scope(connection: sqlite3.Connection, app: str, user: str) -> int:
+    """Return the id of the user's scope, which comes into being on first use. For jobs."""
+    rows = connection.execute(_USER_SCOPE, (app, user)).fetchall()
+    return int(rows[0][0]) if rows else _add_scope(connection, "user", app, user)
+
+
+def _app_scope(connection: sqlite3.Connection, app: str) -> int:
+    rows = connection.execute(_APP_SCOPE, (app,)).fetchall()
+    return int(rows[0][0]) if rows else _add_scope(connection, "app", app, None)
+
+
+def _add_scope(connection: sqlite3.Connection, kind: str, app: str, user: str | None) -> int:
+    added = connection.execute(_ADD_SCOPE, (kind, app, user)).lastrowid
+    assert added is not None  # noqa: S101 - an INSERT into a rowid table always has one
+    return added
+
+
+def _create(
+    connection: sqlite3.Connection,
+    names: tuple[str, str, str, str | None],
+    routed: list[Routed],
+    now: float,
+) -> SessionRow:
+    app, user, _, _ = names
+    scopes = Scopes(
+        session=_add_scope(connection, "session", app, user),
+        user=user_scope(connection, app, user),
+        app=_app_scope(connection, app),
+    )
+    seq = advance(connection)
+    key = connection.execute(_INSERT, (*names, now, now, seq, seq, *scopes)).lastrowid
+    write_state(connection, seq, scopes, routed)
+    return require_session(connection, key or 0)
+
+
+def _one(rows: list[tuple[Any, ...]]) -> SessionRow | None:
+    return SessionRow(*rows[0]) if rows else None
