@@ -1,0 +1,105 @@
+"""Run benchmarks several times and show the medians, beside google-adk's where there are any.
+
+usage: scripts/bench [FIGURE...] [--runs 3] [--adk-python PATH] [--write]
+
+A FIGURE is a module of this folder. `--adk-python` is the interpreter of an environment that holds
+google-adk; its runs alternate with ours. `--write` puts the table into docs/guide/performance.md.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.report import Figures, show
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = ROOT / "docs" / "guide" / "performance.md"
+BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
+FIGURES = ("startup", "turns", "run_sse", "store", "first_load", "long_session")
+SIDE_BY_SIDE = ("turns",)
+
+
+def run(python: str, figure: str, *options: str) -> Figures:
+    """One run of a benchmark in a process of its own; its last line holds the figures."""
+    done = subprocess.run(
+        [python, "-m", f"benchmarks.{figure}", *options],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"benchmarks.{figure} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    figures: Figures = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def medians(runs: list[Figures]) -> Figures:
+    """The median of each figure over several runs."""
+    return {name: statistics.median(each[name] for each in runs) for name in runs[0]}
+
+
+def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Figures]:
+    """Our medians and google-adk's, from runs that alternate."""
+    ours, theirs = [], []
+    for _ in range(runs):
+        ours.append(run(sys.executable, figure))
+        if adk_python and figure in SIDE_BY_SIDE:
+            theirs.append(run(adk_python, figure, "--impl", "google.adk"))
+    return medians(ours), medians(theirs) if theirs else {}
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    cores = os.cpu_count()
+    python = platform.python_version()
+    return f"{cores} cores ({platform.machine()}), {platform.system()}, Python {python}"
+
+
+def table(rows: list[tuple[str, float, float | None]]) -> str:
+    """The figures as a Markdown table."""
+    lines = ["| figure | devui | google-adk | ratio |", "|---|--:|--:|--:|"]
+    for name, ours, theirs in rows:
+        beside = f"{show(theirs)} | {theirs / ours:.1f}x" if theirs else " | "
+        lines.append(f"| `{name}` | {show(ours)} | {beside} |")
+    return "\n".join(lines)
+
+
+def write(text: str) -> None:
+    """Put the table between its two marks in the guide."""
+    page = GUIDE.read_text(encoding="utf-8")
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    GUIDE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("figures", nargs="*", metavar="FIGURE", default=FIGURES)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--adk-python", help="an interpreter that has google-adk")
+    parser.add_argument("--write", action="store_true", help="keep the figures in the guide")
+    arguments = parser.parse_args()
+    rows: list[tuple[str, float, float | None]] = []
+    for figure in arguments.figures:
+        ours, theirs = measure(figure, arguments.runs, arguments.adk_python)
+        found = [(name, value, theirs.get(name)) for name, value in ours.items()]
+        print(table(found), flush=True)
+        rows += found
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    head = f"Measured on {today} on {machine()}; medians of {arguments.runs} runs."
+    if arguments.write:
+        write(f"{head}\n\n{table(rows)}")
+    print(head)
+    print(json.dumps({name: value for name, value, _ in rows}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""How a figure is printed: one per line for people, all of them as JSON in the last line."""
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping
+
+Figures = dict[str, float]
+"""Name with unit (`startup.ready_ms`) to value."""
+
+
+def show(value: float) -> str:
+    """A figure with three digits that count, and no more."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def report(figures: Mapping[str, float]) -> None:
+    """Print figures; what reads them takes the last line."""
+    width = max(map(len, figures), default=0)
+    for name, value in figures.items():
+        print(f"{name:<{width}}  {show(value):>10}")
+    print(json.dumps({name: round(value, 4) for name, value in figures.items()}), flush=True)
+
+
+def median_ms(seconds: Iterable[float]) -> float:
+    """The median of durations, in milliseconds."""
+    return 1000 * statistics.median(seconds)

@@ -1,0 +1,48 @@
+"""A client of ADK's REST API that adds as little as it can to what it measures."""
+
+import http.client
+import json
+import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.workload import QUESTION, SCENARIOS
+
+
+class Client:
+    """One kept-alive connection to one app."""
+
+    def __init__(self, url: str, app: str) -> None:
+        parts = urlsplit(url)
+        self.app = app
+        self.connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def new_session(self) -> str:
+        """Create a session and return its id."""
+        answer = json.loads(self._post(f"/apps/{self.app}/users/u/sessions", {}))
+        return str(answer["id"])
+
+    def turn(self, session: str) -> float:
+        """Run one turn through `/run_sse`; its seconds, from the request to the last byte."""
+        message = {"role": "user", "parts": [{"text": QUESTION}]}
+        body = {"appName": self.app, "userId": "u", "sessionId": session, "newMessage": message}
+        started = time.perf_counter()
+        answer = self._post("/run_sse", {**body, "streaming": False})
+        wall = time.perf_counter() - started
+        events = answer.count(b"data: ")
+        if events != SCENARIOS[self.app].events:
+            raise RuntimeError(f"{self.app}: {events} events: {answer[:500]!r}")
+        return wall
+
+    def _post(self, path: str, body: dict[str, Any]) -> bytes:
+        headers = {"Content-Type": "application/json"}
+        self.connection.request("POST", path, json.dumps(body), headers)
+        response = self.connection.getresponse()
+        answer = response.read()
+        if response.status != 200:
+            raise RuntimeError(f"POST {path}: {response.status} {answer[:500]!r}")
+        return answer

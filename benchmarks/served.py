@@ -1,0 +1,69 @@
+"""A server under test: started as a user starts it, in a process of its own, on fresh data."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+AGENTS = Path(__file__).resolve().parent / "agents"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running server."""
+
+    url: str
+    """Its origin, without a slash at the end."""
+    ready: float
+    """Seconds from the start of its process to the first answer 200 on `/`."""
+    process: psutil.Process
+
+
+@contextlib.contextmanager
+def data_folder() -> Iterator[Path]:
+    """A folder on disk for a journal, removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="devui-bench-") as folder:
+        yield Path(folder)
+
+
+@contextlib.contextmanager
+def serve(data: Path) -> Iterator[Served]:
+    """Run `devui` on the agents of this folder, with its journal in `data`."""
+    command = [sys.executable, "-m", "devui", str(AGENTS), "--no-browser", "--no-auth"]
+    command += ["--port", "0", "--data-dir", str(data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = time.perf_counter()
+    with subprocess.Popen(
+        command, cwd=data, env=environment, stdout=subprocess.PIPE, text=True
+    ) as child:
+        try:
+            url = _link(child)
+            with urllib.request.urlopen(f"{url}/", timeout=30) as answer:
+                answer.read()
+            ready = time.perf_counter() - started
+            yield Served(url, ready, psutil.Process(child.pid))
+        finally:
+            child.terminate()
+            child.wait(timeout=30)
+
+
+def _link(child: subprocess.Popen[str]) -> str:
+    for line in child.stdout or []:
+        if found := re.search(r"http://[\d.]+:\d+", line):
+            return found[0]
+    raise RuntimeError(f"devui ended with code {child.wait()} before it printed a link")
+
+
+def resident_mb(process: psutil.Process) -> float:
+    """Resident memory in megabytes (10^6 bytes)."""
+    return process.memory_info().rss / 1e6

@@ -1,0 +1,113 @@
+"""The work that is measured: an agent with a scripted model, in the words of any ADK runtime.
+
+Only the standard library and the runtime under test are imported, so that the same file runs in an
+environment where devui is not installed.
+"""
+
+import asyncio
+import importlib
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+REPLY = "Mild and cloudy in the morning, a light wind from the west; warm enough by noon. " * 2
+QUESTION = "What will the weather be like tomorrow, and should I take a jacket?"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One kind of turn."""
+
+    tools: int = 0
+    """Tool calls, one after another, before the answer."""
+    chunks: int = 0
+    """Fragments of the answer; 0: it is not streamed."""
+
+    @property
+    def events(self) -> int:
+        """How many events a caller of `run_async` sees."""
+        return 2 * self.tools + self.chunks + 1
+
+
+SCENARIOS = {
+    "text": Scenario(),
+    "tool1": Scenario(tools=1),
+    "tool10": Scenario(tools=10),
+    "stream200": Scenario(chunks=200),
+}
+
+
+def get_weather(city: str, day: str) -> dict[str, Any]:
+    """Get the forecast for a city.
+
+    Args:
+        city: Name of the city.
+        day: Which day.
+    """
+    return {"city": city, "day": day, "summary": "mild, some clouds", "high": 17, "low": 9}
+
+
+class Runtime:
+    """A package with ADK's class names in ADK's modules, such as `devui.runtime`."""
+
+    def __init__(self, package: str) -> None:
+        def module(name: str) -> Any:
+            return importlib.import_module(f"{package}.{name}")
+
+        self.types = importlib.import_module("google.genai.types")
+        self.agent: Callable[..., Any] = module("agents").LlmAgent
+        self.runner: Callable[..., Any] = module("runners").InMemoryRunner
+        self.base_llm: type[Any] = module("models").BaseLlm
+        self.response: Callable[..., Any] = module("models.llm_response").LlmResponse
+        config = module("agents.run_config")
+        self.streamed = config.RunConfig(streaming_mode=config.StreamingMode.SSE)
+        self.whole = config.RunConfig(streaming_mode=config.StreamingMode.NONE)
+
+    def content(self, **part: Any) -> Any:
+        """A content of the model with one part."""
+        return self.types.Content(role="model", parts=[self.types.Part(**part)])
+
+    def question(self) -> Any:
+        """What the user says."""
+        return self.types.Content(role="user", parts=[self.types.Part(text=QUESTION)])
+
+    def bench_agent(self, name: str) -> Any:
+        """The agent of a scenario, with a model that answers at once."""
+        scenario = SCENARIOS[name]
+        return self.agent(
+            name=f"bench_{name}",
+            model=_model(self, scenario)(model=f"scripted-{name}"),
+            instruction="You are a weather assistant. Answer in short sentences.",
+            tools=[get_weather] if scenario.tools else [],
+        )
+
+
+def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
+    async def generate(
+        self: Any, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
+        await asyncio.sleep(0)  # as a model behind a network gives way
+        done = _answered(llm_request.contents)
+        if done < scenario.tools:
+            args = {"city": f"City {done}", "day": "tomorrow"}
+            call = runtime.types.FunctionCall(name="get_weather", args=args)
+            yield runtime.response(content=runtime.content(function_call=call))
+            return
+        words = [f"word{number:03d} " for number in range(scenario.chunks)] if stream else []
+        for word in words:
+            await asyncio.sleep(0)
+            yield runtime.response(content=runtime.content(text=word), partial=True)
+        yield runtime.response(content=runtime.content(text="".join(words) or REPLY))
+
+    return type("BenchLlm", (runtime.base_llm,), {"generate_content_async": generate})
+
+
+def _answered(contents: list[Any]) -> int:
+    """How many tool results stand at the end of a request."""
+    done = 0
+    for content in reversed(contents):
+        results = sum(1 for part in content.parts or [] if part.function_response)
+        if content.role == "user" and not results:
+            break
+        done += results
+    return done
