@@ -7,13 +7,13 @@ google-adk; its runs alternate with ours. `--write` puts the table into docs/gui
 """
 
 import argparse
-import datetime
 import json
 import os
 import platform
 import statistics
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.report import Figures, show
@@ -93,7 +93,7 @@ def main() -> None:
         found = [(name, value, theirs.get(name)) for name, value in ours.items()]
         print(table(found), flush=True)
         rows += found
-    today = datetime.datetime.now(tz=datetime.UTC).date()
+    today = datetime.now(tz=UTC).date()
     head = f"Measured on {today} on {machine()}; medians of {arguments.runs} runs."
     if arguments.write:
         write(f"{head}\n\n{table(rows)}")
