@@ -59,6 +59,9 @@ class Runtime:
         self.runner: Callable[..., Any] = module("runners").InMemoryRunner
         self.base_llm: type[Any] = module("models").BaseLlm
         self.response: Callable[..., Any] = module("models.llm_response").LlmResponse
+        self.usage = self.types.GenerateContentResponseUsageMetadata(
+            prompt_token_count=120, candidates_token_count=40, total_token_count=160
+        )
         config = module("agents.run_config")
         self.streamed = config.RunConfig(streaming_mode=config.StreamingMode.SSE)
         self.whole = config.RunConfig(streaming_mode=config.StreamingMode.NONE)
@@ -91,13 +94,15 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
         if done < scenario.tools:
             args = {"city": f"City {done}", "day": "tomorrow"}
             call = runtime.types.FunctionCall(name="get_weather", args=args)
-            yield runtime.response(content=runtime.content(function_call=call))
+            content = runtime.content(function_call=call)
+            yield runtime.response(content=content, usage_metadata=runtime.usage)
             return
         words = [f"word{number:03d} " for number in range(scenario.chunks)] if stream else []
         for word in words:
             await asyncio.sleep(0)
             yield runtime.response(content=runtime.content(text=word), partial=True)
-        yield runtime.response(content=runtime.content(text="".join(words) or REPLY))
+        content = runtime.content(text="".join(words) or REPLY)
+        yield runtime.response(content=content, usage_metadata=runtime.usage)
 
     return type("BenchLlm", (runtime.base_llm,), {"generate_content_async": generate})
 
