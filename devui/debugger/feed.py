@@ -70,7 +70,7 @@ async def _live(reader: Subscription[News], since: int) -> AsyncIterator[Batch]:
 async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:
     if after >= now:
         return []
-    bodies = await journal.events.bodies(session, after=after, limit=CATCH_UP + 1)
+    bodies = await journal.events.following(session, after, CATCH_UP + 1)
     if len(bodies) > CATCH_UP:
         raise TooFarBehind
     news: list[News] = [EventCommitted(row, data) for row, data in bodies]

@@ -102,9 +102,7 @@ class Requests:
         row = await self._journal.sessions.get(message.key)
         if row is None or row.app != app:
             raise SessionNotFound(f"there is no session {message.key} in {app!r}")
-        page = await self._journal.events.bodies(
-            message.key, after=message.after, limit=_PAGE_EVENTS
-        )
+        page = await self._journal.events.following(message.key, message.after, _PAGE_EVENTS)
         events: list[str] = []
         size, after = 0, message.after
         for event, data in page:
@@ -145,7 +143,7 @@ class Requests:
             mime=blob.get("mimeType"),
             data=data,
             text=part.get("text"),
-            custom_metadata=message.metadata,
+            custom_metadata=json.loads(message.metadata) if message.metadata else None,
         )
 
     async def _load_artifact(self, app: str, message: LoadArtifact) -> Any:

@@ -31,7 +31,7 @@ from devui.debugger.requests import Requests, failure_of
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, OutputLine, RunRow, SessionRow
+from devui.store.rows import EventRow, RunRow, RunStatus, SessionRow
 from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import (
     AgentError,
@@ -283,7 +283,7 @@ class Runs:
         )
         await self._end(live, "failed", error)
 
-    async def _end(self, live: LiveRun, status: str, error: AgentError | None) -> None:
+    async def _end(self, live: LiveRun, status: RunStatus, error: AgentError | None) -> None:
         if live.ended.is_set():
             return
         await self._flush(live)
@@ -303,7 +303,7 @@ class Runs:
         if self._of_session.get(live.session.key) is live:
             del self._of_session[live.session.key]
 
-    async def _change(self, live: LiveRun, status: str, error: AgentError | None = None) -> None:
+    async def _change(self, live: LiveRun, status: RunStatus, error: AgentError | None = None) -> None:
         text = json.dumps(asdict(error)) if error else None
         live.row = await self._journal.runs.change(live.row.id, status, error=text)
         self._bus.publish(live.session.key, RunChanged(live.row))
@@ -381,5 +381,3 @@ def _text(value: dict[str, Any] | None) -> str | None:
 def _error(kind: str, message: str) -> AgentError:
     return AgentError(type=kind, message=message, traceback="")
 
-
-__all__ = ["NoSuchRun", "OutputLine", "RunRequest", "Runs"]

@@ -40,6 +40,9 @@ _BODIES = f"""
     SELECT {_COLUMNS}, data FROM events
     WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
 """  # noqa: S608 - a constant
+_FOLLOWING = f"""
+    SELECT {_COLUMNS}, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
+"""  # noqa: S608 - a constant
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -124,6 +127,11 @@ class Events:
         """Return rows and JSON of those of the numbers that exist, ascending."""
         wanted = json.dumps([bounded(number) for number in numbers])
         rows = await self._database.fetch(_BODIES, session_key, wanted)
+        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+
+    async def following(self, session_key: int, seq: int, limit: int) -> list[tuple[EventRow, str]]:
+        """Return rows and JSON of at most `limit` events above the seq, ascending."""
+        rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
         return [(_event_row(row[:-1]), row[-1]) for row in rows]
 
     async def json(

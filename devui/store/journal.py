@@ -23,6 +23,7 @@ from devui.store.sessions import Sessions
 from devui.store.state import State
 
 _ID = "SELECT id FROM journal"
+_HEAD = "SELECT seq FROM journal"
 
 
 class Journal:
@@ -72,6 +73,11 @@ class Journal:
         journal = cls(folder, database, clock, journal_id)
         journal.set_aside = aside
         return journal
+
+    async def head(self) -> int:
+        """Return the last seq given: everything up to it is committed and can be read."""
+        [(seq,)] = await self._database.fetch(_HEAD)
+        return int(seq)
 
     @property
     def path(self) -> Path:

@@ -23,6 +23,8 @@ _LIST_OF_USER = f"""
     SELECT {_COLUMNS} FROM sessions WHERE app = ? AND seq < ? AND user = ?
     ORDER BY seq DESC LIMIT ?
 """  # noqa: S608 - a constant
+_RECENT = f"SELECT {_COLUMNS} FROM sessions ORDER BY seq DESC LIMIT ?"  # noqa: S608
+_COUNT = "SELECT app, count(*), max(updated) FROM sessions GROUP BY app"
 _INSERT = """
     INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
                           own_scope, user_scope, app_scope)
@@ -87,6 +89,15 @@ class Sessions:
 
     async def find(self, app: str, user: str, session_id: str) -> SessionRow | None:
         return _one(await self._database.fetch(_FIND, app, user, session_id))
+
+    async def recent(self, limit: int) -> list[SessionRow]:
+        """Return the sessions of all applications, the last changed first."""
+        return [SessionRow(*row) for row in await self._database.fetch(_RECENT, max(limit, 0))]
+
+    async def counts(self) -> dict[str, tuple[int, float]]:
+        """Return for each application how many sessions it has and when one last changed."""
+        rows = await self._database.fetch(_COUNT)
+        return {app: (count, updated) for app, count, updated in rows}
 
     async def list(
         self,

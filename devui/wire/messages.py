@@ -157,7 +157,8 @@ class Output:
     """Something the agent's code printed or logged."""
 
     run: str | None
-    stream: Literal["stdout", "stderr", "log"]
+    stream: str
+    """`stdout`, `stderr`, or the level of a log record in lower case."""
     text: str
     at: float
     """Seconds since the epoch."""

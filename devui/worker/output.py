@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Literal
 
 from devui.wire.messages import Output
 
@@ -22,8 +21,6 @@ _MAX_LINE = 16_000
 current_run: ContextVar[str | None] = ContextVar("devui_current_run", default=None)
 """The id of the run whose code is executing."""
 
-Stream = Literal["stdout", "stderr", "log"]
-
 
 class Outputs:
     """Gives each run its share of output and sends what fits."""
@@ -32,7 +29,7 @@ class Outputs:
         self._send = send
         self._used: dict[str | None, int] = {}
 
-    def say(self, stream: Stream, text: str, *, urgent: bool = False) -> None:
+    def say(self, stream: str, text: str, *, urgent: bool = False) -> None:
         """Send `text` for the current run, or count it as dropped when its share is used up."""
         run = current_run.get()
         used = self._used.get(run, 0)
@@ -53,9 +50,9 @@ class Outputs:
 class LineWriter(io.TextIOBase):
     """A text stream that hands whole lines on, for `sys.stdout` and `sys.stderr`."""
 
-    def __init__(self, outputs: Outputs, stream: Stream) -> None:
+    def __init__(self, outputs: Outputs, stream: str) -> None:
         self._outputs = outputs
-        self._stream: Stream = stream
+        self._stream = stream
         self._begun: dict[str | None, str] = {}
 
     @property
@@ -91,15 +88,15 @@ class LogHandler(logging.Handler):
     def __init__(self, outputs: Outputs) -> None:
         super().__init__(logging.INFO)
         self._outputs = outputs
-        self.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send one record."""
         try:
             text = self.format(record)
         except (TypeError, ValueError) as error:
-            text = f"{record.levelname} {record.name}: {record.msg!r} (bad arguments: {error})"
-        self._outputs.say("log", text)
+            text = f"{record.name}: {record.msg!r} (bad arguments: {error})"
+        self._outputs.say(record.levelname.lower(), text)
 
 
 def capture(outputs: Outputs) -> None:

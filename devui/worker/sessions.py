@@ -190,9 +190,7 @@ class WireSessionService(BaseSessionService):
         events: list[Event] = []
         after, more, key = 0, True, told["key"]
         while more:
-            page = await self._link.request(
-                partial(_fetch_events, key=key, after=after)
-            )
+            page = await self._link.request(partial(_fetch_events, key=key, after=after))
             events += [Event.model_validate_json(text) for text in page["events"]]
             after, more = page["after"], page["more"]
         return self._hold(user, name, told, events)

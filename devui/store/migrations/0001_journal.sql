@@ -42,6 +42,7 @@ CREATE TABLE sessions (
 ) STRICT;
 -- `user` last: a list by application skims entries of other users without touching their rows.
 CREATE INDEX sessions_recent ON sessions (app, seq, user);
+CREATE INDEX sessions_newest ON sessions (seq);
 CREATE UNIQUE INDEX sessions_own_scope ON sessions (own_scope);
 
 CREATE TABLE events (
