@@ -1,0 +1,37 @@
+"""Agents: what runs, and the contexts it runs in. Names are loaded on first use."""
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.exports import lazy
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.loop_agent import LoopAgent
+    from devui.runtime.agents.parallel_agent import ParallelAgent
+    from devui.runtime.agents.run_config import RunConfig
+    from devui.runtime.agents.sequential_agent import SequentialAgent
+
+__all__ = [
+    "BaseAgent",
+    "Context",
+    "InvocationContext",
+    "LoopAgent",
+    "ParallelAgent",
+    "RunConfig",
+    "SequentialAgent",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "BaseAgent": "base_agent",
+        "Context": "context",
+        "InvocationContext": "invocation_context",
+        "LoopAgent": "loop_agent",
+        "ParallelAgent": "parallel_agent",
+        "RunConfig": "run_config",
+        "SequentialAgent": "sequential_agent",
+    },
+)

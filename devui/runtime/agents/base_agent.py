@@ -1,0 +1,274 @@
+"""`BaseAgent`: what every agent is and how it is run (adk-runtime 5.1, 5.2)."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Self
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from devui.runtime.agents.agent_state import BaseAgentState, loaded
+from devui.runtime.agents.context import Context
+from devui.runtime.callbacks import Callback, as_list, first_result, is_truthy
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+__all__ = ["BaseAgent", "BaseAgentState"]
+
+logger = logging.getLogger(__name__)
+
+
+class BaseAgent(BaseModel):
+    """A node of a tree of agents; subclasses say in `_run_async_impl` what it does.
+
+    After each `yield` the agent's code goes on only when the event has been committed, and sees
+    what it changed (runtime seed).
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
+
+    name: str
+    """An identifier, unique within the tree; not `user`."""
+    description: str = ""
+    """Tells a model when to hand over to this agent."""
+    parent_agent: BaseAgent | None = Field(default=None, init=False, exclude=True, repr=False)
+    """Set when the agent is put into another's `sub_agents`."""
+    sub_agents: list[BaseAgent] = Field(default_factory=list)
+    before_agent_callback: Callback | list[Callback] | None = None
+    """Called with `callback_context` before the agent; Content returned stands for its answer."""
+    after_agent_callback: Callback | list[Callback] | None = None
+    """Called with `callback_context` after the agent; Content returned is one more answer."""
+
+    # Agents are compared by identity: a tree that knows its parents has no end to compare.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not name.isidentifier():
+            raise ValueError(
+                f"{name!r} is no name for an agent: use letters, digits and '_', "
+                "not beginning with a digit."
+            )
+        if name == "user":
+            raise ValueError("An agent cannot be named 'user'; that stands for the human.")
+        return name
+
+    def model_post_init(self, _context: Any) -> None:
+        """Take the sub-agents into the tree; ValueError if one has a parent already."""
+        for sub_agent in self.sub_agents:
+            if sub_agent.parent_agent is not None:
+                raise ValueError(
+                    f"Agent {sub_agent.name!r} is a sub-agent of "
+                    f"{sub_agent.parent_agent.name!r} and cannot be one of {self.name!r} too; "
+                    "give each its own copy, made with clone()."
+                )
+            sub_agent.parent_agent = self
+        twice = [name for name, count in Counter(_names(self)).items() if count > 1]
+        if self.sub_agents and twice:
+            logger.warning("Agents share the names %s; only the first of each is found.", twice)
+
+    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the agent between its callbacks and yield its events.
+
+        A before-callback's Content replaces the run. When the run is cancelled the after-callbacks
+        still get their call, for cleaning up; what they return is dropped.
+        """
+        ctx = self._create_invocation_context(parent_context)
+        try:
+            if event := await self._call_before(ctx):
+                yield event
+            if ctx.end_invocation:
+                return
+            try:
+                async with aclosing(self._run_async_impl(ctx)) as events:
+                    async for event in events:
+                        yield self._signed(event, ctx)
+            except asyncio.CancelledError:
+                await self._call_after_cancelled(ctx)
+                raise
+            if ctx.end_invocation:
+                return
+            if event := await self._call_after(ctx):
+                yield event
+        except Exception as error:
+            await ctx.plugin_manager.run_on_agent_error_callback(
+                agent=self, callback_context=Context(ctx), error=error
+            )
+            raise
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """What the agent does; to be overridden."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _run_async_impl.")
+        yield  # makes this an async generator
+
+    def _create_invocation_context(self, parent_context: InvocationContext) -> InvocationContext:
+        return parent_context.model_copy(update={"agent": self})
+
+    def _signed(self, event: Event, ctx: InvocationContext) -> Event:
+        """Fill in what the seeds leave out of their events: whose it is, and of which run."""
+        if not isinstance(event, Event):
+            raise TypeError(f"Agent {self.name!r} yielded {event!r}; agents yield Events only.")
+        if not event.invocation_id:
+            event.invocation_id = ctx.invocation_id
+        if not event.author:
+            event.author = self.name
+        return event
+
+    # Callbacks
+
+    @property
+    def canonical_before_agent_callbacks(self) -> list[Callback]:
+        """The before-agent callbacks as a list."""
+        return as_list(self.before_agent_callback)
+
+    @property
+    def canonical_after_agent_callbacks(self) -> list[Callback]:
+        """The after-agent callbacks as a list."""
+        return as_list(self.after_agent_callback)
+
+    async def _call_before(self, ctx: InvocationContext) -> Event | None:
+        context = Context(ctx)
+        content: types.Content | None = await ctx.plugin_manager.run_before_agent_callback(
+            agent=self, callback_context=context
+        )
+        if not content:
+            callbacks = self.canonical_before_agent_callbacks
+            content = await first_result(callbacks, is_truthy, callback_context=context)
+        if content:
+            ctx.end_invocation = True
+        return self._callback_event(ctx, context, content)
+
+    async def _call_after(self, ctx: InvocationContext) -> Event | None:
+        context = Context(ctx)
+        content: types.Content | None = await ctx.plugin_manager.run_after_agent_callback(
+            agent=self, callback_context=context
+        )
+        if not content:
+            callbacks = self.canonical_after_agent_callbacks
+            content = await first_result(callbacks, is_truthy, callback_context=context)
+        return self._callback_event(ctx, context, content)
+
+    async def _call_after_cancelled(self, ctx: InvocationContext) -> None:
+        if ctx.end_invocation:
+            return
+        try:
+            await self._call_after(ctx)
+        except Exception:
+            logger.exception("after_agent_callback of %r raised while it was stopped.", self.name)
+
+    def _callback_event(
+        self, ctx: InvocationContext, context: Context, content: types.Content | None
+    ) -> Event | None:
+        """The event that callbacks gave rise to: content, or changes alone, or none."""
+        actions = context.actions
+        if not content and not actions.state_delta and not actions.artifact_delta:
+            return None
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            content=content or None,
+            actions=actions,
+        )
+
+    # Checkpoints
+
+    def _load_agent_state(self, ctx: InvocationContext, state_type: Any) -> Any:
+        """The checkpoint of this agent in the invocation as `state_type`, or None."""
+        raw = ctx.agent_states.get(ctx.agent_state_key(self.name))
+        return None if raw is None else loaded(raw, state_type)
+
+    def _create_agent_state_event(
+        self,
+        ctx: InvocationContext,
+        agent_state: BaseAgentState | None = None,
+        *,
+        end_of_agent: bool = False,
+    ) -> Event:
+        """An event that records the agent's progress.
+
+        Called with a state or `end_of_agent=True` (resume seed) it first notes that in `ctx`;
+        called with `ctx` alone it records what `ctx.set_agent_state` has noted (adk-runtime 5.2).
+        """
+        if agent_state is not None or end_of_agent:
+            ctx.set_agent_state(self.name, agent_state=agent_state, end_of_agent=end_of_agent)
+        key = ctx.agent_state_key(self.name)
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            actions=EventActions(
+                agent_state=ctx.agent_states.get(key),
+                end_of_agent=ctx.end_of_agents.get(key) or None,
+            ),
+        )
+
+    # The tree
+
+    @property
+    def root_agent(self) -> BaseAgent:
+        """The top of the tree."""
+        agent = self
+        while agent.parent_agent is not None:
+            agent = agent.parent_agent
+        return agent
+
+    def find_agent(self, name: str) -> BaseAgent | None:
+        """The first agent of that name among this one and its descendants, depth first."""
+        return self if self.name == name else self.find_sub_agent(name)
+
+    def find_sub_agent(self, name: str) -> BaseAgent | None:
+        """The first agent of that name among the descendants, depth first."""
+        for sub_agent in self.sub_agents:
+            if found := sub_agent.find_agent(name):
+                return found
+        return None
+
+    def clone(self, update: Mapping[str, Any] | None = None) -> Self:
+        """A copy without parent; sub-agents are cloned too unless `update` gives others.
+
+        Callbacks that are methods of this agent become methods of the copy. Raises ValueError
+        for fields that do not exist, and for `parent_agent`.
+        """
+        update = dict(update or {})
+        unknown = sorted(update.keys() - (type(self).model_fields.keys() - {"parent_agent"}))
+        if unknown:
+            raise ValueError(f"clone() of {type(self).__name__} cannot set {unknown}.")
+        copied = self.model_copy(update=update)
+        for name in type(self).model_fields.keys() - update.keys() - {"sub_agents"}:
+            setattr(copied, name, _rebound(getattr(self, name), self, copied))
+        if "sub_agents" not in update:
+            copied.sub_agents = [sub_agent.clone() for sub_agent in self.sub_agents]
+        for sub_agent in copied.sub_agents:
+            sub_agent.parent_agent = copied
+        copied.parent_agent = None
+        return copied
+
+
+def _names(agent: BaseAgent) -> Iterator[str]:
+    yield agent.name
+    for sub_agent in agent.sub_agents:
+        yield from _names(sub_agent)
+
+
+def _rebound(value: Any, old: BaseAgent, new: BaseAgent) -> Any:
+    """`value` for the copy: lists of its own, and its own methods instead of the original's."""
+    if isinstance(value, list):
+        return [_rebound(item, old, new) for item in value]
+    if inspect.ismethod(value) and value.__self__ is old:
+        return value.__func__.__get__(new)
+    return value

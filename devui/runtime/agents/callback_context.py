@@ -1,0 +1,5 @@
+"""`CallbackContext` is the same class as `Context` (adk-runtime 4.3)."""
+
+from devui.runtime.agents.context import Context as CallbackContext
+
+__all__ = ["CallbackContext"]

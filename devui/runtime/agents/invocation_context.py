@@ -1,0 +1,225 @@
+"""`InvocationContext`: everything one invocation has in common (adk-runtime 4.1)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.plugins.plugin_manager import PluginManager
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from devui.runtime.agents.context_cache_config import ContextCacheConfig
+    from devui.runtime.agents.run_config import RunConfig
+    from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig
+    from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
+    from devui.runtime.auth.auth_credential import AuthCredential
+    from devui.runtime.auth.credential_service.base_credential_service import (
+        BaseCredentialService,
+    )
+    from devui.runtime.events.event import Event
+    from devui.runtime.memory.base_memory_service import BaseMemoryService
+    from devui.runtime.sessions.base_session_service import BaseSessionService
+    from devui.runtime.sessions.session import Session
+    from devui.runtime.tools.base_tool import BaseTool
+
+INTERNAL_METADATA = "__adk_internal_"
+"""Keys of custom metadata that begin so are the runtime's own (adk-runtime 1.4)."""
+
+_PAUSING_CALLS = frozenset({"adk_request_input", "adk_request_credential"})
+
+
+class LlmCallsLimitExceededError(Exception):
+    """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What all copies of a context have in common and change."""
+
+    llm_calls: int = 0
+    aborted: bool = False
+    abort_signal: asyncio.Event | None = None
+
+
+@dataclass(kw_only=True, eq=False)
+class InvocationContext:
+    """The services, the session and the progress of one invocation.
+
+    Each agent runs with a copy (`model_copy`) of its own. Copies share the session, the dicts and
+    the counters; plain values such as `branch` and `end_invocation` belong to the copy.
+    """
+
+    artifact_service: BaseArtifactService | None = None
+    session_service: BaseSessionService
+    memory_service: BaseMemoryService | None = None
+    credential_service: BaseCredentialService | None = None
+    context_cache_config: ContextCacheConfig | None = None
+    invocation_id: str
+    branch: str | None = None
+    """Path of agents, joined by dots, whose events this agent sees; None sees all."""
+    isolation_scope: str | None = None
+    agent: BaseAgent | None = None
+    """The agent that runs with this copy."""
+    user_content: types.Content | None = None
+    """The message that began the invocation."""
+    session: Session
+    node_path: str | None = None
+    agent_states: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Checkpoints by agent name (resume seed)."""
+    end_of_agents: dict[str, bool] = field(default_factory=dict)
+    """Which agents have ended, by name (resume seed)."""
+    end_invocation: bool = False
+    """Set by a callback or tool to end the agent that runs with this copy."""
+    live_request_queue: Any = None
+    transcription_cache: list[Any] | None = None
+    live_session_resumption_handle: str | None = None
+    input_realtime_cache: list[Any] | None = None
+    output_realtime_cache: list[Any] | None = None
+    run_config: RunConfig | None = None
+    resumability_config: ResumabilityConfig | None = None
+    events_compaction_config: EventsCompactionConfig | None = None
+    token_compaction_checked: bool = False
+    plugin_manager: PluginManager = field(default_factory=PluginManager)
+    canonical_tools_cache: list[BaseTool] | None = None
+    credential_by_key: dict[str, AuthCredential] = field(default_factory=dict)
+
+    _custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _shared: _Shared = field(default_factory=_Shared, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Take over the labels of the run, without those that only the runtime may set."""
+        self._custom_metadata = public_metadata(self.run_config)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
+        """A copy that shares session, dicts and counters; raises TypeError on unknown fields."""
+        copied = copy.copy(self)
+        for name, value in (update or {}).items():
+            if name not in self.__dataclass_fields__:
+                raise TypeError(f"InvocationContext has no field {name!r}.")
+            setattr(copied, name, value)
+        return copied
+
+    @property
+    def app_name(self) -> str:
+        """Name of the app that owns the session."""
+        return self.session.app_name
+
+    @property
+    def user_id(self) -> str:
+        """Id of the user that owns the session."""
+        return self.session.user_id
+
+    @property
+    def is_resumable(self) -> bool:
+        """Whether agents record checkpoints (resume seed)."""
+        return self.resumability_config is not None and self.resumability_config.is_resumable
+
+    @property
+    def is_aborted(self) -> bool:
+        """Whether someone asked for the invocation to stop at the next chance."""
+        signal = self._shared.abort_signal
+        return self._shared.aborted or (signal is not None and signal.is_set())
+
+    def abort(self) -> None:
+        """Ask for the invocation to stop; may be called from any thread."""
+        self._shared.aborted = True
+
+    def attach_abort_signal(self, signal: asyncio.Event) -> None:
+        """Let the caller's event abort this invocation too."""
+        self._shared.abort_signal = signal
+
+    def set_agent_state(
+        self,
+        agent_name: str,
+        *,
+        agent_state: BaseAgentState | None = None,
+        end_of_agent: bool = False,
+    ) -> None:
+        """Note that the agent ended, or its checkpoint, or (given neither) forget both."""
+        key = self.agent_state_key(agent_name)
+        if end_of_agent:
+            self.end_of_agents[key] = True
+            self.agent_states.pop(key, None)
+        elif agent_state is not None:
+            self.agent_states[key] = agent_state.model_dump(mode="json")
+            self.end_of_agents[key] = False
+        else:
+            self.end_of_agents.pop(key, None)
+            self.agent_states.pop(key, None)
+
+    def agent_state_key(self, agent_name: str) -> str:
+        """Under what the agent's progress is kept: its node path if it runs as a node."""
+        leaf = (self.node_path or "").rpartition("/")[2].partition("@")[0]
+        return self.node_path if self.node_path and leaf == agent_name else agent_name
+
+    def reset_sub_agent_states(self, agent_name: str) -> None:
+        """Forget the progress of all descendants of the named agent."""
+        agent = self.agent.find_agent(agent_name) if self.agent else None
+        for sub_agent in agent.sub_agents if agent else ():
+            self.set_agent_state(sub_agent.name)
+            self.reset_sub_agent_states(sub_agent.name)
+
+    def populate_invocation_agent_states(self) -> None:
+        """Read the agents' progress back from the events of this invocation, if resumable.
+
+        An agent that spoke without leaving a checkpoint gets an empty one: it has started.
+        """
+        if not self.is_resumable:
+            return
+        for event in self._get_events(current_invocation=True):
+            key = event.node_info.path or event.author
+            if event.actions.end_of_agent:
+                self.end_of_agents[key] = True
+                self.agent_states.pop(key, None)
+            elif event.actions.agent_state is not None:
+                self.agent_states[key] = event.actions.agent_state
+                self.end_of_agents[key] = False
+            elif event.author != "user" and event.content and not self.agent_states.get(key):
+                self.agent_states[key] = {}
+                self.end_of_agents[key] = False
+
+    def increment_llm_call_count(self) -> None:
+        """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
+        self._shared.llm_calls += 1
+        limit = self.run_config.max_llm_calls if self.run_config else 0
+        if 0 < limit < self._shared.llm_calls:
+            raise LlmCallsLimitExceededError(
+                f"Invocation {self.invocation_id} would make more than {limit} model calls; "
+                "raise RunConfig.max_llm_calls if that is meant."
+            )
+
+    def should_pause_invocation(self, event: Event) -> bool:
+        """Whether the event calls something that is answered later, by a human or a job."""
+        awaited: Collection[str] = event.long_running_tool_ids or ()
+        return any(
+            call.id in awaited or call.name in _PAUSING_CALLS for call in event.get_function_calls()
+        )
+
+    def _get_events(
+        self, *, current_invocation: bool = False, current_branch: bool = False
+    ) -> list[Event]:
+        return events_of(
+            self.session.events,
+            invocation_id=self.invocation_id if current_invocation else None,
+            branch=self.branch if current_branch else None,
+        )
+
+
+def public_metadata(run_config: RunConfig | None) -> dict[str, Any]:
+    """The labels of a run, without keys reserved for the runtime."""
+    given = run_config.custom_metadata if run_config else None
+    return {k: v for k, v in (given or {}).items() if not k.startswith(INTERNAL_METADATA)}
+
+
+def new_invocation_context_id() -> str:
+    """A fresh invocation id."""
+    return f"e-{new_uuid()}"

@@ -1,0 +1,41 @@
+"""Which events of a session belong to an invocation and a branch (adk-runtime 4.1)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devui.runtime.events.event import Event
+
+
+def events_of(
+    events: "Sequence[Event]", *, invocation_id: str | None = None, branch: str | None = None
+) -> "list[Event]":
+    """The events of the invocation (None: of all) that were made on the branch (None: any).
+
+    An agent's event must be on exactly that branch. A user's event may also be on none or on a
+    sub-branch; if it answers function calls, one of them must have been made there.
+    """
+    chosen = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
+    if branch is None:
+        return chosen
+    calls = {
+        call.id
+        for event in events
+        if is_within(event.branch, branch)
+        for call in event.get_function_calls()
+    }
+    return [event for event in chosen if _is_on_branch(event, branch, calls)]
+
+
+def is_within(branch: str | None, ancestor: str) -> bool:
+    """Whether `branch` is `ancestor` or lies below it."""
+    return branch is not None and (branch == ancestor or branch.startswith(f"{ancestor}."))
+
+
+def _is_on_branch(event: "Event", branch: str, calls: set[str | None]) -> bool:
+    if event.author != "user":
+        return event.branch == branch
+    answered = {response.id for response in event.get_function_responses()} - {None}
+    if answered and answered.isdisjoint(calls):
+        return False
+    return event.branch is None or is_within(event.branch, branch)

@@ -1,0 +1,100 @@
+"""`ParallelAgent`: its sub-agents at the same time (adk-runtime 5.5)."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.agent_state import BaseAgentState
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+
+class ParallelAgent(BaseAgent):
+    """Runs its sub-agents concurrently, each on a branch of its own.
+
+    Each sub-agent goes on only when its event has been committed. One that escalates stops the
+    others; so does one that raises, and its exception is raised here.
+    """
+
+    async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
+        if not self.sub_agents:
+            return
+        if ctx.is_resumable and self._load_agent_state(ctx, BaseAgentState) is None:
+            yield self._create_agent_state_event(ctx, BaseAgentState())
+        runs = [
+            agent.run_async(self._branched(ctx, agent))
+            for agent in self.sub_agents
+            if not ctx.end_of_agents.get(agent.name)
+        ]
+        names = {agent.name for agent in self.sub_agents}
+        escalated = False
+        async with aclosing(_merged(runs)) as events:
+            async for event in events:
+                yield event
+                if event.actions.escalate and event.author in names:
+                    escalated = True
+                    break
+        if ctx.is_resumable and (escalated or all(map(ctx.end_of_agents.get, names))):
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+    def _branched(self, ctx: "InvocationContext", agent: BaseAgent) -> "InvocationContext":
+        above = f"{ctx.branch}." if ctx.branch else ""
+        return ctx.model_copy(update={"branch": f"{above}{self.name}.{agent.name}"})
+
+
+@dataclass(slots=True)
+class _Produced:
+    """An event on its way, and the sign that its producer may go on."""
+
+    event: Event
+    consumed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(slots=True)
+class _Ended:
+    error: Exception | None
+
+
+async def _merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:
+    """The events of all runs as they come; a producer goes on when the consumer comes back.
+
+    The tasks are held here and not by a TaskGroup: that would, when one fails, cancel the
+    consumer, in whose task this generator is run.
+    """
+    queue: asyncio.Queue[_Produced | _Ended] = asyncio.Queue(maxsize=len(runs) or 1)
+    tasks = [asyncio.create_task(_produce(run, queue)) for run in runs]
+    try:
+        running = len(tasks)
+        while running:
+            item = await queue.get()
+            if isinstance(item, _Produced):
+                yield item.event
+                item.consumed.set()
+            elif item.error is not None:
+                raise item.error
+            else:
+                running -= 1
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _produce(
+    run: AsyncGenerator[Event, None], queue: "asyncio.Queue[_Produced | _Ended]"
+) -> None:
+    error = None
+    try:
+        async with aclosing(run):
+            async for event in run:
+                produced = _Produced(event)
+                await queue.put(produced)
+                await produced.consumed.wait()
+    except Exception as raised:  # noqa: BLE001  raised again by the consumer
+        error = raised
+    await queue.put(_Ended(error))

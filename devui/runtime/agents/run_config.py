@@ -1,0 +1,111 @@
+"""`RunConfig`: how one run behaves (adk-runtime 4.2)."""
+
+import logging
+import os
+import sys
+from enum import Enum, StrEnum
+from typing import Any, Self
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from devui.runtime.sessions.base_session_service import GetSessionConfig
+
+logger = logging.getLogger(__name__)
+
+_DEFAULT_MAX_LLM_CALLS = 500
+
+
+class StreamingMode(Enum):
+    """How the answers of models arrive."""
+
+    NONE = None
+    """Whole."""
+    SSE = "sse"
+    """In fragments, followed by the whole answer."""
+    BIDI = "bidi"
+    """Live, both ways."""
+
+
+class ServiceTier(StrEnum):
+    """The provider's service levels that have a name; others are given as text."""
+
+    FLEX = "flex"
+    STANDARD = "standard"
+    PRIORITY = "priority"
+    DEFERRED = "deferred"
+
+
+class ToolThreadPoolConfig(BaseModel):
+    """Accepted for compatibility: sync tools always run in threads here."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    max_workers: int = Field(default=4, ge=1)
+
+
+def _max_llm_calls() -> int:
+    return int(os.environ.get("ADK_MAX_LLM_CALLS") or _DEFAULT_MAX_LLM_CALLS)
+
+
+class RunConfig(BaseModel):
+    """Settings of one run. Those of live mode are kept and handed on, nothing more."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+
+    speech_config: types.SpeechConfig | None = None
+    http_options: types.HttpOptions | None = None
+    """Laid over the options of each model request."""
+    labels: dict[str, str] | None = None
+    service_tier: ServiceTier | str | None = None
+    response_modalities: list[types.Modality] | None = None
+    avatar_config: types.AvatarConfig | None = None
+    save_input_blobs_as_artifacts: bool = False
+    """Save the files of a user message as artifacts, with a note in their place."""
+    support_cfc: bool = False
+    streaming_mode: StreamingMode = StreamingMode.NONE
+    output_audio_transcription: types.AudioTranscriptionConfig | None = Field(
+        default_factory=types.AudioTranscriptionConfig
+    )
+    input_audio_transcription: types.AudioTranscriptionConfig | None = Field(
+        default_factory=types.AudioTranscriptionConfig
+    )
+    realtime_input_config: types.RealtimeInputConfig | None = None
+    explicit_vad_signal: bool | None = None
+    translation_config: types.TranslationConfig | None = None
+    enable_affective_dialog: bool | None = None
+    proactivity: types.ProactivityConfig | None = None
+    session_resumption: types.SessionResumptionConfig | None = None
+    history_config: types.HistoryConfig | None = None
+    context_window_compression: types.ContextWindowCompressionConfig | None = None
+    save_live_blob: bool = False
+    tool_thread_pool_config: ToolThreadPoolConfig | None = None
+    save_live_audio: bool = False
+    """Older name of `save_live_blob`."""
+    max_llm_calls: int = Field(default_factory=_max_llm_calls)
+    """Model calls allowed in one invocation; 0 or less allows any number."""
+    custom_metadata: dict[str, Any] | None = None
+    """Labels for every event of the run."""
+    telemetry: Any = None
+    get_session_config: GetSessionConfig | None = None
+    """How much of the history the Runner reads."""
+    model_input_context: list[types.Content] | None = None
+    """Contents put before the user's message in each request, but not into the history."""
+    include_thoughts_from_other_agents: bool = False
+
+    @field_validator("max_llm_calls")
+    @classmethod
+    def _check_max_llm_calls(cls, value: int) -> int:
+        if value >= sys.maxsize:
+            raise ValueError(f"max_llm_calls must be less than {sys.maxsize}; 0 means no limit.")
+        if value <= 0:
+            logger.warning("max_llm_calls is %d: the number of model calls is not limited.", value)
+        return value
+
+    @model_validator(mode="after")
+    def _check_combinations(self) -> Self:
+        if self.service_tier == "deferred" and self.streaming_mode is StreamingMode.SSE:
+            raise ValueError("The deferred service tier cannot stream; use another tier or NONE.")
+        if self.save_live_audio:
+            self.save_live_blob = True
+        return self

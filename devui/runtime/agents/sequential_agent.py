@@ -1,0 +1,53 @@
+"""`SequentialAgent`: one sub-agent after the other (adk-runtime 5.3)."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.agent_state import BaseAgentState
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+logger = logging.getLogger(__name__)
+
+
+class SequentialAgentState(BaseAgentState):
+    """Which sub-agent is at work; empty when all are done."""
+
+    current_sub_agent: str = ""
+
+
+class SequentialAgent(BaseAgent):
+    """Runs its sub-agents in order; one that waits for an answer pauses the sequence."""
+
+    async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
+        state: SequentialAgentState | None = self._load_agent_state(ctx, SequentialAgentState)
+        first = 0 if state is None else start_index(self.sub_agents, state.current_sub_agent)
+        paused = False
+        for index, sub_agent in enumerate(self.sub_agents[first:]):
+            if ctx.is_resumable and (state is None or index > 0):
+                progress = SequentialAgentState(current_sub_agent=sub_agent.name)
+                yield self._create_agent_state_event(ctx, progress)
+            async with aclosing(sub_agent.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+                    paused = paused or ctx.should_pause_invocation(event)
+            if paused:
+                return
+        if ctx.is_resumable and self.sub_agents:
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+
+def start_index(sub_agents: Sequence[BaseAgent], current: str) -> int:
+    """Where a checkpoint says to go on; past the end if nothing is left, 0 if it is unknown."""
+    if not current:
+        return len(sub_agents)
+    for index, sub_agent in enumerate(sub_agents):
+        if sub_agent.name == current:
+            return index
+    logger.warning("Sub-agent %r of the checkpoint does not exist; starting anew.", current)
+    return 0

@@ -1,0 +1,193 @@
+"""`InMemoryArtifactService`: artifacts that live as long as the process (adk-runtime 10.1)."""
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.artifacts.base_artifact_service import (
+    ArtifactVersion,
+    BaseArtifactService,
+    ensure_part,
+)
+from devui.runtime.errors.input_validation_error import InputValidationError
+
+USER_PREFIX = "user:"
+_MAX_REFERENCES = 5
+_REFERENCE = re.compile(
+    r"artifact://apps/(?P<app>[^/]+)/users/(?P<user>[^/]+)"
+    r"(?:/sessions/(?P<session>[^/]+))?/artifacts/(?P<file>.+)/versions/(?P<version>\d+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    part: types.Part
+    about: ArtifactVersion
+
+
+class InMemoryArtifactService(BaseArtifactService):
+    """Artifacts in a dict, for tests and development."""
+
+    def __init__(self) -> None:
+        self.artifacts: dict[str, list[_Stored]] = {}
+        """Versions by `<app>/<user>/<session, or "user">/<file>`."""
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """Save a new version of a text, of inline data or of a file reference.
+
+        Raises InputValidationError for anything else, or without the session id it needs.
+        """
+        part = ensure_part(artifact).model_copy(deep=True)
+        versions = self.artifacts.setdefault(_path(app_name, user_id, filename, session_id), [])
+        scope = "" if filename.startswith(USER_PREFIX) else f"/sessions/{session_id}"
+        about = ArtifactVersion(
+            version=len(versions),
+            canonical_uri=f"memory://apps/{app_name}/users/{user_id}{scope}"
+            f"/artifacts/{filename}/versions/{len(versions)}",
+            custom_metadata=copy.deepcopy(custom_metadata or {}),
+            mime_type=_mime_type(part, app_name, user_id, session_id),
+        )
+        versions.append(_Stored(part, about))
+        return about.version
+
+    async def load_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> types.Part | None:
+        """That version, or the newest; `artifact://` references are followed."""
+        path = _path(app_name, user_id, filename, session_id)
+        for _ in range(_MAX_REFERENCES + 1):
+            stored = self._version(path, version)
+            if stored is None or _is_empty(stored.part):
+                return None
+            reference = _reference(stored.part)
+            if reference is None:
+                return stored.part.model_copy(deep=True)
+            _check_scope(reference, app_name, user_id, session_id)
+            path = _path(reference["app"], reference["user"], reference["file"], session_id)
+            version = int(reference["version"])
+        raise InputValidationError(
+            f"{filename!r} is behind more than {_MAX_REFERENCES} artifact references."
+        )
+
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: str | None = None
+    ) -> list[str]:
+        """Names of the session's and the user's files, sorted."""
+        folders = [f"{app_name}/{user_id}/user/"]
+        if session_id is not None:
+            folders.append(f"{app_name}/{user_id}/{session_id}/")
+        return sorted(
+            {
+                path.removeprefix(folder)
+                for path, versions in self.artifacts.items()
+                for folder in folders
+                if versions and path.startswith(folder)
+            }
+        )
+
+    async def delete_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> None:
+        """Delete all versions."""
+        self.artifacts.pop(_path(app_name, user_id, filename, session_id), None)
+
+    async def list_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[int]:
+        """The numbers of the versions."""
+        path = _path(app_name, user_id, filename, session_id)
+        return list(range(len(self.artifacts.get(path, ()))))
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """What is known about each version."""
+        path = _path(app_name, user_id, filename, session_id)
+        return [stored.about.model_copy(deep=True) for stored in self.artifacts.get(path, ())]
+
+    async def get_artifact_version(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> ArtifactVersion | None:
+        """What is known about that version, or the newest."""
+        stored = self._version(_path(app_name, user_id, filename, session_id), version)
+        return stored.about.model_copy(deep=True) if stored else None
+
+    def _version(self, path: str, version: int | None) -> _Stored | None:
+        versions = self.artifacts.get(path, [])
+        index = len(versions) - 1 if version is None else version
+        return versions[index] if 0 <= index < len(versions) else None
+
+
+def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:
+    for name, value in (("app_name", app_name), ("user_id", user_id), ("session_id", session_id)):
+        if value is not None and (not value or "/" in value or value in {".", ".."}):
+            raise InputValidationError(f"{name} {value!r} cannot be part of an artifact's path.")
+    if filename.startswith(USER_PREFIX):
+        return f"{app_name}/{user_id}/user/{filename}"
+    if session_id is None:
+        raise InputValidationError(
+            f"{filename!r} belongs to a session: give session_id, or begin its name with 'user:'."
+        )
+    if session_id == "user":
+        raise InputValidationError("The session id 'user' is reserved for the user's own files.")
+    return f"{app_name}/{user_id}/{session_id}/{filename}"
+
+
+def _mime_type(part: types.Part, app: str, user: str, session: str | None) -> str | None:
+    if part.inline_data is not None:
+        return part.inline_data.mime_type
+    if part.text is not None:
+        return "text/plain"
+    if part.file_data is None:
+        raise InputValidationError("An artifact must hold a text, inline data or file data.")
+    reference = _reference(part)
+    if reference is None:
+        return part.file_data.mime_type
+    _check_scope(reference, app, user, session)
+    return None  # known only when the reference is followed
+
+
+def _reference(part: types.Part) -> dict[str, str] | None:
+    """The parts of an `artifact://` address, or None if the part is none."""
+    uri = part.file_data.file_uri if part.file_data else None
+    if not uri or not uri.startswith("artifact://"):
+        return None
+    match = _REFERENCE.fullmatch(uri)
+    if match is None:
+        raise InputValidationError(f"{uri!r} is no valid reference to an artifact.")
+    return match.groupdict()
+
+
+def _check_scope(reference: dict[str, str], app: str, user: str, session: str | None) -> None:
+    same_session = reference["session"] is None or reference["session"] == session
+    if reference["app"] != app or reference["user"] != user or not same_session:
+        raise InputValidationError("An artifact may refer only to its own app, user and session.")
+
+
+def _is_empty(part: types.Part) -> bool:
+    """An emptied version: what a rewind leaves of a file that did not exist then."""
+    return part == types.Part() or (part.inline_data is not None and not part.inline_data.data)

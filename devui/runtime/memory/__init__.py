@@ -1,0 +1,12 @@
+"""Memory: what is remembered of a user across sessions."""
+
+from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.memory.memory_entry import MemoryEntry
+
+__all__ = [
+    "BaseMemoryService",
+    "InMemoryMemoryService",
+    "MemoryEntry",
+    "SearchMemoryResponse",
+]

@@ -1,0 +1,114 @@
+"""`InMemoryMemoryService`: memories that live as long as the process (adk-runtime 10.2)."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from devui.runtime.events.event import Event
+from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from devui.runtime.memory.memory_entry import MemoryEntry
+from devui.runtime.sessions.session import Session
+
+_MAX_RESULTS = 10
+_NO_SESSION = ""
+
+
+class InMemoryMemoryService(BaseMemoryService):
+    """Finds events by the words they share with the query; for tests and development."""
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[str, str], dict[str, list[Event]]] = {}
+        """Remembered events by app and user, then by session."""
+        self._deleted: dict[tuple[str, str], set[str]] = {}
+        """Ids of deleted memories, so that adding a session again does not bring them back."""
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Remember the session's events that have content."""
+        user = (session.app_name, session.user_id)
+        sessions = self._events.setdefault(user, {})
+        sessions[session.id] = self._memorable(user, session.events)
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Remember those events that have content and are not remembered yet."""
+        user = (app_name, user_id)
+        known = self._events.setdefault(user, {}).setdefault(session_id or _NO_SESSION, [])
+        ids = {event.id for event in known}
+        known += [event for event in self._memorable(user, events) if event.id not in ids]
+
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
+        """The ten events that share most words with the query."""
+        words = _words(query)
+        scored = [
+            (score, event)
+            for events in self._events.get((app_name, user_id), {}).values()
+            for event in events
+            if (score := _score(words, _text(event)))
+        ]
+        scored.sort(key=lambda found: -found[0])  # stable: equals stay in order
+        return SearchMemoryResponse(memories=[_entry(event) for _, event in scored[:_MAX_RESULTS]])
+
+    async def delete_memory(
+        self, *, app_name: str, user_id: str, memory_id: str | None = None
+    ) -> None:
+        """Forget the event of that id."""
+        if not memory_id:
+            return
+        user = (app_name, user_id)
+        for events in self._events.get(user, {}).values():
+            kept = [event for event in events if event.id != memory_id]
+            if len(kept) < len(events):
+                self._deleted.setdefault(user, set()).add(memory_id)
+                events[:] = kept
+
+    def _memorable(self, user: tuple[str, str], events: Sequence[Event]) -> list[Event]:
+        deleted = self._deleted.get(user, set())
+        return [
+            event
+            for event in events
+            if event.content and event.content.parts and event.id not in deleted
+        ]
+
+
+def _entry(event: Event) -> MemoryEntry:
+    assert event.content is not None  # noqa: S101  only events with content are remembered
+    return MemoryEntry(
+        id=event.id,
+        content=event.content.model_copy(deep=True),
+        author=event.author,
+        timestamp=datetime.fromtimestamp(event.timestamp).isoformat(),
+    )
+
+
+def _text(event: Event) -> str:
+    parts = (event.content.parts if event.content else None) or []
+    return unicodedata.normalize("NFC", " ".join(part.text for part in parts if part.text)).lower()
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", unicodedata.normalize("NFC", text).lower()))
+
+
+def _score(query: set[str], text: str) -> int:
+    """How many words of the query the text has; those of scripts without spaces, anywhere."""
+    words = _words(text)
+    for word in [word for word in words if not word.isascii()]:
+        words.update("".join(run) for _, run in groupby(word, _is_latin))
+    return sum(word in words or (not word.isascii() and word in text) for word in query)
+
+
+def _is_latin(character: str) -> bool:
+    if character.isascii():
+        return True
+    return unicodedata.name(character, "").startswith("LATIN")

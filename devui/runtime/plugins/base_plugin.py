@@ -1,0 +1,110 @@
+"""`BasePlugin`: hooks that see every agent, model and tool of an app (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+    from devui.runtime.tools.base_tool import BaseTool
+
+
+class BasePlugin:
+    """Override the hooks you need; each may hold up the run by not returning yet.
+
+    A hook that returns something other than None decides: later plugins and the agent's own
+    callbacks of that kind are skipped. A hook that raises ends the run with a RuntimeError; the
+    two `on_…_error` hooks for agent and run only get told, and what they raise is logged.
+    """
+
+    def __init__(self, name: str) -> None:
+        """`name` is unique among the plugins of an app."""
+        self.name = name
+
+    async def on_user_message_callback(
+        self, *, invocation_context: InvocationContext, user_message: types.Content
+    ) -> types.Content | None:
+        """Before the user's message is committed; a result replaces it."""
+
+    async def before_run_callback(
+        self, *, invocation_context: InvocationContext
+    ) -> types.Content | None:
+        """Before the agent runs; a result becomes the answer and the agent is skipped."""
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> Event | None:
+        """An agent yielded `event`, which is not committed yet; a result replaces it."""
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """The run ended without an exception."""
+
+    async def close(self) -> None:
+        """The Runner is closed."""
+
+    async def before_agent_callback(
+        self, *, agent: BaseAgent, callback_context: Context
+    ) -> types.Content | None:
+        """Before an agent; a result becomes its answer and the agent is skipped."""
+
+    async def after_agent_callback(
+        self, *, agent: BaseAgent, callback_context: Context
+    ) -> types.Content | None:
+        """After an agent; a result becomes one more answer."""
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> LlmResponse | None:
+        """Before a model call; a result stands for the model's answer."""
+
+    async def after_model_callback(
+        self, *, callback_context: Context, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """After each answer or fragment of a model; a result replaces it."""
+
+    async def on_model_error_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
+    ) -> LlmResponse | None:
+        """The model raised; a result stands for its answer."""
+
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
+    ) -> dict[str, Any] | None:
+        """Before a tool; a result stands for the tool's."""
+
+    async def after_tool_callback(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        result: dict[str, Any],
+    ) -> dict[str, Any] | None:
+        """After a tool; a result replaces the tool's."""
+
+    async def on_tool_error_callback(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        error: Exception,
+    ) -> dict[str, Any] | None:
+        """The tool raised; a result stands for its own."""
+
+    async def on_agent_error_callback(
+        self, *, agent: BaseAgent, callback_context: Context, error: Exception
+    ) -> None:
+        """An exception leaves the agent."""
+
+    async def on_run_error_callback(
+        self, *, invocation_context: InvocationContext, error: Exception
+    ) -> None:
+        """An exception leaves the run."""

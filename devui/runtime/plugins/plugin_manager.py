@@ -1,0 +1,243 @@
+"""`PluginManager`: runs the hooks of an app's plugins in order (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+    from devui.runtime.tools.base_tool import BaseTool
+
+logger = logging.getLogger(__name__)
+
+_Hook = Callable[..., Awaitable[Any]]
+
+
+class PluginManager:
+    """Calls each hook of each plugin that has it, in the order of registration.
+
+    Which plugins have a hook is found out once, so a hook that nobody has costs a look-up.
+    """
+
+    def __init__(
+        self, plugins: Iterable[BasePlugin] | None = None, close_timeout: float = 5.0
+    ) -> None:
+        """Register `plugins`; `close_timeout` (seconds) is what each has for closing."""
+        self.plugins: list[BasePlugin] = []
+        self._close_timeout = close_timeout
+        self._skip_closing = False
+        self._hooks: dict[str, list[tuple[BasePlugin, _Hook]]] = {}
+        for plugin in plugins or ():
+            self.register_plugin(plugin)
+
+    def register_plugin(self, plugin: BasePlugin) -> None:
+        """Add a plugin; ValueError if its name is taken."""
+        if self.get_plugin(plugin.name) is not None:
+            raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
+        self.plugins.append(plugin)
+        self._hooks.clear()
+
+    def get_plugin(self, plugin_name: str) -> BasePlugin | None:
+        """The plugin of that name, or None."""
+        return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
+
+    def set_skip_closing_plugins(self, value: bool) -> None:
+        """Leave the plugins open on `close()`, because they belong to another Runner."""
+        self._skip_closing = value
+
+    async def run_on_user_message_callback(
+        self, *, user_message: types.Content, invocation_context: InvocationContext
+    ) -> types.Content | None:
+        """Ask for another user message."""
+        content: types.Content | None = await self._first(
+            "on_user_message_callback",
+            user_message=user_message,
+            invocation_context=invocation_context,
+        )
+        return content
+
+    async def run_before_run_callback(
+        self, *, invocation_context: InvocationContext
+    ) -> types.Content | None:
+        """Ask for an answer in place of the agent's."""
+        content: types.Content | None = await self._first(
+            "before_run_callback", invocation_context=invocation_context
+        )
+        return content
+
+    async def run_after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Tell that the run ended."""
+        await self._first("after_run_callback", invocation_context=invocation_context)
+
+    async def run_on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> Event | None:
+        """Ask for another event."""
+        replacement: Event | None = await self._first(
+            "on_event_callback", invocation_context=invocation_context, event=event
+        )
+        return replacement
+
+    async def run_before_agent_callback(
+        self, *, agent: BaseAgent, callback_context: Context
+    ) -> types.Content | None:
+        """Ask for an answer in place of the agent's."""
+        content: types.Content | None = await self._first(
+            "before_agent_callback", agent=agent, callback_context=callback_context
+        )
+        return content
+
+    async def run_after_agent_callback(
+        self, *, agent: BaseAgent, callback_context: Context
+    ) -> types.Content | None:
+        """Ask for one more answer."""
+        content: types.Content | None = await self._first(
+            "after_agent_callback", agent=agent, callback_context=callback_context
+        )
+        return content
+
+    async def run_before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> LlmResponse | None:
+        """Ask for a response in place of the model's."""
+        response: LlmResponse | None = await self._first(
+            "before_model_callback", callback_context=callback_context, llm_request=llm_request
+        )
+        return response
+
+    async def run_after_model_callback(
+        self, *, callback_context: Context, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """Ask for another response."""
+        response: LlmResponse | None = await self._first(
+            "after_model_callback", callback_context=callback_context, llm_response=llm_response
+        )
+        return response
+
+    async def run_on_model_error_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
+    ) -> LlmResponse | None:
+        """Ask for a response in place of the model's error."""
+        response: LlmResponse | None = await self._first(
+            "on_model_error_callback",
+            callback_context=callback_context,
+            llm_request=llm_request,
+            error=error,
+        )
+        return response
+
+    async def run_before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
+    ) -> dict[str, Any] | None:
+        """Ask for a result in place of the tool's."""
+        result: dict[str, Any] | None = await self._first(
+            "before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context
+        )
+        return result
+
+    async def run_after_tool_callback(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        result: dict[str, Any],
+    ) -> dict[str, Any] | None:
+        """Ask for another result."""
+        replacement: dict[str, Any] | None = await self._first(
+            "after_tool_callback",
+            tool=tool,
+            tool_args=tool_args,
+            tool_context=tool_context,
+            result=result,
+        )
+        return replacement
+
+    async def run_on_tool_error_callback(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        error: Exception,
+    ) -> dict[str, Any] | None:
+        """Ask for a result in place of the tool's error."""
+        result: dict[str, Any] | None = await self._first(
+            "on_tool_error_callback",
+            tool=tool,
+            tool_args=tool_args,
+            tool_context=tool_context,
+            error=error,
+        )
+        return result
+
+    async def run_on_agent_error_callback(
+        self, *, agent: BaseAgent, callback_context: Context, error: Exception
+    ) -> None:
+        """Tell that an exception leaves the agent."""
+        await self._tell_all(
+            "on_agent_error_callback", agent=agent, callback_context=callback_context, error=error
+        )
+
+    async def run_on_run_error_callback(
+        self, *, invocation_context: InvocationContext, error: Exception
+    ) -> None:
+        """Tell that an exception leaves the run."""
+        await self._tell_all(
+            "on_run_error_callback", invocation_context=invocation_context, error=error
+        )
+
+    async def close(self) -> None:
+        """Close all plugins, one after the other; RuntimeError names those that failed."""
+        if self._skip_closing:
+            return
+        failures: dict[str, Exception] = {}
+        for plugin in self.plugins:
+            try:
+                async with asyncio.timeout(self._close_timeout):
+                    await plugin.close()
+            except Exception as error:  # noqa: BLE001  users' code; the others are closed too
+                failures[plugin.name] = error
+        if failures:
+            told = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
+            raise RuntimeError(f"These plugins failed to close: {told}")
+
+    async def _first(self, hook_name: str, **values: Any) -> Any:
+        for plugin, hook in self._having(hook_name):
+            try:
+                result = await hook(**values)
+            except Exception as error:
+                raise RuntimeError(
+                    f"Plugin {plugin.name!r} raised in {hook_name}: {error!r}"
+                ) from error
+            if result is not None:
+                return result
+        return None
+
+    async def _tell_all(self, hook_name: str, **values: Any) -> None:
+        for plugin, hook in self._having(hook_name):
+            try:
+                await hook(**values)
+            except Exception:
+                logger.exception("Plugin %r raised in %s.", plugin.name, hook_name)
+
+    def _having(self, hook_name: str) -> list[tuple[BasePlugin, _Hook]]:
+        having = self._hooks.get(hook_name)
+        if having is None:
+            inherited = getattr(BasePlugin, hook_name)
+            hooks = [(plugin, getattr(plugin, hook_name)) for plugin in self.plugins]
+            having = [(p, h) for p, h in hooks if getattr(h, "__func__", None) is not inherited]
+            self._hooks[hook_name] = having
+        return having
