@@ -19,17 +19,10 @@ NESTING = 3
 POSITIONAL = 4
 FILE_LINES = [("templates", ".html", 80), ("static", ".css", 250), ("static", ".js", 120)]
 
-BRANCHES = (
-    ast.If,
-    ast.IfExp,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.ExceptHandler,
-    ast.match_case,
-    ast.comprehension,
-)
-BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+BRANCHES = (ast.If, *LOOPS, ast.ExceptHandler, ast.match_case)
+BLOCKS = (ast.If, *LOOPS, ast.Try, ast.Match)
+"""`with` is no block here: it decides nothing, and closing what was opened must cost nothing."""
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -120,8 +113,9 @@ def test_pages_styles_and_scripts_fit_their_budget(folder: str, suffix: str, lim
     [
         ("def f(): pass", 1, 0),
         ("def f():\n if a: pass\n elif b: pass\n else: pass", 3, 1),
-        ("def f():\n for x in y:\n  if x:\n   with z: pass", 3, 3),
-        ("def f():\n return [a for a in b if a] if c else d", 3, 0),
+        ("def f():\n for x in y:\n  if x:\n   with z: pass", 3, 2),
+        ("def f():\n return [a for a in b if a] if c else d", 1, 0),
+        ("def f():\n match a:\n  case 1: pass\n  case _: pass", 3, 1),
         ("def f():\n def g():\n  if a: pass\n return g", 1, 0),
         ("def f():\n try:\n  pass\n except A:\n  while b: pass", 3, 2),
     ],
