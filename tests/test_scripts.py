@@ -1,0 +1,104 @@
+"""The scripts in a copy of the project whose Python only writes down what it was asked."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.source import ROOT
+
+SCRIPTS = ["run", "test", "check", "fix", "bench"]
+RECORDER = """#!/bin/sh
+[ "$1" = -c ] && exit 0
+echo "$@" >> "$CALLS"
+"""
+
+
+class Copy:
+    """A checkout with the scripts alone, and an environment that records."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "calls"
+        shutil.copytree(ROOT / "scripts", folder / "scripts")
+        shutil.copy(ROOT / "pyproject.toml", folder)
+        python = folder / ".venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(RECORDER)
+        python.chmod(0o755)
+
+    def run(self, script: str, *arguments: str, cwd: Path | None = None) -> list[str]:
+        """What Python was asked while a script ran."""
+        self.log.write_text("")
+        subprocess.run(
+            [self.folder / "scripts" / script, *arguments],
+            cwd=cwd or self.folder,
+            env={**os.environ, "CALLS": str(self.log)},
+            check=True,
+            capture_output=True,
+        )
+        return self.log.read_text().splitlines()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Copy:
+    (tmp_path / "checkout").mkdir()
+    return Copy(tmp_path / "checkout")
+
+
+@pytest.mark.parametrize("name", [*(f"scripts/{script}" for script in SCRIPTS), ".ci/run"])
+def test_scripts_are_executable_and_stop_at_the_first_error(name: str) -> None:
+    path = ROOT / name
+    assert os.access(path, os.X_OK)
+    assert "\nset -euo pipefail\n" in path.read_text(encoding="utf-8")
+
+
+def test_an_environment_is_made_once_and_again_when_the_project_changes(checkout: Copy) -> None:
+    assert any("pip install" in call for call in checkout.run("run"))
+    assert checkout.run("run") == [f"-m devui {checkout.folder}/agents"]
+    with (checkout.folder / "pyproject.toml").open("a") as project:
+        project.write("# changed\n")
+    assert any("pip install" in call for call in checkout.run("run"))
+
+
+def test_the_tools_come_with_the_scripts_that_need_them(checkout: Copy) -> None:
+    checkout.run("run")
+    calls = checkout.run("check")
+    assert any(call.endswith(f"-e {checkout.folder}[dev]") for call in calls)
+    assert checkout.run("run") == [f"-m devui {checkout.folder}/agents"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder_is_given"),
+    [
+        ([], False),
+        (["--no-browser"], False),
+        (["mine"], True),
+        (["--no-browser", "mine"], True),
+        (["--port", "9000", "mine", "--no-auth"], True),
+        (["--data-dir", "mine"], False),
+        (["--data-dir=mine", "--port=9000"], False),
+    ],
+)
+def test_run_shows_the_samples_unless_a_folder_is_named(
+    checkout: Copy, tmp_path: Path, arguments: list[str], folder_is_given: bool
+) -> None:
+    (tmp_path / "mine").mkdir()
+    checkout.run("run")
+    samples = [] if folder_is_given else [f"{checkout.folder}/agents"]
+    expected = " ".join(["-m devui", *samples, *arguments])
+    assert checkout.run("run", *arguments, cwd=tmp_path) == [expected]
+
+
+def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
+    chromium = tmp_path / "chromium"
+    chromium.write_text("#!/bin/sh\n")
+    chromium.chmod(0o755)
+    environment = {**os.environ, "CALLS": str(checkout.log), "DEVUI_CHROMIUM": str(chromium)}
+    script = checkout.folder / "scripts" / "test"
+    subprocess.run([script, "-k", "one"], env=environment, check=True, capture_output=True)
+    calls = checkout.log.read_text().splitlines()
+    assert calls[-1] == "-m pytest -k one"
+    assert "-m mypy --no-error-summary" in calls
