@@ -4,6 +4,7 @@ Names are keys in a table and never paths (R22). Versions count from 0 in each s
 artifact services).
 """
 
+import json
 import sqlite3
 from collections.abc import Callable, Mapping
 
@@ -15,38 +16,33 @@ from devui.store.values import clean_text, json_text, optional_text
 
 _USER_PREFIX = "user:"
 
-_COLUMNS = "name, version, mime, size, custom_metadata, created, seq"
+_ScopeNames = tuple[str, str, str | None]
+"""Application, user and session; no session means the user's scope."""
 
 _OWN_SCOPE = "SELECT own_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
-_USER_SCOPE = "(SELECT id FROM scopes WHERE kind = 'user' AND app = ?1 AND user = ?2)"
-_SCOPE = f"""
-    (SELECT CASE WHEN ?3 IS NULL
-                 THEN {_USER_SCOPE}
-                 ELSE (SELECT own_scope FROM sessions WHERE app = ?1 AND user = ?2 AND id = ?3)
-            END)
-"""  # noqa: S608 - constants
+_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
 _NEXT = "SELECT coalesce(max(version) + 1, 0) FROM artifacts WHERE scope = ? AND name = ?"
 _INSERT = """
     INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, text,
                            data)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_LOAD = f"""
-    SELECT {_COLUMNS}, data, text FROM artifacts
-    WHERE scope = {_SCOPE} AND name = ?4 AND version = coalesce(?5, (
+_LOAD = """
+    SELECT name, version, mime, size, custom_metadata, created, seq, data, text FROM artifacts
+    WHERE scope = ?1 AND name = ?2 AND version = coalesce(?3, (
         SELECT max(newest.version) FROM artifacts AS newest
-        WHERE newest.scope = artifacts.scope AND newest.name = ?4
+        WHERE newest.scope = ?1 AND newest.name = ?2
     ))
-"""  # noqa: S608 - constants
-_VERSIONS = f"""
-    SELECT {_COLUMNS} FROM artifacts WHERE scope = {_SCOPE} AND name = ?4 ORDER BY version
-"""  # noqa: S608 - constants
-_KEYS = f"""
-    SELECT DISTINCT name FROM artifacts
-    WHERE scope IN ({_SCOPE}, {_USER_SCOPE})
+"""
+_VERSIONS = """
+    SELECT name, version, mime, size, custom_metadata, created, seq FROM artifacts
+    WHERE scope = ? AND name = ? ORDER BY version
+"""
+_KEYS = """
+    SELECT DISTINCT name FROM artifacts WHERE scope IN (SELECT value FROM json_each(?))
     ORDER BY name
-"""  # noqa: S608 - constants
-_DELETE = f"DELETE FROM artifacts WHERE scope = {_SCOPE} AND name = ?4"  # noqa: S608 - constants
+"""
+_DELETE = "DELETE FROM artifacts WHERE scope = ? AND name = ?"
 
 
 class Artifacts:
@@ -91,38 +87,47 @@ class Artifacts:
         user: str,
         session_id: str | None,
         filename: str,
+        *,
         version: int | None = None,
     ) -> Artifact | None:
         """Return one version of the file, the newest without `version`; None when there is none."""
-        scope = _scope(app, user, session_id, filename)
-        rows = await self._database.fetch(_LOAD, *scope, filename, version)
+        owners = await self._find(_scope(app, user, session_id, filename))
+        rows = await self._database.fetch(_LOAD, owners[0], filename, version) if owners else []
         return Artifact(ArtifactRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
 
     async def keys(self, app: str, user: str, session_id: str | None) -> list[str]:
         """Return the names in the session and of the user, the latter with `user:`, sorted."""
-        wanted = session_id or None
-        return [name for (name,) in await self._database.fetch(_KEYS, app, user, wanted)]
+        owners = await self._find((app, user, None))
+        if session_id:
+            owners += await self._find((app, user, session_id))
+        return [name for (name,) in await self._database.fetch(_KEYS, json.dumps(owners))]
 
     async def versions(
         self, app: str, user: str, session_id: str | None, filename: str
     ) -> list[ArtifactRow]:
         """Return what is known of each version, ascending, without its content."""
-        scope = _scope(app, user, session_id, filename)
-        rows = await self._database.fetch(_VERSIONS, *scope, filename)
+        owners = await self._find(_scope(app, user, session_id, filename))
+        rows = await self._database.fetch(_VERSIONS, owners[0], filename) if owners else []
         return [ArtifactRow(*row) for row in rows]
 
     async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
         """Delete all versions of the file; return whether there were any."""
-        scope = _scope(app, user, session_id, filename)
+        owners = await self._find(_scope(app, user, session_id, filename))
 
         def work(connection: sqlite3.Connection) -> bool:
-            return connection.execute(_DELETE, (*scope, filename)).rowcount > 0
+            doomed = [(owner, filename) for owner in owners]
+            return connection.executemany(_DELETE, doomed).rowcount > 0
 
         return await self._database.write(work)
 
-
-_ScopeNames = tuple[str, str, str | None]
-"""Application, user and session; no session means the user's scope."""
+    async def _find(self, scope: _ScopeNames) -> list[int]:
+        """Return the id of the scope, or nothing when it does not exist."""
+        app, user, session_id = scope
+        if session_id is None:
+            rows = await self._database.fetch(_USER_SCOPE, app, user)
+        else:
+            rows = await self._database.fetch(_OWN_SCOPE, *scope)
+        return [owner for (owner,) in rows]
 
 
 def _scope(app: str, user: str, session_id: str | None, filename: str) -> _ScopeNames:

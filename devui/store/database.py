@@ -14,6 +14,7 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import aiosqlite
 
 from devui.store.errors import JournalClosed, JournalError, from_sqlite, primary_code
-from devui.store.schema import check, mark
+from devui.store.schema import check, mark, rolled_back
 from devui.store.values import bounded
 
 _LOG = logging.getLogger(__name__)
@@ -104,7 +105,7 @@ class Database:
     async def open(
         cls,
         path: Path,
-        prepare: Work[None],
+        prepare: Callable[[sqlite3.Connection, Path], None],
         factory: type[sqlite3.Connection] = sqlite3.Connection,
     ) -> Self:
         """Open both connections; `prepare` (migrations) runs on the writing one before anything.
@@ -112,13 +113,13 @@ class Database:
         `factory` is the connection class of SQLite's binding, so that tests can make it fail.
         """
         self = cls(path, factory)
+        ready = partial(_configure_writer, path=path, prepare=prepare)
         try:
-            self._writer = await self._connect(partial(_configure_writer, prepare=prepare))
-            try:
+            async with AsyncExitStack() as undo:
+                self._writer = await self._connect(ready)
+                undo.push_async_callback(self._writer.close)
                 self._reader = await self._connect(_configure_reader)
-            except BaseException:
-                await self._writer.close()
-                raise
+                undo.pop_all()
         except sqlite3.Error as error:
             raise from_sqlite(error, str(path)) from error
         self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
@@ -162,13 +163,11 @@ class Database:
         await self._writer.close()  # last, so that SQLite folds the WAL into the file
 
     async def _connect(self, configure: Work[None]) -> Connection:
-        connection = Connection(self._path, self._factory)
-        await connection
-        try:
+        async with AsyncExitStack() as undo:
+            connection = Connection(self._path, self._factory)
+            await undo.enter_async_context(connection)
             await connection.call(configure)
-        except BaseException:
-            await connection.close()
-            raise
+            undo.pop_all()
         return connection
 
     async def _write_all(self) -> None:
@@ -187,18 +186,18 @@ class Database:
             self._waiting.clear()
             try:
                 outcomes = await self._commit([job.work for job in batch])
-            except BaseException:
+                for job, outcome in zip(batch, outcomes, strict=True):
+                    _settle(job, outcome)
+            finally:
+                # For those without an outcome: the loop is ending and took the writer with it.
                 _settle_all(batch, JournalClosed("the writer was stopped; the outcome is unknown"))
-                raise
-            for job, outcome in zip(batch, outcomes, strict=True):
-                _settle(job, outcome)
 
     async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
         try:
             if self._suspect:
                 await self._reopen()
             outcomes = await self._writer.call(partial(_run_batch, works=works))
-        except Exception as error:  # noqa: BLE001 - it belongs to the callers; the writer goes on
+        except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
         self._suspect = self._suspect or any(_is_io_error(outcome.error) for outcome in outcomes)
         return [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
@@ -206,13 +205,11 @@ class Database:
     async def _reopen(self) -> None:
         """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""
         _LOG.warning("reopening %s after an I/O error", self._path)
-        fresh = await self._connect(partial(_configure_writer, prepare=self._check))
+        ready = partial(_configure_writer, path=self._path, prepare=check)
+        fresh = await self._connect(ready)
         stale, self._writer = self._writer, fresh
         self._suspect = False
         await stale.close()
-
-    def _check(self, connection: sqlite3.Connection) -> None:
-        check(connection, str(self._path))
 
     def _translate(self, error: Exception | None) -> Exception | None:
         if isinstance(error, sqlite3.Error):
@@ -228,7 +225,11 @@ def advance(connection: sqlite3.Connection) -> int:
     return int(seq)
 
 
-def _configure_writer(connection: sqlite3.Connection, prepare: Work[None]) -> None:
+def _configure_writer(
+    connection: sqlite3.Connection,
+    path: Path,
+    prepare: Callable[[sqlite3.Connection, Path], None],
+) -> None:
     for setting in _WRITER_SETTINGS:
         connection.execute(setting)
     mark(connection)
@@ -238,7 +239,7 @@ def _configure_writer(connection: sqlite3.Connection, prepare: Work[None]) -> No
             f"SQLite cannot keep a write-ahead log here (journal mode {mode!r}); "
             "choose a data folder on a local disk"
         )
-    prepare(connection)
+    prepare(connection, path)
 
 
 def _configure_reader(connection: sqlite3.Connection) -> None:
@@ -257,14 +258,10 @@ def _run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> li
 
 
 def _run_together(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with rolled_back(connection):
+        connection.execute("BEGIN IMMEDIATE")
         outcomes = [_run_one(connection, work) for work in works]
         connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
     return outcomes
 
 
@@ -272,7 +269,7 @@ def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
     connection.execute("SAVEPOINT job")
     try:
         outcome = Outcome(work(connection), None)
-    except Exception as error:
+    except Exception as error:  # it belongs to the job's caller, not to the batch
         if not connection.in_transaction:
             raise _TransactionLost from error
         connection.execute("ROLLBACK TO job")

@@ -120,7 +120,7 @@ _ADVICE: dict[type[JournalError], str] = {
 
 def primary_code(error: sqlite3.Error) -> int | None:
     """Return SQLite's primary result code; None for errors that Python's binding raised itself."""
-    code: int | None = getattr(error, "sqlite_errorcode", None)
+    code: int | None = vars(error).get("sqlite_errorcode")
     return None if code is None else code & _PRIMARY_CODE
 
 

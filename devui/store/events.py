@@ -16,33 +16,23 @@ from devui.store.errors import EventConflict, RunNotActive, SessionNotFound
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.store.sessions import require_session
 from devui.store.state import Routed, Scopes, route_delta, write_state
-from devui.store.values import bounded, clean_text, optional_text
+from devui.store.values import bounded, clean_text, finite, optional_text
 
-_COLUMNS = (
-    "seq, number, session, run, id, invocation_id, author, branch, timestamp, kind, final, "
-    "summary, chunks, size"
-)
 _FINAL = 10
-"""Where `final` stands in the columns; SQLite hands it back as 0 or 1."""
+"""Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
-_BEGINNING = -(2**63) + 1
 _END = 2**63 - 1
 _NO_LIMIT = -1
 
-# The page's constants differ in direction only; a parameter cannot say that.
-_FIRST = f"""
-    SELECT {_COLUMNS} FROM events WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
-"""  # noqa: S608 - a constant
-_LAST = f"""
-    SELECT {_COLUMNS} FROM events WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?
-"""  # noqa: S608 - a constant
-_BODIES = f"""
-    SELECT {_COLUMNS}, data FROM events
+_FIRST = """
+    SELECT * FROM event_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
+"""
+_LAST = "SELECT * FROM event_rows WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+_BODIES = """
+    SELECT * FROM event_bodies
     WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
-"""  # noqa: S608 - a constant
-_FOLLOWING = f"""
-    SELECT {_COLUMNS}, data FROM events WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
-"""  # noqa: S608 - a constant
+"""
+_FOLLOWING = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -207,6 +197,7 @@ def _check_texts(event: NewEvent) -> None:
     clean_text(event.kind, f"the kind of event {event.id!r}")
     clean_text(event.summary, f"the summary of event {event.id!r}")
     clean_text(event.data, f"the data of event {event.id!r}")
+    finite(event.timestamp, f"the timestamp of event {event.id!r}")
 
 
 def _append(

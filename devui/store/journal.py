@@ -8,6 +8,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -30,13 +31,19 @@ class Journal:
     """Opened with `Journal.open`; also an async context manager that closes itself."""
 
     def __init__(
-        self, folder: DataFolder, database: Database, clock: Callable[[], float], journal_id: str
+        self,
+        folder: DataFolder,
+        database: Database,
+        clock: Callable[[], float],
+        *,
+        journal_id: str,
+        set_aside: Path | None,
     ) -> None:
         self._folder = folder
         self._database = database
         self.id = journal_id
         """Made once with the file; tells its sequence numbers from another journal's."""
-        self.set_aside: Path | None = None
+        self.set_aside = set_aside
         """Where a damaged journal was put when this one began in its place."""
         self.sessions = Sessions(database, clock)
         self.events = Events(database)
@@ -61,18 +68,16 @@ class Journal:
         shipped ones.
         """
         steps = load_migrations() if migrations is None else migrations
-        folder = await asyncio.to_thread(DataFolder.claim, path)
-        try:
+        prepare = partial(migrate, migrations=steps)
+        async with AsyncExitStack() as undo:
+            folder = await asyncio.to_thread(DataFolder.claim, path)
+            undo.callback(folder.release)
             aside = await asyncio.to_thread(inspect, folder.database, steps[-1].version)
-            prepare = partial(migrate, path=folder.database, migrations=steps, now=clock())
             database = await Database.open(folder.database, prepare, factory)
-        except BaseException:
-            folder.release()
-            raise
-        [(journal_id,)] = await database.fetch(_ID)
-        journal = cls(folder, database, clock, journal_id)
-        journal.set_aside = aside
-        return journal
+            undo.push_async_callback(database.close)
+            [(journal_id,)] = await database.fetch(_ID)
+            undo.pop_all()
+        return cls(folder, database, clock, journal_id=journal_id, set_aside=aside)
 
     async def head(self) -> int:
         """Return the last seq given: everything up to it is committed and can be read."""

@@ -28,17 +28,11 @@ TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
 }
 """Where a run may go from each status."""
 
-_COLUMNS = "id, session, invocation_id, status, error, started, ended, seq"
-
-_GET = f"SELECT {_COLUMNS} FROM runs WHERE id = ?"  # noqa: S608 - a constant
-_ACTIVE = f"""
-    SELECT {_COLUMNS} FROM runs WHERE session = ? AND status IN ('running', 'stopping')
-"""  # noqa: S608 - a constant
+_GET = "SELECT * FROM run_rows WHERE id = ?"
+_ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
 _ALL_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
-_LIST = f"SELECT {_COLUMNS} FROM runs WHERE session = ? ORDER BY seq DESC"  # noqa: S608
-_SINCE = f"""
-    SELECT {_COLUMNS} FROM runs WHERE session = ? AND seq > ? ORDER BY seq
-"""  # noqa: S608 - a constant
+_LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
+_SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq)
     VALUES (?, ?, ?, 'running', ?, ?)

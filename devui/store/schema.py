@@ -8,8 +8,8 @@ Migrations are numbered, append-only, one transaction each, with a backup first 
 import logging
 import sqlite3
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -41,14 +41,17 @@ _HEADER_APPLICATION_ID = slice(68, 72)
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 _TABLES = "SELECT count(*) FROM sqlite_schema"
-_RECORD = "INSERT INTO migrations (version, name, applied) VALUES (?, ?, ?)"
+_VERSION = "PRAGMA user_version"
+_OWNER = "PRAGMA application_id"
+_MARK = "PRAGMA application_id = 0x64767569"
+_CHECK = "PRAGMA quick_check(1)"
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
     version: int
-    name: str
     sql: str
+    """A whole transaction, with `PRAGMA user_version` as its own record in it."""
 
 
 def load_migrations() -> tuple[Migration, ...]:
@@ -58,10 +61,7 @@ def load_migrations() -> tuple[Migration, ...]:
         (file for file in folder.iterdir() if file.name.endswith(".sql")),
         key=lambda file: file.name,
     )
-    return tuple(
-        Migration(int(file.name.split("_")[0]), file.name, file.read_text("utf-8"))
-        for file in files
-    )
+    return tuple(Migration(int(file.name.split("_")[0]), file.read_text("utf-8")) for file in files)
 
 
 def inspect(path: Path, newest: int) -> Path | None:
@@ -105,8 +105,8 @@ def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> 
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     [(tables,)] = connection.execute(_TABLES)
-    _check_owner(path, _pragma(connection, "application_id"), tables)
-    version = _pragma(connection, "user_version")
+    _check_owner(path, _number(connection, _OWNER), tables)
+    version = _number(connection, _VERSION)
     if version > newest:
         raise JournalNewer(
             f"the journal {str(path)!r} has version {version} and this devui knows {newest} at "
@@ -115,20 +115,20 @@ def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> 
     if path.stat().st_size > _QUICK_CHECK_LIMIT:
         _LOG.info("%s is large; it is opened without a check", path)
     else:
-        check(connection, str(path))
+        check(connection, path)
 
 
 def mark(connection: sqlite3.Connection) -> None:
     """Write our application id into a new file's header, before anything else is in it."""
-    if _pragma(connection, "application_id") != APPLICATION_ID:
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    if _number(connection, _OWNER) != APPLICATION_ID:
+        connection.execute(_MARK)
 
 
-def check(connection: sqlite3.Connection, place: str) -> None:
+def check(connection: sqlite3.Connection, path: Path) -> None:
     """Raise JournalDamaged unless SQLite's quick check finds the database whole."""
-    findings = [str(row[0]) for row in connection.execute("PRAGMA quick_check(1)")]
+    findings = [str(row[0]) for row in connection.execute(_CHECK)]
     if findings != ["ok"]:
-        raise JournalDamaged(f"{place!r} is damaged: {findings[0]}")
+        raise JournalDamaged(f"{str(path)!r} is damaged: {findings[0]}")
 
 
 def _check_owner(path: Path, application_id: int, tables: int) -> None:
@@ -155,28 +155,25 @@ def _set_aside(path: Path) -> Path:
     return aside
 
 
-def migrate(
-    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration], now: float
-) -> None:
+def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
     """Bring the database to the newest version; each step happens wholly or not at all."""
-    version = _pragma(connection, "user_version")
+    version = _number(connection, _VERSION)
     pending = [migration for migration in migrations if migration.version > version]
     if version > 0 and pending:
         _back_up(connection, path, version)
     for migration in pending:
-        _apply(connection, migration, now)
+        with rolled_back(connection):
+            connection.executescript(migration.sql)
 
 
-def _apply(connection: sqlite3.Connection, migration: Migration, now: float) -> None:
+@contextmanager
+def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
+    """Leave no transaction open: whatever was not committed inside is undone."""
     try:
-        connection.executescript(f"BEGIN IMMEDIATE;\n{migration.sql}")
-        connection.execute(_RECORD, (migration.version, migration.name, now))
-        connection.execute(f"PRAGMA user_version = {migration.version:d}")
-        connection.execute("COMMIT")
-    except BaseException:
+        yield
+    finally:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        raise
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
@@ -186,6 +183,6 @@ def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
         connection.backup(copy)
 
 
-def _pragma(connection: sqlite3.Connection, name: str) -> int:
-    [(value,)] = connection.execute(f"PRAGMA {name}")
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    [(value,)] = connection.execute(query)
     return int(value)

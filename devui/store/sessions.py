@@ -1,5 +1,6 @@
 """Sessions: who talks to which application, under which id, and what it was given to begin with."""
 
+import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping
@@ -9,21 +10,15 @@ from devui.store.database import Database, advance
 from devui.store.errors import SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
-from devui.store.values import bounded, clean_text, json_object, optional_text
+from devui.store.values import bounded, clean_text, optional_text
 
-_COLUMNS = "key, app, user, id, title, created, updated, seq, events"
-
-_GET = f"SELECT {_COLUMNS} FROM sessions WHERE key = ?"  # noqa: S608 - a constant
-_FIND = f"SELECT {_COLUMNS} FROM sessions WHERE app = ? AND user = ? AND id = ?"  # noqa: S608
-_LIST = f"""
-    SELECT {_COLUMNS} FROM sessions WHERE app = ? AND seq < ?
-    ORDER BY seq DESC LIMIT ?
-"""  # noqa: S608 - a constant
-_LIST_OF_USER = f"""
-    SELECT {_COLUMNS} FROM sessions WHERE app = ? AND seq < ? AND user = ?
-    ORDER BY seq DESC LIMIT ?
-"""  # noqa: S608 - a constant
-_RECENT = f"SELECT {_COLUMNS} FROM sessions ORDER BY seq DESC LIMIT ?"  # noqa: S608
+_GET = "SELECT * FROM session_rows WHERE key = ?"
+_FIND = "SELECT * FROM session_rows WHERE app = ? AND user = ? AND id = ?"
+_LIST = "SELECT * FROM session_rows WHERE app = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+_LIST_OF_USER = """
+    SELECT * FROM session_rows WHERE app = ? AND seq < ? AND user = ? ORDER BY seq DESC LIMIT ?
+"""
+_RECENT = "SELECT * FROM session_rows ORDER BY seq DESC LIMIT ?"
 _COUNT = "SELECT app, count(*), max(updated) FROM sessions GROUP BY app"
 _INSERT = """
     INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
@@ -60,6 +55,7 @@ class Sessions:
         user: str,
         session_id: str | None,
         initial_state: Mapping[str, Json],
+        *,
         title: str | None = None,
     ) -> SessionRow:
         """Create a session and record its initial state in the three scopes.
@@ -147,7 +143,7 @@ class Sessions:
     async def initial_state(self, key: int) -> dict[str, Json]:
         """Return what the session was created with, keys with their prefixes."""
         rows = await self._database.fetch(_INITIAL, key)
-        return json_object({prefixed(kind, name): value for kind, name, value in rows})
+        return {prefixed(kind, name): json.loads(value) for kind, name, value in rows}
 
 
 def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:

@@ -7,19 +7,22 @@ all sessions of the user, `app:` keys to all of the application, `temp:` keys to
 never kept (adk-runtime 1.4).
 """
 
+import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from devui.store.database import Database
 from devui.store.errors import BadValue
 from devui.store.rows import Change, Json, Scope, Value
-from devui.store.values import clean_text, json_object, json_text
+from devui.store.values import clean_text, json_text
 
 _LATEST = 2**63 - 1
+_NO_SESSION = 0
 
 _PREFIXES: dict[str, Scope] = {"user:": "user", "app:": "app"}
 _TEMPORARY = "temp:"
+_RANK: dict[Scope, int] = {"session": 0, "user": 1, "app": 2}
 
 Routed = tuple[Scope, str, str]
 """Scope, key without its prefix, value as JSON text."""
@@ -33,8 +36,16 @@ class Scopes(NamedTuple):
     app: int
 
 
+_OF_SESSION = "SELECT own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
+_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
+_APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ?"
+
 # One step of the recursion per key: the next larger key of the scope, found by index.
-_KEYS = """
+_AT = """
+    WITH RECURSIVE
+    mine (scope, kind) AS (
+        SELECT scopes.id, scopes.kind FROM json_each(?1) JOIN scopes ON scopes.id = json_each.value
+    ),
     keys (scope, kind, key) AS (
         SELECT mine.scope, mine.kind,
                (SELECT min(writes.key) FROM writes WHERE writes.scope = mine.scope)
@@ -45,37 +56,15 @@ _KEYS = """
                 WHERE writes.scope = keys.scope AND writes.key > keys.key)
         FROM keys WHERE keys.key IS NOT NULL
     )
-"""
-
-_AT = f"""
-    WITH RECURSIVE mine (scope, kind) AS (
-        SELECT own_scope, 'session' FROM sessions WHERE key = ?1
-        UNION ALL SELECT user_scope, 'user' FROM sessions WHERE key = ?1
-        UNION ALL SELECT app_scope, 'app' FROM sessions WHERE key = ?1
-    ), {_KEYS}
     SELECT keys.kind, keys.key, writes.value, writes.seq, events.number
     FROM keys
     JOIN writes ON writes.scope = keys.scope AND writes.key = keys.key AND writes.seq = (
         SELECT max(earlier.seq) FROM writes AS earlier
         WHERE earlier.scope = keys.scope AND earlier.key = keys.key AND earlier.seq <= ?2
     )
-    LEFT JOIN events ON events.seq = writes.seq AND events.session = ?1
+    LEFT JOIN events ON events.seq = writes.seq AND events.session = ?3
     WHERE keys.key IS NOT NULL
-"""  # noqa: S608 - joins two constants
-
-_SHARED = f"""
-    WITH RECURSIVE mine (scope, kind) AS (
-        SELECT id, kind FROM scopes WHERE kind = 'user' AND app = ?1 AND user = ?2
-        UNION ALL SELECT id, kind FROM scopes WHERE kind = 'app' AND app = ?1
-    ), {_KEYS}
-    SELECT keys.kind || ':' || keys.key, writes.value
-    FROM keys
-    JOIN writes ON writes.scope = keys.scope AND writes.key = keys.key AND writes.seq = (
-        SELECT max(latest.seq) FROM writes AS latest
-        WHERE latest.scope = keys.scope AND latest.key = keys.key
-    )
-    WHERE keys.key IS NOT NULL
-"""  # noqa: S608 - joins two constants
+"""
 
 _CHANGES = """
     SELECT scopes.kind, writes.key, (
@@ -106,9 +95,9 @@ class State:
         What other sessions wrote to `user:` and `app:` keys counts up to that seq too. Sorted by
         scope (session, user, app) and key; empty for an unknown session.
         """
+        scopes = await self._database.fetch(_OF_SESSION, session_key)
         limit = _LATEST if seq is None else seq
-        values = [Value(*row) for row in await self._database.fetch(_AT, session_key, limit)]
-        return sorted(values, key=_order)
+        return await self._values(scopes[0], limit, session_key) if scopes else []
 
     async def changes(self, session_key: int, number: int) -> list[Change]:
         """Return old and new of every key that the session's event with this number set."""
@@ -117,16 +106,22 @@ class State:
 
     async def shared(self, app: str, user: str) -> dict[str, Json]:
         """Return the user's and the application's state, keys with `user:` and `app:`."""
-        return json_object(dict(await self._database.fetch(_SHARED, app, user)))
+        of_user = await self._database.fetch(_USER_SCOPE, app, user)
+        of_app = await self._database.fetch(_APP_SCOPE, app)
+        scopes = [scope for (scope,) in (*of_user, *of_app)]
+        return _merge(await self._values(scopes, _LATEST, _NO_SESSION))
 
     async def merged(self, session_key: int) -> dict[str, Json]:
         """Return the state as the agent sees it: own keys bare, shared ones with prefix."""
-        return json_object(
-            {prefixed(value.scope, value.key): value.value for value in await self.at(session_key)}
-        )
+        return _merge(await self.at(session_key))
+
+    async def _values(self, scopes: Sequence[int], seq: int, session_key: int) -> list[Value]:
+        rows = await self._database.fetch(_AT, json.dumps(scopes), seq, session_key)
+        return sorted((Value(*row) for row in rows), key=_order)
 
 
-_RANK: dict[Scope, int] = {"session": 0, "user": 1, "app": 2}
+def _merge(values: list[Value]) -> dict[str, Json]:
+    return {prefixed(entry.scope, entry.key): json.loads(entry.value) for entry in values}
 
 
 def _order(entry: Value | Change) -> tuple[int, str]:

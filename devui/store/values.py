@@ -5,7 +5,7 @@ so both are refused here, by name, before a transaction begins.
 """
 
 import json
-from collections.abc import Mapping
+import math
 
 from devui.store.errors import BadValue
 from devui.store.rows import Json
@@ -42,8 +42,11 @@ def json_text(value: Json, what: str) -> str:
     return clean_text(text, what)
 
 
-def json_object(texts: Mapping[str, str]) -> dict[str, Json]:
-    return {key: json.loads(text) for key, text in texts.items()}
+def finite(value: float, what: str) -> float:
+    """Return the number as a float; BadValue for NaN and the infinities."""
+    if not math.isfinite(value):
+        raise BadValue(f"{what} is {value!r}; it must be a finite number")
+    return float(value)
 
 
 def bounded(value: object) -> object:

@@ -1,10 +1,6 @@
 -- The journal: one counter for every change, sessions, their events, and state by scope.
 
-CREATE TABLE migrations (
-    version INTEGER PRIMARY KEY,
-    name    TEXT NOT NULL,
-    applied REAL NOT NULL
-) STRICT;
+BEGIN IMMEDIATE;
 
 -- One row. `id` is made once and tells this journal from any other; `seq` is the last one given.
 CREATE TABLE journal (
@@ -135,3 +131,23 @@ CREATE TABLE artifacts (
     UNIQUE (scope, name, version),
     CHECK ((text IS NULL) <> (data IS NULL))
 ) STRICT;
+
+-- What the store hands out: one view for each row type in rows.py, columns in the same order.
+CREATE VIEW session_rows AS
+SELECT key, app, user, id, title, created, updated, seq, events FROM sessions;
+
+CREATE VIEW event_rows AS
+SELECT seq, number, session, run, id, invocation_id, author, branch, timestamp, kind, final,
+       summary, chunks, size
+FROM events;
+
+CREATE VIEW event_bodies AS
+SELECT seq, number, session, run, id, invocation_id, author, branch, timestamp, kind, final,
+       summary, chunks, size, data
+FROM events;
+
+CREATE VIEW run_rows AS
+SELECT id, session, invocation_id, status, error, started, ended, seq FROM runs;
+
+PRAGMA user_version = 1;
+COMMIT;
