@@ -33,6 +33,8 @@ class SessionRow:
     """Of the last change: creation, a new title or an event."""
     events: int
     """How many events the session holds."""
+    tokens: int = 0
+    """The sum of its events' tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class NewEvent:
     """The event as JSON text; kept and returned to the letter."""
     state_delta: Mapping[str, Json]
     """Keys with their prefixes; `temp:` keys are refused."""
+    tokens: int = 0
+    """What the model counted for this event."""
 
 
 @dataclass(frozen=True, slots=True)

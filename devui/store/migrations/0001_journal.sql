@@ -30,6 +30,7 @@ CREATE TABLE sessions (
     updated    REAL NOT NULL,
     seq        INTEGER NOT NULL,
     events     INTEGER NOT NULL DEFAULT 0,
+    tokens     INTEGER NOT NULL DEFAULT 0,
     born       INTEGER NOT NULL, -- the seq of its creation, under which its initial state is written
     own_scope  INTEGER NOT NULL REFERENCES scopes (id),
     user_scope INTEGER NOT NULL, -- no foreign keys on these two: such scopes are never deleted,
