@@ -20,6 +20,8 @@ class AppCard:
     failure: Failure | None
     """Why the app could not be imported."""
     reload_action: str
+    create_action: str
+    """Where a new session is asked for."""
     sessions: int
     used: Moment | None
     """When its newest session changed."""

@@ -113,7 +113,8 @@ class ComposerState:
     template: ClassVar[str] = "parts/composer_state.html"
     reason: str = ""
     """Why no message can be sent now; "" when one can."""
-    streaming: bool = True
+    stop_href: str | None = None
+    """Where the run that is in the way is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class Composer:
     action: str
     placeholder: str
     state: ComposerState
+    streaming: bool = True
     draft: str = ""
     error: str = ""
     """Why the posted message was not taken."""

@@ -85,7 +85,7 @@ class EventDetail:
     number: int
     kind: str
     word: str
-    icon: str
+    shape: str
     author: str
     moment: Moment
     final: bool
@@ -156,6 +156,8 @@ class Inspector:
     tab: TabKey
     tabs: tuple[Tab, ...]
     panel: Panel
+    sticky: bool
+    """An event is selected: choosing another row keeps the tab; narrow pages open the drawer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class EventRow:
     number: int
     kind: str
     word: str
-    icon: str
+    shape: str
     author: str
     text: str
     code: bool
@@ -61,7 +61,7 @@ class InvocationHeader:
 class LiveRow:
     """An event that is still being produced: a run of partial events."""
 
-    icon: str
+    shape: str
     kind: str
     word: str
     author: str

@@ -1,0 +1,164 @@
+"""Events as messages of the chat.
+
+An event that says nothing to a person has no message. A tool's answer is none either: it goes into
+the chip of its call, which the page finds by the call's id.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from hashlib import sha1
+from typing import Any
+
+from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
+from devui.web.content import attachment, clipped, mapping, raw_parts, text_part
+from devui.web.links import artifact_url, session_url
+from devui.web.parts import ArtifactChip, ChatMessage, ChatPart, OutputPart, ToolChip, ToolOutcome
+from devui.web.visible import readable, visible
+
+TRANSFER = "transfer_to_agent"
+"""The framework's own tool; chat shows the transfer itself."""
+
+
+def chat_message(
+    number: int,
+    event: Mapping[str, Any],
+    summary: Summary,
+    *,
+    session: int,
+    previous_author: str | None = None,
+) -> ChatMessage | None:
+    """The message of one event, or None if it has nothing to say.
+
+    `previous_author` is the author of the message before, if that was an agent's.
+    """
+    author = visible(str(event.get("author", "")))
+    href = session_url(session, event=number)
+    message = ChatMessage(number, "agent", author, (), href)
+    if summary.kind == "error":
+        return replace(
+            message,
+            role="error",
+            code=visible(str(event.get("errorCode") or "")),
+            text=visible(clipped(str(event.get("errorMessage") or ""))),
+            parts=_spoken(event, markdown=True),
+        )
+    if summary.kind == "user":
+        return replace(message, role="user", parts=_spoken(event, markdown=False))
+    parts = _said(number, event, summary, session)
+    if not parts:
+        signal = _signal(author, summary)
+        return replace(message, role="signal", text=signal) if signal else None
+    return replace(message, parts=parts, continued=author == previous_author)
+
+
+def conversation(
+    events: Iterable[tuple[int, Mapping[str, Any], Summary]], *, session: int
+) -> tuple[ChatMessage, ...]:
+    """The messages of a window of events, each tool chip with its outcome."""
+    messages: list[ChatMessage] = []
+    outcomes: dict[str, ToolOutcome] = {}
+    speaker: str | None = None
+    for number, event, summary in events:
+        outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
+        message = chat_message(number, event, summary, session=session, previous_author=speaker)
+        if message is not None:
+            messages.append(message)
+            speaker = spoken_by(message)
+    return tuple(_with_outcomes(message, outcomes) for message in messages)
+
+
+def spoken_by(message: ChatMessage) -> str | None:
+    """Whom the next message continues if it has the same author."""
+    return message.author if message.role == "agent" else None
+
+
+def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
+    """What the event's tool responses change in the chips of their calls."""
+    return tuple(
+        ToolOutcome(
+            slot=_slot(response.id),
+            status="failed" if response.failed else "done",
+            text=visible(response.preview),
+            href=session_url(session, event=number),
+        )
+        for response in summary.responses
+        if response.id
+    )
+
+
+def _said(
+    number: int, event: Mapping[str, Any], summary: Summary, session: int
+) -> tuple[ChatPart, ...]:
+    calls = iter(enumerate(summary.calls))
+    parts: list[ChatPart] = []
+    for part in raw_parts(event):
+        if part.get("functionCall"):
+            position, call = next(calls)
+            if call.name != TRANSFER:
+                parts.append(_chip(number, position, call, session))
+        elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
+            parts.append(shown)
+    if summary.kind == "result" and summary.final:
+        parts += _results(event)
+    return (*parts, *_artifacts(event, session))
+
+
+def _spoken(event: Mapping[str, Any], *, markdown: bool) -> tuple[ChatPart, ...]:
+    parts = raw_parts(event)
+    texts = ((text_part(p, markdown=markdown, cleaned=readable), attachment(p)) for p in parts)
+    return tuple(shown for pair in texts for shown in pair if shown)
+
+
+def _results(event: Mapping[str, Any]) -> Iterable[ChatPart]:
+    """Results that are the answer themselves: nobody summarises them (seed: events)."""
+    for part in raw_parts(event):
+        response = mapping(part.get("functionResponse"))
+        if response:
+            text = json.dumps(response.get("response"), indent=2, ensure_ascii=False)
+            yield OutputPart(visible(str(response.get("name", ""))), visible(clipped(text)))
+
+
+def _artifacts(event: Mapping[str, Any], session: int) -> Iterable[ArtifactChip]:
+    delta = mapping(mapping(event.get("actions")).get("artifactDelta"))
+    for name, version in delta.items():
+        yield ArtifactChip(visible(name), version, artifact_url(session, name, version))
+
+
+def _signal(author: str, summary: Summary) -> str:
+    if summary.transfer_to:
+        return f"{author} → {visible(summary.transfer_to)}"
+    return f"{author} left the loop" if summary.escalate else ""
+
+
+def _chip(number: int, position: int, call: CallSummary, session: int) -> ToolChip:
+    waiting = call.long_running
+    slot = _slot(call.id) if call.id else f"t-{number}-{position}"
+    return ToolChip(
+        name=visible(call.name),
+        args=visible(call.args),
+        href=session_url(session, event=number),
+        outcome=ToolOutcome(
+            slot=slot,
+            status="waiting" if waiting else "running",
+            text="waiting" if waiting else "no result yet",
+        ),
+        asks=call.name in HUMAN_CALLS,
+    )
+
+
+def _with_outcomes(message: ChatMessage, outcomes: Mapping[str, ToolOutcome]) -> ChatMessage:
+    if not any(isinstance(part, ToolChip) for part in message.parts):
+        return message
+    parts = (
+        replace(part, outcome=outcomes.get(part.outcome.slot, part.outcome))
+        if isinstance(part, ToolChip)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=tuple(parts))
+
+
+def _slot(call_id: str | None) -> str:
+    digest = sha1((call_id or "").encode("utf-8", "replace"), usedforsecurity=False)
+    return "t-" + digest.hexdigest()[:12]

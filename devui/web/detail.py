@@ -1,0 +1,137 @@
+"""One event in full: labelled fields first, raw JSON last."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from devui.debugger.preview import preview
+from devui.debugger.summary import Summary
+from devui.store.rows import Change
+from devui.store.rows import EventRow as StoredEvent
+from devui.web import formats
+from devui.web.content import content_parts, mapping, raw_parts
+from devui.web.jsontext import json_text
+from devui.web.kinds import WORDS, shape
+from devui.web.links import artifact_url
+from devui.web.moments import moment
+from devui.web.parts import ArtifactLink, Chunks, EventDetail, Fact
+from devui.web.statepanel import changed_values
+from devui.web.visible import visible
+
+CHUNKS_SHOWN: Final = 200
+VALUE: Final = 400
+"""Characters of an action's value; the raw JSON has all of it."""
+
+ACTIONS: Final[dict[str, str]] = {
+    "transferToAgent": "transfer to",
+    "transferReason": "transfer reason",
+    "escalate": "escalate",
+    "skipSummarization": "skip summarization",
+    "requestedToolConfirmations": "asks to confirm",
+    "requestedAuthConfigs": "asks to sign in",
+    "endOfAgent": "end of agent",
+    "agentState": "agent state",
+    "compaction": "compaction",
+    "rewindBeforeInvocationId": "rewind before",
+    "route": "route",
+    "renderUiWidgets": "widgets",
+    "setModelResponse": "model response set",
+}
+"""Actions besides state and artifacts (adk-runtime 1.3), and what they are called."""
+
+TOKENS: Final = (
+    ("prompt", "promptTokenCount"),
+    ("cached", "cachedContentTokenCount"),
+    ("answer", "candidatesTokenCount"),
+    ("thoughts", "thoughtsTokenCount"),
+    ("tools", "toolUsePromptTokenCount"),
+)
+
+
+def event_detail(
+    event: Mapping[str, Any],
+    row: StoredEvent,
+    changes: Sequence[Change],
+    *,
+    summary: Summary,
+    chunks: Sequence[Mapping[str, Any]] = (),
+) -> EventDetail:
+    """Everything about one event; `chunks` are its partial events as parsed JSON, in order."""
+    return EventDetail(
+        number=row.number,
+        kind=summary.kind,
+        word=WORDS[summary.kind],
+        shape=shape(summary.kind, final=row.final),
+        author=visible(row.author),
+        moment=moment(row.timestamp),
+        final=row.final,
+        partial=event.get("partial") is True,
+        error=_error(event),
+        parts=content_parts(event),
+        changes=changed_values(changes, session=row.session, number=row.number),
+        artifacts=tuple(_artifacts(event, row.session)),
+        actions=tuple(_actions(mapping(event.get("actions")))),
+        model=tuple(_model(event)),
+        identity=tuple(_identity(event, row)),
+        chunks=_chunks(chunks),
+        raw=json_text(event),
+    )
+
+
+def _error(event: Mapping[str, Any]) -> Fact | None:
+    code, message = event.get("errorCode"), event.get("errorMessage")
+    if not code and not message:
+        return None
+    return Fact(visible(str(code or "")), visible(str(message or "")))
+
+
+def _artifacts(event: Mapping[str, Any], session: int) -> Iterator[ArtifactLink]:
+    delta = mapping(mapping(event.get("actions")).get("artifactDelta"))
+    for name, version in delta.items():
+        yield ArtifactLink(visible(name), version, artifact_url(session, name, version))
+
+
+def _actions(actions: Mapping[str, Any]) -> Iterator[Fact]:
+    for key, label in ACTIONS.items():
+        value = actions.get(key)
+        if value is None or value in ({}, []):
+            continue
+        text = value if isinstance(value, str) else preview(value, VALUE)
+        yield Fact(label, visible(text), mono=not isinstance(value, bool | str))
+
+
+def _model(event: Mapping[str, Any]) -> Iterator[Fact]:
+    usage = mapping(event.get("usageMetadata"))
+    if usage.get("totalTokenCount") is not None:
+        counted = [(label, usage[key]) for label, key in TOKENS if usage.get(key)]
+        hint = " · ".join(f"{label} {formats.grouped(number)}" for label, number in counted)
+        yield Fact("tokens", formats.grouped(usage["totalTokenCount"]), hint=hint)
+    for label, key in (("finish reason", "finishReason"), ("model", "modelVersion")):
+        if event.get(key):
+            yield Fact(label, visible(str(event[key])))
+
+
+def _identity(event: Mapping[str, Any], row: StoredEvent) -> Iterator[Fact]:
+    yield Fact("invocation", visible(row.invocation_id), mono=True)
+    yield Fact("branch", visible(row.branch or "none"), mono=bool(row.branch))
+    yield Fact("id", visible(row.id), mono=True)
+    if row.run:
+        yield Fact("run", visible(row.run), mono=True)
+    role = mapping(event.get("content")).get("role")
+    if role:
+        yield Fact("role", visible(str(role)), hint="as the model sees it")
+    waiting = event.get("longRunningToolIds")
+    if waiting:
+        yield Fact("long-running", visible(", ".join(map(str, waiting))), mono=True)
+    yield Fact("size", formats.size(row.size))
+
+
+def _chunks(chunks: Sequence[Mapping[str, Any]]) -> Chunks | None:
+    if not chunks:
+        return None
+    shown = tuple(visible(_chunk_text(chunk)) for chunk in chunks[:CHUNKS_SHOWN])
+    return Chunks(len(chunks), shown, more=len(chunks) - len(shown))
+
+
+def _chunk_text(chunk: Mapping[str, Any]) -> str:
+    texts: Iterable[str] = (str(part["text"]) for part in raw_parts(chunk) if part.get("text"))
+    return "".join(texts) or preview(mapping(chunk.get("content")), VALUE)

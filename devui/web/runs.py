@@ -1,0 +1,81 @@
+"""Runs as the pages show them: in the top bar, in the timeline, in the chat."""
+
+import json
+from typing import Any, Final
+
+from devui.store.rows import RunRow
+from devui.web.content import clipped
+from devui.web.links import stop_url
+from devui.web.moments import moment
+from devui.web.parts import Failure, RunEnd, RunNote, RunStatus, Status
+from devui.web.visible import visible
+
+WORDS: Final[dict[Status, str]] = {
+    "idle": "not run yet",
+    "running": "running",
+    "stopping": "stopping",
+    "done": "done",
+    "failed": "failed",
+    "stopped": "stopped",
+    "interrupted": "interrupted",
+}
+
+ENDINGS: Final[dict[Status, str]] = {
+    "failed": "The run failed",
+    "stopped": "The run was stopped",
+    "interrupted": "The run was interrupted: the server went away while it was running",
+}
+"""What is said about a run that did not simply finish."""
+
+
+def run_status(run: RunRow | None) -> RunStatus:
+    """The status of the session's newest run; None if there was none."""
+    if run is None:
+        return RunStatus("idle", WORDS["idle"])
+    active = run.status == "running"
+    return RunStatus(
+        status=run.status,
+        word=WORDS[run.status],
+        stop_href=stop_url(run.id) if active else None,
+        started=moment(run.started) if active else None,
+    )
+
+
+def run_end(run: RunRow) -> RunEnd | None:
+    """The row that tells how a run ended; None while it goes on and when it simply finished."""
+    if run.status not in ENDINGS:
+        return None
+    return RunEnd(
+        run=run.id,
+        status=run.status,
+        text=ENDINGS[run.status],
+        moment=moment(run.ended or run.started),
+        failure=run_failure(run.error),
+    )
+
+
+def run_note(run: RunRow) -> RunNote | None:
+    """The same for the chat."""
+    if run.status not in ENDINGS:
+        return None
+    return RunNote(run.id, run.status, ENDINGS[run.status], run_failure(run.error))
+
+
+def run_failure(error: str | None) -> Failure | None:
+    """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
+    if error is None:
+        return None
+    told = json.loads(error)
+    return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
+
+
+def failure(told: dict[str, Any]) -> Failure:
+    """An exception of agent code; absent fields are left out."""
+    name, message = str(told.get("type") or ""), str(told.get("message") or "")
+    file, line = told.get("file"), told.get("line")
+    place = f"{file}:{line}" if file and line else str(file or "")
+    return Failure(
+        message=visible(clipped(": ".join(filter(None, (name, message))))),
+        place=visible(place),
+        traceback=visible(clipped(str(told.get("traceback") or ""))),
+    )

@@ -1,0 +1,40 @@
+"""Text whose deceptive characters can be seen (R20).
+
+Bidirectional controls, zero-width and tag characters and control characters can make text look
+like something it is not; they are written as `\\u202e`. So are half surrogates, which no browser
+could be sent. A zero-width joiner inside an emoji is left alone.
+"""
+
+import json
+import re
+from typing import Final
+
+_CONTROLS: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    "\U000e0000-\U000e007f"
+)
+_INVISIBLE: Final = "\u00ad\u061c\u200b\u200c\u200e\u200f\u2060-\u2065\ufeff\ufff9-\ufffb"
+_EMOJI: Final = "\u2190-\u2bff\ufe0f\U0001f000-\U0001faff"
+
+_STRICT: Final = re.compile(f"[{_CONTROLS}{_INVISIBLE}]|(?<![{_EMOJI}])\u200d")
+_LENIENT: Final = re.compile(f"[{_CONTROLS}]")
+
+
+def visible(text: str) -> str:
+    """The text with each deceptive character as an escape; for inspecting."""
+    return _STRICT.sub(_escape, text)
+
+
+def readable(text: str) -> str:
+    """The text for reading: marks that scripts such as Persian and Hebrew need stay as they are."""
+    return _LENIENT.sub(_escape, text)
+
+
+def quoted(text: str) -> str:
+    """The text as a JSON string in which nothing hides."""
+    return visible(json.dumps(text, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
