@@ -303,7 +303,9 @@ class Runs:
         if self._of_session.get(live.session.key) is live:
             del self._of_session[live.session.key]
 
-    async def _change(self, live: LiveRun, status: RunStatus, error: AgentError | None = None) -> None:
+    async def _change(
+        self, live: LiveRun, status: RunStatus, error: AgentError | None = None
+    ) -> None:
         text = json.dumps(asdict(error)) if error else None
         live.row = await self._journal.runs.change(live.row.id, status, error=text)
         self._bus.publish(live.session.key, RunChanged(live.row))
@@ -380,4 +382,3 @@ def _text(value: dict[str, Any] | None) -> str | None:
 
 def _error(kind: str, message: str) -> AgentError:
     return AgentError(type=kind, message=message, traceback="")
-

@@ -1,10 +1,17 @@
 """The artifact service of a worker: a client of the server's journal."""
 
+import json
 from typing import Any
+from urllib.parse import quote
 
 from google.genai import types
 
-from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+from devui.runtime.artifacts.base_artifact_service import (
+    ArtifactVersion,
+    BaseArtifactService,
+    ensure_part,
+)
+from devui.runtime.errors.input_validation_error import InputValidationError
 from devui.wire.messages import (
     DeleteArtifact,
     ListArtifacts,
@@ -13,3 +20,144 @@ from devui.wire.messages import (
     SaveArtifact,
 )
 from devui.worker.link import Link
+
+_USER = "user:"
+
+
+class WireArtifactService(BaseArtifactService):
+    """Artifacts of one app, kept by the server; all names are of the app the worker runs."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """Save a new version; raises InputValidationError for a part without data or text."""
+        part = ensure_part(artifact)
+        if part.inline_data is None and part.text is None:
+            raise InputValidationError(
+                f"the artifact {filename!r} holds neither inline data nor text"
+            )
+        text = part.model_dump_json(by_alias=True, exclude_none=True)
+        metadata = json.dumps(custom_metadata) if custom_metadata else None
+        session = _scope(filename, session_id)
+        version: int = await self._link.request(
+            lambda i: SaveArtifact(
+                id=i,
+                user=user_id,
+                session=session,
+                filename=filename,
+                part=text,
+                metadata=metadata,
+            )
+        )
+        return version
+
+    async def load_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> types.Part | None:
+        """That version, or the newest; None if there is none."""
+        session = _scope(filename, session_id)
+        told = await self._link.request(
+            lambda i: LoadArtifact(
+                id=i, user=user_id, session=session, filename=filename, version=version
+            )
+        )
+        return None if told is None else types.Part.model_validate(told)
+
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: str | None = None
+    ) -> list[str]:
+        """Names of the session's and the user's files, sorted."""
+        names: list[str] = await self._link.request(
+            lambda i: ListArtifacts(id=i, user=user_id, session=session_id)
+        )
+        return names
+
+    async def delete_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> None:
+        """Delete all versions; does nothing if there are none."""
+        session = _scope(filename, session_id)
+        await self._link.request(
+            lambda i: DeleteArtifact(id=i, user=user_id, session=session, filename=filename)
+        )
+
+    async def list_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[int]:
+        """The numbers of the versions, ascending."""
+        return [told["version"] for told in await self._versions(user_id, filename, session_id)]
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """What is known about each version, ascending."""
+        return [
+            ArtifactVersion(
+                version=told["version"],
+                canonical_uri=_uri(app_name, user_id, session_id, filename, told["version"]),
+                custom_metadata=told["customMetadata"],
+                create_time=told["createTime"],
+                mime_type=told["mimeType"],
+            )
+            for told in await self._versions(user_id, filename, session_id)
+        ]
+
+    async def get_artifact_version(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> ArtifactVersion | None:
+        """What is known about that version, or the newest; None if there is none."""
+        known = await self.list_artifact_versions(
+            app_name=app_name, user_id=user_id, filename=filename, session_id=session_id
+        )
+        if version is None:
+            return known[-1] if known else None
+        return next((told for told in known if told.version == version), None)
+
+    async def _versions(
+        self, user_id: str, filename: str, session_id: str | None
+    ) -> list[dict[str, Any]]:
+        session = _scope(filename, session_id)
+        told: list[dict[str, Any]] = await self._link.request(
+            lambda i: ListVersions(id=i, user=user_id, session=session, filename=filename)
+        )
+        return told
+
+
+def _scope(filename: str, session_id: str | None) -> str | None:
+    """A file of the user belongs to no session; any other needs one."""
+    if filename.startswith(_USER):
+        return None
+    if session_id is None:
+        raise InputValidationError(
+            f"the artifact {filename!r} belongs to a session: give a session_id, "
+            "or name it `user:…` to share it among the user's sessions"
+        )
+    return session_id
+
+
+def _uri(app: str, user: str, session: str | None, filename: str, version: int) -> str:
+    scope = f"/sessions/{quote(session, safe='')}" if session else ""
+    place = f"apps/{quote(app)}/users/{quote(user, safe='')}{scope}"
+    return f"devui://{place}/artifacts/{quote(filename, safe='')}/versions/{version}"
