@@ -38,4 +38,5 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
         summary=summary.to_json(),
         data=text,
         state_delta=(event.get("actions") or {}).get("stateDelta") or {},
+        tokens=summary.tokens or 0,
     )

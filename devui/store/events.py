@@ -50,7 +50,10 @@ _INSERT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
             (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?)
 """
-_ADVANCE = "UPDATE sessions SET events = ?, seq = ?, updated = ? WHERE key = ?"
+_ADVANCE = """
+    UPDATE sessions SET events = ?, seq = ?, updated = ?, tokens = tokens + ? WHERE key = ?
+"""
+_KINDS = "SELECT kind FROM events WHERE session = ? ORDER BY number"
 _COUNT = """
     INSERT INTO kinds (session, kind, events) VALUES (?, ?, 1)
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
@@ -148,6 +151,10 @@ class Events:
     async def counts(self, session_key: int) -> dict[str, int]:
         """Return how many events of each kind the session holds."""
         return dict(await self._database.fetch(_COUNTS, session_key))
+
+    async def kinds(self, session_key: int) -> list[str]:
+        """Return the kind of every event of the session, in order."""
+        return [kind for (kind,) in await self._database.fetch(_KINDS, session_key)]
 
     async def add_chunks(
         self, session_key: int, run: str | None, chunks: Sequence[tuple[str, str]]
@@ -258,7 +265,7 @@ def _insert(
             event.data,
         ),
     )
-    connection.execute(_ADVANCE, (number, seq, event.timestamp, session))
+    connection.execute(_ADVANCE, (number, seq, event.timestamp, event.tokens, session))
     connection.execute(_COUNT, (session, event.kind))
 
 

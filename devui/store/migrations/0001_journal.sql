@@ -62,6 +62,7 @@ CREATE TABLE events (
     UNIQUE (session, id)
 ) STRICT;
 CREATE INDEX events_session ON events (session, seq);
+CREATE INDEX events_kind ON events (session, number, kind);
 
 -- How many events of each kind a session holds, kept with each append so that totals cost nothing.
 CREATE TABLE kinds (
@@ -135,7 +136,7 @@ CREATE TABLE artifacts (
 
 -- What the store hands out: one view for each row type in rows.py, columns in the same order.
 CREATE VIEW session_rows AS
-SELECT key, app, user, id, title, created, updated, seq, events FROM sessions;
+SELECT key, app, user, id, title, created, updated, seq, events, tokens FROM sessions;
 
 CREATE VIEW event_rows AS
 SELECT seq, number, session, run, id, invocation_id, author, branch, timestamp, kind, final,
