@@ -1,0 +1,93 @@
+"""What can be wrong with a request, as seen at the edge.
+
+    EdgeError
+    ├── BadRequest 400          the request cannot be read
+    ├── NotFound 404            it names something that is not there
+    ├── Conflict 409            it cannot be done as things stand
+    ├── TooLarge 413            its body is larger than this route takes
+    ├── UnsupportedMedia 415    its body is of a kind this route does not take
+    ├── Unprocessable 422       its body reads well and says something impossible
+    └── Unavailable 503         not now; try again after some seconds
+
+The status and the sentence go to the client as they are, so a sentence names what the client sent
+and what to do, and nothing of the inside. Everything else that is raised is our fault and ends as
+a 500 with an error id (see `error_pages`).
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+FieldError = Mapping[str, Any]
+"""One entry of ADK's validation answer: `type`, `loc`, `msg` (adk-web 1.1)."""
+
+
+class EdgeError(Exception):
+    """A request that gets an answer below 600 with a reason."""
+
+    status: ClassVar[int]
+
+    def __init__(self, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.detail: str | Sequence[FieldError] = detail
+        self.headers = dict(headers or {})
+
+
+class BadRequest(EdgeError):
+    """The request cannot be read."""
+
+    status = 400
+
+
+class NotFound(EdgeError):
+    """The request names something that is not there."""
+
+    status = 404
+
+
+class Conflict(EdgeError):
+    """The request cannot be done as things stand."""
+
+    status = 409
+
+
+class TooLarge(EdgeError):
+    """The body is larger than the route takes."""
+
+    status = 413
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the body is larger than the {limit} bytes that are taken here")
+
+
+class UnsupportedMedia(EdgeError):
+    """The body is of a kind that the route does not take."""
+
+    status = 415
+
+
+class Unprocessable(EdgeError):
+    """The body reads well but says something impossible."""
+
+    status = 422
+
+    def __init__(self, detail: str | Sequence[FieldError]) -> None:
+        super().__init__(detail if isinstance(detail, str) else sentence(detail))
+        self.detail = detail
+
+
+class Unavailable(EdgeError):
+    """The server cannot take this now."""
+
+    status = 503
+
+    def __init__(self, detail: str, *, retry_after: int) -> None:
+        """Ask the client to come back after `retry_after` seconds."""
+        super().__init__(detail, headers={"Retry-After": str(retry_after)})
+
+
+def sentence(errors: Sequence[FieldError]) -> str:
+    """Write a list of field errors as one line for people: `state.a: should be a number; …`."""
+    return "; ".join(
+        f"{'.'.join(str(step) for step in error.get('loc', ())[1:]) or 'body'}: {error.get('msg')}"
+        for error in errors
+    )

@@ -1,0 +1,74 @@
+"""Request headers as they were sent, and the headers that every response carries."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+RawHeaders = list[tuple[bytes, bytes]]
+"""Headers of an ASGI message: lower-case names, values as sent."""
+
+CONTENT_SECURITY_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self';"
+    " base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
+)
+"""R13: everything from this server, nothing inline, nobody may frame it."""
+
+_ALWAYS: Final[Mapping[bytes, bytes]] = {
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"permissions-policy": (
+        b"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(),"
+        b" microphone=(), midi=(), payment=(), serial=(), usb=()"
+    ),
+}
+_UNLESS_SET: Final[Mapping[bytes, bytes]] = {
+    b"content-security-policy": CONTENT_SECURITY_POLICY.encode("ascii"),
+    b"x-frame-options": b"DENY",
+}
+_NO_STORE: Final = (b"cache-control", b"no-store")
+
+
+class HeaderError(ValueError):
+    """A header that decides about access is malformed or was sent more than once."""
+
+
+def single(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
+    """Return the value of a header that may be sent once at most.
+
+    Raises:
+        HeaderError: it was sent twice, so that two readers could see different values.
+    """
+    values = [value for key, value in headers if key == name]
+    if len(values) > 1:
+        raise HeaderError(f"more than one {name.decode('ascii').title()} header")
+    return values[0] if values else None
+
+
+def guarded(headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool) -> RawHeaders:
+    """Return response headers with ours in place (R05, R13) and every CORS header gone (R06).
+
+    Args:
+        headers: what the application set; it may bring a policy of its own for user bytes (R24).
+        cacheable: keep the application's cache-control; without one nothing is stored.
+    """
+    kept = [
+        (name, value)
+        for name, value in ((name.lower(), value) for name, value in headers)
+        if not _ours(name, cacheable=cacheable)
+    ]
+    present = {name for name, _ in kept}
+    kept += _ALWAYS.items()
+    kept += [(name, value) for name, value in _UNLESS_SET.items() if name not in present]
+    if b"cache-control" not in present:
+        kept.append(_NO_STORE)
+    return kept
+
+
+def _ours(name: bytes, *, cacheable: bool) -> bool:
+    return (
+        name in _ALWAYS
+        or name.startswith(b"access-control-")
+        or (name == b"cache-control" and not cacheable)
+    )

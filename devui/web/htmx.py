@@ -1,0 +1,115 @@
+"""The headers and the configuration of htmx 4.0.1; no other module names an `HX-` header.
+
+Names and meaning were read in the vendored source: `#createCoreHeaders`, `#extractHxHeaders`,
+`#handleHeadersAndMaybeReturnEarly`, `#handleStatusCodes` and `#initHtmxConfig`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from starlette.datastructures import Headers
+
+CONFIG: Final[Mapping[str, object]] = {
+    "extensions": "sse",
+    "mode": "same-origin",
+    "prefix": "",
+    "includeIndicatorCSS": False,
+    "implicitInheritance": False,
+    "history": True,
+    "defaultTimeout": 15_000,
+    "noSwap": [204, 304, "4xx", "5xx"],
+    "morphIgnore": ["data-htmx-powered", "open"],
+    "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
+}
+"""What the page tells htmx before anything else (R14, with the names of 4.x).
+
+extensions: no other script may register an extension.
+mode: requests to another origin fail in the browser.
+prefix: blank, so that `data-hx-*` attributes are not a second spelling of `hx-*`.
+includeIndicatorCSS: no style sheet from the script.
+history: going back fetches the page again; htmx 4 keeps no copies in the browser.
+noSwap: an error never replaces what the page shows; its `<hx-partial>` is still placed, and
+    `hx-status:422` on an element wins over the class.
+morphIgnore: whether a `<details>` is open is the reader's business.
+sse: milliseconds; a local server that was restarted is found again within ten seconds.
+
+Scripts, `hx-on`, `js:` values and trigger filters have no switch in 4.x: they need
+`unsafe-inline` or `unsafe-eval`, which the content security policy never grants.
+`inlineScriptNonce` must never be set: it would bless scripts in swapped text.
+"""
+
+CONFIG_JSON: Final = json.dumps(CONFIG, separators=(",", ":"))
+"""`CONFIG` as the content of `<meta name="htmx-config">`."""
+
+
+@dataclass(frozen=True, slots=True)
+class HtmxRequest:
+    """What htmx says about a request; false when it was not made by htmx."""
+
+    active: bool
+    """htmx made the request. A restored history entry may come without this (see `restores`)."""
+    partial: bool
+    """A fragment is wanted; without it the answer is a whole page."""
+    boosted: bool
+    """A plain link or form that htmx took over."""
+    restores: bool
+    """Back or forward: the whole page is fetched again."""
+    source: str | None
+    """The element that asked, as `tag#id`."""
+    target: str | None
+    """The element that the answer goes to, as `tag#id`."""
+    current_url: str | None
+    """Where the browser is; sent by the page, so nothing may be decided by it."""
+
+    @classmethod
+    def read(cls, headers: Headers) -> Self:
+        """Take the request headers apart."""
+        return cls(
+            active=headers.get("hx-request") == "true",
+            partial=headers.get("hx-request-type") == "partial",
+            boosted=headers.get("hx-boosted") == "true",
+            restores=headers.get("hx-history-restore-request") == "true",
+            source=headers.get("hx-source"),
+            target=headers.get("hx-target"),
+            current_url=headers.get("hx-current-url"),
+        )
+
+    def __bool__(self) -> bool:
+        return self.active
+
+
+def push_url(url: str) -> dict[str, str]:
+    """Let the browser show `url` and remember it."""
+    return {"HX-Push-Url": url}
+
+
+def keep_url() -> dict[str, str]:
+    """Leave the address bar alone although the element says `hx-push-url`."""
+    return {"HX-Push-Url": "false"}
+
+
+def replace_url(url: str) -> dict[str, str]:
+    """Let the browser show `url` in place of the current entry."""
+    return {"HX-Replace-Url": url}
+
+
+def redirect(url: str) -> dict[str, str]:
+    """Leave for `url` with a full page load."""
+    return {"HX-Redirect": url}
+
+
+def refresh() -> dict[str, str]:
+    """Load the page again."""
+    return {"HX-Refresh": "true"}
+
+
+def retarget(selector: str, swap: str | None = None) -> dict[str, str]:
+    """Put the answer into another element, if wished with another swap style."""
+    return {"HX-Retarget": selector} | ({} if swap is None else {"HX-Reswap": swap})
+
+
+def trigger(events: Mapping[str, object]) -> dict[str, str]:
+    """Dispatch DOM events with their details on the element that asked."""
+    return {"HX-Trigger": json.dumps(events)}

@@ -1,0 +1,76 @@
+"""From a model to HTML: one template per model class, exactly its fields as variables.
+
+A model is a frozen dataclass with a class attribute `template`. The same part renders inside a
+page, as an answer to htmx and as a push on the stream (Law 5). Autoescaping is on for every
+template name and an unknown variable is an error (R17); besides the markdown filter, which cleans
+what it makes, `part` is the only place that marks text as safe, and what it marks came out of
+the same environment.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, ClassVar, Protocol
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.responses import HTMLResponse
+
+from devui import __version__
+from devui.web import formats, markdown
+from devui.web.assets import Assets
+from devui.web.htmx import CONFIG_JSON
+
+
+class Model(Protocol):
+    """A dataclass that knows its template."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    template: ClassVar[str]
+    """Path below `templates/`, such as `parts/row.html`."""
+
+
+class Renderer:
+    """The one Jinja environment."""
+
+    def __init__(self, assets: Assets) -> None:
+        self.environment = _environment(assets)
+        self.environment.globals["part"] = self.part
+
+    def part(self, model: Model) -> Markup:
+        """Render a model; in templates `{{ part(row) }}`."""
+        template = self.environment.get_template(model.template)
+        return Markup(template.render(_variables(model)))  # noqa: S704  (autoescaped output)
+
+    def parts(self, models: Iterable[Model]) -> Markup:
+        """Render several models one after the other."""
+        return Markup("").join(self.part(model) for model in models)
+
+    def page(
+        self, model: Model, *, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> HTMLResponse:
+        """Answer with a model: a whole page or a fragment, as its template is."""
+        return HTMLResponse(self.part(model), status_code=status, headers=headers)
+
+
+def _environment(assets: Assets) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(assets.templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(formats.FILTERS)
+    environment.filters["markdown"] = markdown.to_html
+    environment.globals.update(asset=assets.url, htmx_config=CONFIG_JSON, version=__version__)
+    return environment
+
+
+@cache
+def _field_names(kind: type[Model]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def _variables(model: Model) -> dict[str, object]:
+    return {name: getattr(model, name) for name in _field_names(type(model))}
