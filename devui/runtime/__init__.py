@@ -1,1 +1,17 @@
-"""devui.runtime."""
+"""The runtime: an agent system with ADK's public names. Names are loaded on first use."""
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.exports import lazy
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.events.event import Event
+    from devui.runtime.runners import Runner
+
+__all__ = ["Context", "Event", "Runner"]
+
+__getattr__ = lazy(
+    __name__,
+    {"Context": "agents.context", "Event": "events.event", "Runner": "runners"},
+)

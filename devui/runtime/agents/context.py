@@ -82,7 +82,7 @@ class Context(ReadonlyContext):
     @property
     def custom_metadata(self) -> dict[str, Any]:
         """The labels of the run; may be changed."""
-        return self._invocation_context._custom_metadata
+        return self._invocation_context.custom_metadata
 
     def get_invocation_context(self) -> InvocationContext:
         """The invocation behind this context."""

@@ -92,12 +92,13 @@ class InvocationContext:
     canonical_tools_cache: list[BaseTool] | None = None
     credential_by_key: dict[str, AuthCredential] = field(default_factory=dict)
 
-    _custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """Labels that every event of the invocation gets; callbacks may add to them."""
     _shared: _Shared = field(default_factory=_Shared, init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Take over the labels of the run, without those that only the runtime may set."""
-        self._custom_metadata = public_metadata(self.run_config)
+        self.custom_metadata = public_metadata(self.run_config)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
         """A copy that shares session, dicts and counters; raises TypeError on unknown fields."""

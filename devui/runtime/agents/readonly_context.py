@@ -60,7 +60,7 @@ class ReadonlyContext:
     @property
     def custom_metadata(self) -> Mapping[str, Any]:
         """The labels of the run, read-only."""
-        return MappingProxyType(self._invocation_context._custom_metadata)
+        return MappingProxyType(self._invocation_context.custom_metadata)
 
     @property
     def is_aborted(self) -> bool:

@@ -1,0 +1,1 @@
+"""The parts of one invocation that the Runner puts together."""

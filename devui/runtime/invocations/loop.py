@@ -1,0 +1,78 @@
+"""The loop: yield, commit, hand on, resume (runtime seed; adk-runtime 3.3, 10.4)."""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from google.genai import types
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.events.event import Event
+from devui.runtime.invocations.aborts import abort_events
+from devui.runtime.invocations.plugin_replacement import replaced
+
+logger = logging.getLogger(__name__)
+
+
+async def run_with_hooks(ctx: InvocationContext, agent: BaseAgent) -> AsyncGenerator[Event, None]:
+    """Run the agent between the run's plugin hooks and yield each event after its commit.
+
+    The hook after the run is called when it ended well or the caller left early; the hook for
+    errors when it raised. A cancelled run calls neither.
+    """
+    try:
+        async with aclosing(_committed_events(ctx, agent)) as events:
+            async for event in events:
+                yield event
+        await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
+    except GeneratorExit:
+        await _call_after_run(ctx)
+        raise
+    except Exception as error:
+        await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=error)
+        raise
+
+
+async def _call_after_run(ctx: InvocationContext) -> None:
+    try:
+        await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
+    except Exception:
+        logger.exception("after_run_callback raised while the caller left early.")
+
+
+async def _committed_events(
+    ctx: InvocationContext, agent: BaseAgent
+) -> AsyncGenerator[Event, None]:
+    answer = await ctx.plugin_manager.run_before_run_callback(invocation_context=ctx)
+    if isinstance(answer, types.Content):
+        event = Event(invocation_id=ctx.invocation_id, author="model", content=answer)
+        yield await _commit(ctx, event)
+        return
+    if not ctx.is_aborted:
+        async with aclosing(agent.run_async(ctx)) as events:
+            async for event in events:
+                yield await _commit(ctx, event)
+                if ctx.is_aborted:
+                    break
+    if ctx.is_aborted:
+        for event in abort_events(ctx, agent.root_agent.name):
+            yield await _commit(ctx, event)
+
+
+async def _commit(ctx: InvocationContext, event: Event) -> Event:
+    """Label the event, let plugins replace it, store it; what comes back is what was stored.
+
+    A partial event is not stored: the session services let it pass.
+    """
+    labels = ctx.custom_metadata
+    if labels:
+        event.custom_metadata = {**labels, **(event.custom_metadata or {})}
+    replacement = await ctx.plugin_manager.run_on_event_callback(
+        invocation_context=ctx, event=event
+    )
+    if replacement is not None:
+        event = replaced(event, replacement)
+    if not event.partial:
+        await ctx.session_service.append_event(session=ctx.session, event=event)
+    return event

@@ -1,0 +1,109 @@
+"""What comes in with a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from google.genai import types
+
+from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
+from devui.runtime.events.event import Event
+from devui.runtime.events.rewinds import live_events_backwards
+from devui.runtime.sessions.session import Session
+
+
+def user_message(message: types.Content) -> types.Content:
+    """The message as the user's, checked.
+
+    Raises ValueError if it has no parts, makes function calls, or mixes answers to function calls
+    with text: those go different ways.
+    """
+    parts = message.parts or []
+    if not parts:
+        raise ValueError("new_message has no parts; give it at least one, such as a text.")
+    if any(part.function_call for part in parts):
+        raise ValueError("new_message contains a function call; only agents make those.")
+    if any(part.function_response for part in parts) and any(part.text for part in parts):
+        raise ValueError(
+            "new_message mixes function responses with text; send them as two messages."
+        )
+    return message if message.role == "user" else message.model_copy(update={"role": "user"})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The function calls that a message answers."""
+
+    event: Event
+    """The newest event that made one of them."""
+
+    @property
+    def invocation_id(self) -> str:
+        """The invocation that waits for the answer."""
+        return self.event.invocation_id
+
+
+def answered(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
+    """The calls of the history that the message answers; None if it answers none by id.
+
+    Raises ValueError for an id that nobody asked about, and for answers to several invocations.
+    """
+    responses = [part.function_response for part in (message and message.parts) or []]
+    ids = {response.id for response in responses if response and response.id}
+    if not ids:
+        return None
+    events = _calling_events(ids, history)
+    if missing := ids - events.keys():
+        raise ValueError(
+            f"new_message answers function calls that the session does not have: {sorted(missing)}."
+        )
+    if len({event.invocation_id for event in events.values()}) > 1:
+        raise ValueError(
+            "new_message answers function calls of several invocations; send one each."
+        )
+    return Answered(next(iter(events.values())))
+
+
+def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:
+    """The events that made the calls, newest first."""
+    found: dict[str, Event] = {}
+    for event in live_events_backwards(history):
+        for call in event.get_function_calls():
+            if call.id in ids:
+                found.setdefault(call.id, event)
+        if len(found) == len(ids):
+            break
+    return found
+
+
+def original_message(invocation_id: str, history: Sequence[Event]) -> types.Content | None:
+    """The message that began the invocation."""
+    for event in history:
+        if (
+            event.invocation_id == invocation_id
+            and event.author == "user"
+            and event.content
+            and not event.get_function_responses()
+        ):
+            return event.content
+    return None
+
+
+async def with_files_saved(
+    message: types.Content, invocation_id: str, session: Session, service: BaseArtifactService
+) -> types.Content:
+    """The message with its files saved as artifacts and notes in their place (adk-runtime 3.5)."""
+    parts = []
+    for index, part in enumerate(message.parts or []):
+        if part.inline_data is None:
+            parts.append(part)
+            continue
+        name = f"artifact_{invocation_id}_{index}"
+        await service.save_artifact(
+            app_name=session.app_name,
+            user_id=session.user_id,
+            session_id=session.id,
+            filename=name,
+            artifact=part,
+        )
+        parts.append(types.Part(text=f"The uploaded file was saved as artifact {name}."))
+    return types.Content(role="user", parts=parts)

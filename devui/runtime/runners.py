@@ -1,0 +1,368 @@
+"""`Runner`: the event loop between agents and the world (runtime seed; adk-runtime 3)."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
+from typing import Any, Self
+
+from google.genai import types
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.agents.run_config import RunConfig
+from devui.runtime.apps.app import App
+from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
+from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from devui.runtime.auth.credential_service.base_credential_service import BaseCredentialService
+from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
+from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
+from devui.runtime.invocations.loop import run_with_hooks
+from devui.runtime.invocations.messages import (
+    Answered,
+    answered,
+    original_message,
+    user_message,
+    with_files_saved,
+)
+from devui.runtime.invocations.stepping import stepped
+from devui.runtime.invocations.toolsets import close_toolsets
+from devui.runtime.invocations.transcript import transcript
+from devui.runtime.memory.base_memory_service import BaseMemoryService
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.plugin_manager import PluginManager
+from devui.runtime.sessions.base_session_service import BaseSessionService
+from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.sessions.session import Session
+
+logger = logging.getLogger(__name__)
+
+
+class Runner:
+    """Runs invocations of one app: takes a message, commits what the agents yield, hands it on.
+
+    The contract of the loop (runtime seed), the same for every kind of root agent:
+    an agent's code after `yield` runs only when the event has been committed and the caller has
+    come back for the next one; a partial event is handed on at once and never committed.
+    """
+
+    def __init__(
+        self,
+        *,
+        app: App | None = None,
+        app_name: str | None = None,
+        agent: BaseAgent | None = None,
+        node: BaseAgent | None = None,
+        plugins: list[BasePlugin] | None = None,
+        artifact_service: BaseArtifactService | None = None,
+        session_service: BaseSessionService,
+        memory_service: BaseMemoryService | None = None,
+        credential_service: BaseCredentialService | None = None,
+        plugin_close_timeout: float = 5.0,
+        auto_create_session: bool = False,
+    ) -> None:
+        """Set up the runner of an app, or of a root agent with the name of its app.
+
+        Args:
+            app: The app; else give `agent` and `app_name`.
+            app_name: Whose sessions to use; goes before the app's own name.
+            agent: The root agent.
+            node: The root agent, whose name is also the app's unless `app_name` is given.
+            plugins: Plugins of an app that is given by its agent.
+            artifact_service: Keeps artifacts; None for an app without.
+            session_service: Keeps sessions.
+            memory_service: Keeps memories; None for an app without.
+            credential_service: Keeps credentials; None for an app without.
+            plugin_close_timeout: Seconds that each plugin has for closing.
+            auto_create_session: Create the sessions that are asked for and do not exist.
+        """
+        self.app = _app(app, app_name, agent, node, plugins)
+        self.app_name = app_name or self.app.name
+        self.agent = self.app.root_agent
+        self.artifact_service = artifact_service
+        self.session_service = session_service
+        self.memory_service = memory_service
+        self.credential_service = credential_service
+        self.context_cache_config = self.app.context_cache_config
+        self.resumability_config = self.app.resumability_config
+        self.auto_create_session = auto_create_session
+        self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
+
+    async def run_async(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        invocation_id: str | None = None,
+        new_message: types.Content | None = None,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+        yield_user_message: bool = False,
+        abort_signal: asyncio.Event | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Run one invocation and yield its events, each after its commit.
+
+        Args:
+            user_id: Owner of the session.
+            session_id: The session.
+            invocation_id: An invocation to resume; with a new message, the id of the new one.
+            new_message: What the user says, or the answers to function calls that wait for it.
+            state_delta: Changes of state, committed with the message.
+            run_config: Settings of this run.
+            yield_user_message: Yield the user's event too, first.
+            abort_signal: Set it to let the run stop at its next event.
+
+        Raises SessionNotFoundError, InvocationNotFoundError, ValueError for a message that cannot
+        be taken, and whatever an agent raises. Cancelling the task, or closing this generator,
+        closes the generators of all agents at work.
+        """
+        config = run_config or RunConfig()
+        message = user_message(new_message) if new_message else None
+        session = await self._session(user_id, session_id, config)
+        answer = answered(message, session.events)
+        ctx = self._invocation(session, message, answer, invocation_id, config)
+        if abort_signal is not None:
+            ctx.attach_abort_signal(abort_signal)
+        if ctx.end_of_agents.get(self.agent.name):
+            return  # all of the invocation has been done already
+        agent = self._agent(ctx, answer)
+        if answer is None and ctx.user_content is not message:
+            message = None  # a resumed invocation goes on with the message it began with
+        user_event = await self._commit_message(ctx, message, answer, state_delta)
+        if user_event is not None and yield_user_message:
+            yield user_event
+        async with aclosing(run_with_hooks(ctx, agent)) as events:
+            async for event in events:
+                yield event
+
+    def run(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        new_message: types.Content,
+        state_delta: dict[str, Any] | None = None,
+        run_config: RunConfig | None = None,
+    ) -> Generator[Event, None, None]:
+        """`run_async` for sync code, such as scripts and tests."""
+        return stepped(
+            self.run_async(
+                user_id=user_id,
+                session_id=session_id,
+                new_message=new_message,
+                state_delta=state_delta,
+                run_config=run_config,
+            )
+        )
+
+    async def run_debug(
+        self,
+        user_messages: str | list[str],
+        *,
+        user_id: str = "debug_user_id",
+        session_id: str = "debug_session_id",
+        run_config: RunConfig | None = None,
+        quiet: bool = False,
+        verbose: bool = False,
+    ) -> list[Event]:
+        """Say one or several things in a session made for it; returns all events.
+
+        Prints what is said, and with `verbose` also calls and results, unless `quiet`.
+        """
+        texts = [user_messages] if isinstance(user_messages, str) else user_messages
+        if not await self.session_service.get_session(
+            app_name=self.app_name, user_id=user_id, session_id=session_id
+        ):
+            await self.session_service.create_session(
+                app_name=self.app_name, user_id=user_id, session_id=session_id
+            )
+        collected: list[Event] = []
+        for text in texts:
+            message = types.Content(role="user", parts=[types.Part(text=text)])
+            if not quiet:
+                sys.stdout.write(f"user > {text}\n")
+            async for event in self.run_async(
+                user_id=user_id, session_id=session_id, new_message=message, run_config=run_config
+            ):
+                collected.append(event)
+                if not quiet:
+                    sys.stdout.write(transcript(event, verbose=verbose))
+        return collected
+
+    async def close(self) -> None:
+        """Close toolsets and plugins and write out what the session service holds back."""
+        await close_toolsets(self.agent)
+        await self.plugin_manager.close()
+        await self.session_service.flush()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _session(self, user_id: str, session_id: str, config: RunConfig) -> Session:
+        session = await self.session_service.get_session(
+            app_name=self.app_name,
+            user_id=user_id,
+            session_id=session_id,
+            config=config.get_session_config,
+        )
+        if session is not None:
+            return session
+        if self.auto_create_session:
+            return await self.session_service.create_session(
+                app_name=self.app_name, user_id=user_id, session_id=session_id
+            )
+        raise SessionNotFoundError(
+            f"App {self.app_name!r} has no session {session_id!r} of user {user_id!r}; "
+            "create it first, or let the Runner do so with auto_create_session=True."
+        )
+
+    def _invocation(
+        self,
+        session: Session,
+        message: types.Content | None,
+        answer: Answered | None,
+        invocation_id: str | None,
+        config: RunConfig,
+    ) -> InvocationContext:
+        """The context of a new invocation, or of the one to resume with its progress so far."""
+        if answer is not None:
+            if invocation_id not in {None, answer.invocation_id}:
+                logger.warning("The message answers another invocation; resuming that one.")
+            invocation_id = answer.invocation_id
+        known = invocation_id is not None and any(
+            event.invocation_id == invocation_id for event in session.events
+        )
+        if message is None and invocation_id is not None and not known:
+            raise InvocationNotFoundError(
+                f"Session {session.id!r} has no invocation {invocation_id!r} to resume."
+            )
+        invocation_id = invocation_id or new_invocation_context_id()
+        original = original_message(invocation_id, session.events) if known else None
+        ctx = InvocationContext(
+            artifact_service=self.artifact_service,
+            session_service=self.session_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
+            context_cache_config=self.context_cache_config,
+            invocation_id=invocation_id,
+            agent=self.agent,
+            user_content=original or message,
+            session=session,
+            run_config=config,
+            resumability_config=self.resumability_config,
+            events_compaction_config=self.app.events_compaction_config,
+            plugin_manager=self.plugin_manager,
+        )
+        if known:
+            ctx.populate_invocation_agent_states()
+        return ctx
+
+    def _agent(self, ctx: InvocationContext, answer: Answered | None) -> BaseAgent:
+        """Who takes the turn; the context is put on the branch of that agent."""
+        root, history = self.agent, ctx.session.events
+        if root.name in ctx.agent_states and not isinstance(root, LlmAgent):
+            return root  # it walks down to where it was by its own checkpoint
+        if answer is None:
+            agent = last_speaker(root, history)
+        else:
+            agent = root.find_agent(answer.event.author) or root
+        if agent is not root:
+            ctx.branch = answer.event.branch if answer else latest_branch(agent, history)
+        ctx.agent = agent
+        return agent
+
+    async def _commit_message(
+        self,
+        ctx: InvocationContext,
+        message: types.Content | None,
+        answer: Answered | None,
+        state_delta: dict[str, Any] | None,
+    ) -> Event | None:
+        """Put the message, with the changes of state that came with it, into the history."""
+        if message is None and not state_delta:
+            return None
+        if message is not None:
+            message = await self._received(ctx, message)
+        event = Event(
+            invocation_id=ctx.invocation_id,
+            author="user",
+            branch=answer.event.branch if answer else None,
+            content=message,
+            actions=EventActions(state_delta=dict(state_delta or {})),
+            custom_metadata=dict(ctx.custom_metadata) or None,
+        )
+        return await self.session_service.append_event(session=ctx.session, event=event)
+
+    async def _received(self, ctx: InvocationContext, message: types.Content) -> types.Content:
+        """The message as plugins and settings want it."""
+        changed = await self.plugin_manager.run_on_user_message_callback(
+            user_message=message, invocation_context=ctx
+        )
+        if changed is not None:
+            if ctx.user_content is message:
+                ctx.user_content = changed
+            message = changed
+        config = ctx.run_config
+        if config and config.save_input_blobs_as_artifacts and self.artifact_service:
+            message = await with_files_saved(
+                message, ctx.invocation_id, ctx.session, self.artifact_service
+            )
+        return message
+
+
+class InMemoryRunner(Runner):
+    """A Runner whose sessions, artifacts and memories live as long as the process."""
+
+    def __init__(
+        self,
+        agent: BaseAgent | None = None,
+        *,
+        node: BaseAgent | None = None,
+        app_name: str | None = None,
+        plugins: list[BasePlugin] | None = None,
+        app: App | None = None,
+        plugin_close_timeout: float = 5.0,
+    ) -> None:
+        super().__init__(
+            app=app,
+            app_name=app_name or (None if app else "InMemoryRunner"),
+            agent=agent,
+            node=node,
+            plugins=plugins,
+            artifact_service=InMemoryArtifactService(),
+            session_service=InMemorySessionService(),
+            memory_service=InMemoryMemoryService(),
+            plugin_close_timeout=plugin_close_timeout,
+        )
+
+
+def _app(
+    app: App | None,
+    app_name: str | None,
+    agent: BaseAgent | None,
+    node: BaseAgent | None,
+    plugins: list[BasePlugin] | None,
+) -> App:
+    """The app that was given, or one made of the agent; raises ValueError for anything else."""
+    roots = [root for root in (agent, node) if root is not None]
+    if len(roots) + (app is not None) != 1:
+        raise ValueError("Give the Runner exactly one of app, agent and node.")
+    if app is not None:
+        if plugins is not None:
+            raise ValueError("Plugins belong to the app: App(plugins=[...]).")
+        return app
+    root = roots[0]
+    name = app_name or (root.name if root is node else None)
+    if not name:
+        raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
+    # Not validated: the name may be one that only older sessions still have.
+    return App.model_construct(name=name, root_agent=root, plugins=plugins or [])

@@ -1,0 +1,77 @@
+"""How user code is called: async on the loop, sync in threads (runtime seed)."""
+
+import asyncio
+import contextvars
+import functools
+import threading
+
+import pytest
+
+from devui.runtime.calling import THREAD_NAME_PREFIX, active_threads, call
+
+variable = contextvars.ContextVar("variable", default="unset")
+
+
+class AsyncCallable:
+    async def __call__(self) -> str:
+        return threading.current_thread().name
+
+
+def here() -> str:
+    return threading.current_thread().name
+
+
+async def here_async() -> str:
+    return threading.current_thread().name
+
+
+async def test_sync_functions_run_in_named_threads():
+    assert (await call(here)).startswith(THREAD_NAME_PREFIX)
+    assert (await call(functools.partial(here))).startswith(THREAD_NAME_PREFIX)
+
+
+@pytest.mark.parametrize(
+    "function", [here_async, functools.partial(here_async), AsyncCallable(), lambda: here_async()]
+)
+async def test_async_functions_run_on_the_loop(function):
+    assert await call(function) == threading.current_thread().name
+
+
+async def test_threads_see_the_callers_context():
+    variable.set("mine")
+    assert await call(variable.get) == "mine"
+
+
+async def test_exceptions_pass_through():
+    def fail() -> None:
+        raise KeyError("k")
+
+    with pytest.raises(KeyError):
+        await call(fail)
+
+
+async def test_stop_iteration_does_not_hang_the_caller():
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        await asyncio.wait_for(call(next, iter(())), 5)
+
+
+async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():
+    started, release, ended = asyncio.Event(), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def block() -> None:
+        loop.call_soon_threadsafe(started.set)
+        release.wait(10)
+        loop.call_soon_threadsafe(ended.set)
+
+    task = asyncio.create_task(call(block))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert active_threads() == 1
+    release.set()
+    await ended.wait()
+    await call(lambda: None)
+    while active_threads():  # noqa: ASYNC110  the count has no event to wait for
+        await asyncio.sleep(0)
