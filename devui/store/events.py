@@ -82,7 +82,7 @@ class Events:
         routed = route_delta(event.state_delta)
 
         def work(connection: sqlite3.Connection) -> Appended:
-            return _append(connection, session_key, event, routed, run)
+            return _append(connection, session_key, event, routed=routed, run=run)
 
         return await self._database.write(work)
 
@@ -211,6 +211,7 @@ def _append(
     connection: sqlite3.Connection,
     session: int,
     event: NewEvent,
+    *,
     routed: list[Routed],
     run: str | None,
 ) -> Appended:

@@ -1,0 +1,17 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from devui.store import Journal, SessionRow
+
+
+@pytest.fixture
+async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
+    async with await Journal.open(tmp_path / "data") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def session(journal: Journal) -> SessionRow:
+    return await journal.sessions.create("travel", "ada", "s1", {})

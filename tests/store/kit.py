@@ -1,0 +1,144 @@
+"""What the store's tests build with: events, and SQLite connections that fail on demand."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from devui.store import Journal, NewEvent
+
+
+def new_event(
+    event_id: str = "e1",
+    *,
+    timestamp: float = 1.0,
+    kind: str = "text",
+    text: str = "hello",
+    **delta: Any,
+) -> NewEvent:
+    """An event whose data tells its id and text; keyword arguments are its state delta."""
+    return event_with(delta, event_id, timestamp=timestamp, kind=kind, text=text)
+
+
+def event_with(
+    delta: dict[str, Any],
+    event_id: str = "e1",
+    *,
+    timestamp: float = 1.0,
+    kind: str = "text",
+    text: str = "hello",
+) -> NewEvent:
+    return NewEvent(
+        id=event_id,
+        invocation_id="i1",
+        author="agent",
+        branch=None,
+        timestamp=timestamp,
+        kind=kind,
+        final=False,
+        summary="{}",
+        data=json.dumps({"id": event_id, "text": text}, ensure_ascii=False),
+        state_delta=delta,
+    )
+
+
+async def append_many(journal: Journal, session: int, count: int, **delta: Any) -> None:
+    """Append events e1..en, all at once."""
+    await asyncio.gather(
+        *(
+            journal.events.append(session, new_event(f"e{n}", timestamp=float(n), **delta), None)
+            for n in range(1, count + 1)
+        )
+    )
+
+
+def error_of(code: int) -> sqlite3.OperationalError:
+    """An error as SQLite reports it."""
+    error = sqlite3.OperationalError("injected")
+    error.sqlite_errorcode = code
+    return error
+
+
+class FaultyConnection(sqlite3.Connection):
+    """Fails the n-th statement after `arm`, before or after it is carried out."""
+
+    count: ClassVar[int] = 0
+    fail_at: ClassVar[int] = 0
+    afterwards: ClassVar[bool] = False
+    code: ClassVar[int] = sqlite3.SQLITE_IOERR
+
+    @classmethod
+    def arm(cls, fail_at: int, *, afterwards: bool, code: int = sqlite3.SQLITE_IOERR) -> None:
+        cls.count, cls.fail_at, cls.afterwards, cls.code = 0, fail_at, afterwards, code
+
+    @classmethod
+    def disarm(cls) -> bool:
+        """Return whether the fault came about."""
+        happened = 0 < cls.fail_at <= cls.count
+        cls.fail_at = 0
+        return happened
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        failing = self._is_due()
+        if failing and not self.afterwards:
+            raise error_of(self.code)
+        cursor = super().execute(sql, parameters)
+        if failing:
+            cursor.fetchall()
+            raise error_of(self.code)
+        return cursor
+
+    def executemany(self, sql: str, parameters: Iterable[Any]) -> sqlite3.Cursor:
+        failing = self._is_due()
+        if failing and not self.afterwards:
+            raise error_of(self.code)
+        cursor = super().executemany(sql, parameters)
+        if failing:
+            raise error_of(self.code)
+        return cursor
+
+    def _is_due(self) -> bool:
+        type(self).count += 1
+        return self.count == self.fail_at
+
+
+class SmallConnection(sqlite3.Connection):
+    """A database on a disk with room for `pages` pages."""
+
+    pages: ClassVar[int] = 1_000_000
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if sql.startswith("BEGIN"):
+            super().execute(f"PRAGMA max_page_count = {self.pages}")
+        return super().execute(sql, parameters)
+
+
+class ImpatientConnection(sqlite3.Connection):
+    """Waits for a lock for 50 milliseconds instead of five seconds."""
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        return super().execute(sql.replace("busy_timeout = 5000", "busy_timeout = 50"), parameters)
+
+
+class ListeningConnection(sqlite3.Connection):
+    """Remembers every statement, and counts the steps of SQLite's machine in hundreds."""
+
+    statements: ClassVar[list[str]] = []
+    steps: ClassVar[int] = 0
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.set_progress_handler(self._step, 10)
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        self.statements.append(sql)
+        return super().execute(sql, parameters)
+
+    def executemany(self, sql: str, parameters: Iterable[Any]) -> sqlite3.Cursor:
+        self.statements.append(sql)
+        return super().executemany(sql, parameters)
+
+    def _step(self) -> int:
+        type(self).steps += 1
+        return 0

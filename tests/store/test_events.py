@@ -1,0 +1,236 @@
+import dataclasses
+import json
+import math
+from typing import Any
+
+import pytest
+
+from devui.store import (
+    Appended,
+    BadValue,
+    EventConflict,
+    EventRow,
+    Journal,
+    RunNotActive,
+    SessionNotFound,
+    SessionRow,
+)
+from tests.store.kit import append_many, new_event
+
+
+def numbers(rows: list[EventRow]) -> list[int]:
+    return [row.number for row in rows]
+
+
+@pytest.mark.req("R35")
+async def test_an_appended_event_can_be_read_at_once(journal: Journal, session: SessionRow) -> None:
+    for number in range(1, 50):
+        event = new_event(f"e{number}", timestamp=float(number), text="é" * number)
+        done = await journal.events.append(session.key, event, None)
+        assert done == Appended(session.seq + number, number, duplicate=False)
+        row, data = await journal.events.body(session.key, number) or pytest.fail("not there")
+        assert data == event.data
+        assert (row.seq, row.id, row.size) == (done.seq, event.id, len(event.data.encode()))
+        head = await journal.sessions.get(session.key)
+        assert head is not None
+        assert (head.events, head.seq, head.updated) == (number, done.seq, float(number))
+
+
+async def test_a_row_holds_what_was_appended(journal: Journal, session: SessionRow) -> None:
+    await journal.runs.start("r1", session.key)
+    event = dataclasses.replace(new_event(), branch="a.b", final=True, summary='{"text":"hi"}')
+    done = await journal.events.append(session.key, event, "r1")
+    [row] = await journal.events.page(session.key, limit=1)
+    assert row == EventRow(
+        seq=done.seq,
+        number=1,
+        session=session.key,
+        run="r1",
+        id="e1",
+        invocation_id="i1",
+        author="agent",
+        branch="a.b",
+        timestamp=1.0,
+        kind="text",
+        final=True,
+        summary='{"text":"hi"}',
+        chunks=0,
+        size=len(event.data),
+    )
+    assert row.final is True
+
+
+@pytest.mark.req("R37")
+async def test_the_same_event_again_returns_the_first_outcome(
+    journal: Journal, session: SessionRow
+) -> None:
+    first = await journal.events.append(session.key, new_event(a=1), None)
+    await journal.events.append(session.key, new_event("e2", a=2), None)
+    again = await journal.events.append(session.key, new_event(a=1), None)
+    assert again == dataclasses.replace(first, duplicate=True)
+    assert await journal.state.merged(session.key) == {"a": 2}
+    assert len(await journal.events.since(session.key, 0)) == 2
+
+
+@pytest.mark.req("R37")
+async def test_the_same_id_with_other_content_is_a_conflict(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.events.append(session.key, new_event(), None)
+    with pytest.raises(EventConflict, match="'e1' as #1"):
+        await journal.events.append(session.key, new_event(text="other"), None)
+    assert len(await journal.events.since(session.key, 0)) == 1
+
+
+async def test_two_sessions_may_hold_the_same_event_id(journal: Journal) -> None:
+    for name in ("a", "b"):
+        row = await journal.sessions.create("travel", "ada", name, {})
+        assert (await journal.events.append(row.key, new_event(text=name), None)).number == 1
+
+
+@pytest.mark.parametrize("key", [99, 10**30, -1])
+async def test_an_unknown_session_takes_no_events(journal: Journal, key: int) -> None:
+    with pytest.raises(SessionNotFound, match=str(key)):
+        await journal.events.append(key, new_event(), None)
+    with pytest.raises(SessionNotFound):
+        await journal.events.add_chunks(key, None, [("e1", "{}")])
+
+
+@pytest.mark.req("R38")
+async def test_only_the_active_run_of_the_session_may_write(
+    journal: Journal, session: SessionRow
+) -> None:
+    other = await journal.sessions.create("travel", "ada", "s2", {})
+    await journal.runs.start("r1", session.key)
+    await journal.runs.start("r2", other.key)
+    await journal.events.append(session.key, new_event("e1"), "r1")
+    await journal.runs.change("r1", "stopping")
+    await journal.events.append(session.key, new_event("e2"), "r1")
+    for run in ("r2", "nobody"):
+        with pytest.raises(RunNotActive, match=run):
+            await journal.events.append(session.key, new_event("e3"), run)
+    await journal.runs.change("r1", "stopped")
+    with pytest.raises(RunNotActive, match="r1"):
+        await journal.events.append(session.key, new_event("e3"), "r1")
+    repeated = await journal.events.append(session.key, new_event("e2"), "r1")
+    assert repeated.duplicate
+
+
+async def test_pages_reach_every_row_once_in_both_directions(
+    journal: Journal, session: SessionRow
+) -> None:
+    other = await journal.sessions.create("travel", "ada", "s2", {})
+    await append_many(journal, session.key, 23)
+    await append_many(journal, other.key, 3)
+    everything = await journal.events.since(session.key, 0)
+    assert numbers(everything) == list(range(1, 24))
+
+    upwards: list[EventRow] = []
+    while page := await journal.events.page(
+        session.key, after=upwards[-1].seq if upwards else 0, limit=5
+    ):
+        upwards += page
+    downwards: list[EventRow] = []
+    while page := await journal.events.page(
+        session.key, before=downwards[0].seq if downwards else None, limit=5
+    ):
+        downwards = page + downwards
+    assert upwards == downwards == everything
+
+
+async def test_a_page_can_be_bounded_on_both_sides(journal: Journal, session: SessionRow) -> None:
+    await append_many(journal, session.key, 9)
+    rows = await journal.events.since(session.key, 0)
+    inside = await journal.events.page(
+        session.key, after=rows[2].seq, before=rows[6].seq, limit=100
+    )
+    assert numbers(inside) == [4, 5, 6]
+    assert await journal.events.page(session.key, limit=0) == []
+    assert numbers(await journal.events.page(session.key, before=10**30, limit=2)) == [8, 9]
+
+
+async def test_bodies_come_by_number_and_by_seq(journal: Journal, session: SessionRow) -> None:
+    await append_many(journal, session.key, 9)
+    found = await journal.events.bodies(session.key, [7, 2, 99, 10**30])
+    assert [(row.number, json.loads(data)["id"]) for row, data in found] == [(2, "e2"), (7, "e7")]
+    following = await journal.events.following(session.key, found[0][0].seq, 2)
+    assert [row.number for row, _ in following] == [3, 4]
+    assert await journal.events.body(session.key, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"batch": 2}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"num_recent": 3, "batch": 2}, [5, 6, 7]),
+        ({"num_recent": 0}, []),
+        ({"num_recent": 99}, [1, 2, 3, 4, 5, 6, 7]),
+        ({"after_timestamp": 4.0}, [4, 5, 6, 7]),
+        ({"after_timestamp": 4.5, "num_recent": 2}, [6, 7]),
+        ({"after_timestamp": 99.0}, []),
+    ],
+)
+async def test_the_json_of_a_session_comes_in_order_and_to_the_letter(
+    journal: Journal, session: SessionRow, options: dict[str, Any], expected: list[int]
+) -> None:
+    await append_many(journal, session.key, 7)
+    found = [data async for data in journal.events.json(session.key, **options)]
+    assert found == [new_event(f"e{n}", timestamp=float(n)).data for n in expected]
+
+
+async def test_the_json_of_a_session_is_that_of_one_moment(
+    journal: Journal, session: SessionRow
+) -> None:
+    await append_many(journal, session.key, 4)
+    seen = 0
+    async for _ in journal.events.json(session.key, batch=1):
+        seen += 1
+        await journal.events.append(session.key, new_event(f"late{seen}"), None)
+    assert seen == 4
+
+
+async def test_counts_follow_the_kinds(journal: Journal, session: SessionRow) -> None:
+    for number, kind in enumerate(["text", "call", "result", "text"]):
+        await journal.events.append(session.key, new_event(f"e{number}", kind=kind), None)
+    await journal.events.append(session.key, new_event("e0"), None)
+    assert await journal.events.counts(session.key) == {"call": 1, "result": 1, "text": 2}
+
+
+async def test_chunks_are_kept_beside_the_event_they_become(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.events.add_chunks(
+        session.key, "r1", [("e1", '"a"'), ("e2", '"x"'), ("e1", '"b"')]
+    )
+    await journal.events.append(session.key, new_event("e1"), None)
+    await journal.events.add_chunks(session.key, None, [("e1", '"c"')])
+    assert await journal.events.chunks(session.key, "e1") == ['"a"', '"b"', '"c"']
+    assert await journal.events.chunks(session.key, "e2") == ['"x"']
+    [row] = await journal.events.since(session.key, 0)
+    assert row.chunks == 3
+    assert [data async for data in journal.events.json(session.key)] == [new_event("e1").data]
+
+
+@pytest.mark.parametrize(
+    "field", ["id", "invocation_id", "author", "branch", "kind", "summary", "data"]
+)
+@pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
+async def test_a_text_that_cannot_be_kept_is_refused_before_anything_is_written(
+    journal: Journal, session: SessionRow, field: str, bad: str
+) -> None:
+    with pytest.raises(BadValue, match="at 1"):
+        await journal.events.append(
+            session.key, dataclasses.replace(new_event(), **{field: bad}), None
+        )
+    assert await journal.events.since(session.key, 0) == []
+
+
+@pytest.mark.req("R47")
+async def test_clocks_order_nothing(journal: Journal, session: SessionRow) -> None:
+    for number, timestamp in enumerate([5.0, -3600.0, 1e12, 0.0]):
+        await journal.events.append(session.key, new_event(f"e{number}", timestamp=timestamp), None)
+    rows = await journal.events.since(session.key, 0)
+    assert [row.id for row in rows] == ["e0", "e1", "e2", "e3"]
+    with pytest.raises(BadValue, match="nan"):
+        await journal.events.append(session.key, new_event("e9", timestamp=math.nan), None)
