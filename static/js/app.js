@@ -1,0 +1,29 @@
+// Starts every behaviour. Those that belong to an element are connected again whenever htmx brings new ones.
+import * as announce from "./announce.js";
+import * as composer from "./composer.js";
+import * as confirm from "./confirm.js";
+import * as connection from "./connection.js";
+import * as copy from "./copy.js";
+import * as dialogs from "./dialogs.js";
+import * as fold from "./fold.js";
+import * as keys from "./keys.js";
+import * as menus from "./menus.js";
+import * as panes from "./panes.js";
+import * as rows from "./rows.js";
+import * as scrubber from "./scrubber.js";
+import * as splitters from "./splitters.js";
+import * as tail from "./tail.js";
+import * as theme from "./theme.js";
+import * as times from "./times.js";
+import * as title from "./title.js";
+import * as unique from "./unique.js";
+
+const behaviours = [
+  announce, composer, confirm, connection, copy, dialogs, fold, keys, menus, panes,
+  unique, rows, scrubber, splitters, tail, theme, times, title,
+];
+
+for (const behaviour of behaviours) behaviour.start?.();
+const connect = (root) => behaviours.forEach((behaviour) => behaviour.connect?.(root));
+connect(document);
+document.addEventListener("htmx:after:process", (event) => connect(event.target));

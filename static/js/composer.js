@@ -1,0 +1,34 @@
+// Enter sends, Shift+Enter makes a new line; what was sent leaves the field, what was refused stays.
+import { each } from "./connected.js";
+
+export function start() {
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("[data-composer] textarea");
+    if (!field || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    const send = field.form.querySelector("#send");
+    if (send && !send.disabled && field.value.trim()) field.form.requestSubmit(send);
+  });
+  document.addEventListener("htmx:after:request", (event) => {
+    const form = event.target.closest?.("[data-composer]");
+    const { request, response } = event.detail.ctx;
+    if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
+    form.querySelector("textarea").value = "";
+    form.querySelector("[role=alert]").textContent = "";
+  });
+  document.addEventListener("change", (event) => {
+    const name = event.target.dataset?.remember;
+    if (name) localStorage.setItem(name, event.target.checked ? "on" : "off");
+  });
+}
+
+export function connect(root) {
+  each(root, "[data-remember]", (box) => {
+    const kept = localStorage.getItem(box.dataset.remember);
+    if (kept) box.checked = kept === "on";
+  });
+}
+
+export function focus() {
+  document.querySelector("[data-composer] textarea")?.focus();
+}

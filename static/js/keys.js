@@ -1,0 +1,80 @@
+// Every key of the page in one table; the sheet of keys is made from it.
+import * as composer from "./composer.js";
+import { each } from "./connected.js";
+import * as dialogs from "./dialogs.js";
+import { toggle as fold } from "./fold.js";
+import * as menus from "./menus.js";
+import * as panes from "./panes.js";
+import * as rows from "./rows.js";
+import * as theme from "./theme.js";
+
+const click = (selector) => document.querySelector(selector)?.click();
+
+function foldHere(close) {
+  const row = document.activeElement.closest?.("#rows > *");
+  if (row) fold(row.dataset.group ?? row.id, close);
+}
+
+function live() {
+  if (rows.selected()) click("#go-live");
+  document.querySelectorAll("[data-tail]").forEach((box) => { box.scrollTop = box.scrollHeight; });
+}
+
+function escape() {
+  if (!menus.close() && !panes.close()) composer.focus();
+}
+
+const KEYS = [
+  { keys: ["j", "ArrowDown"], does: "next event", run: () => rows.step(1) },
+  { keys: ["k", "ArrowUp"], does: "previous event", run: () => rows.step(-1) },
+  { keys: ["Enter"], does: "open the focused event" },
+  { keys: ["ArrowLeft"], does: "fold the invocation", run: () => foldHere(true) },
+  { keys: ["ArrowRight"], does: "unfold it", run: () => foldHere(false) },
+  { keys: ["g g"], does: "first event", run: () => rows.first() },
+  { keys: ["G"], does: "follow the newest event", run: live },
+  { keys: ["1", "2", "3", "4"], does: "Event, State, Raw, Log", run: (key) => click(`[data-tab="${key}"]`) },
+  { keys: ["Enter", "Ctrl+Enter"], does: "send the message", field: true },
+  { keys: ["Shift+Enter"], does: "new line in the message", field: true },
+  { keys: ["Escape"], does: "close, then back to the message", run: escape },
+  { keys: ["t"], does: "light or dark", run: () => theme.toggle() },
+  { keys: ["?"], does: "this sheet", run: () => dialogs.open("keys") },
+];
+
+const LOCAL = new Set(["ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight"]);
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
+let before = "";
+
+export function start() {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !handles(event)) return;
+    const chord = `${before} ${event.key}`;
+    const action = KEYS.find((entry) => entry.run && (entry.keys.includes(chord) || entry.keys.includes(event.key)));
+    before = event.key;
+    if (!action) return;
+    event.preventDefault();
+    before = "";
+    action.run(event.key);
+  });
+}
+
+// Letters belong to the field that is being typed in, arrows to the pane that is being read.
+function handles(event) {
+  const { target, key } = event;
+  if (document.querySelector("dialog[open]")) return false;
+  if (key === "Escape") return true;
+  if (target.closest?.("input, textarea, select, [contenteditable], [role=separator]")) return false;
+  return !LOCAL.has(key) || target === document.body || Boolean(target.closest?.("#rows"));
+}
+
+export function connect(root) {
+  each(root, "dialog#keys", (dialog) => dialog.addEventListener("fill", () => {
+    const list = document.createElement("dl");
+    for (const entry of KEYS) {
+      const line = list.appendChild(document.createElement("div"));
+      const keys = line.appendChild(document.createElement("dt"));
+      for (const key of entry.keys) keys.appendChild(document.createElement("kbd")).textContent = NAMES[key] ?? key;
+      line.appendChild(document.createElement("dd")).textContent = entry.does;
+    }
+    dialog.querySelector("[data-keys]").replaceChildren(list);
+  }));
+}

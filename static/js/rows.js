@@ -1,0 +1,79 @@
+// The selected event: marked in the timeline and the chat, moved by keys, one tab stop for all rows.
+import { each } from "./connected.js";
+
+const REST = 90;
+let pending = 0;
+
+export function start() {
+  document.addEventListener("htmx:after:history:update", mark);
+  document.addEventListener("focusin", (event) => {
+    const link = event.target.closest?.("#rows .seq a");
+    if (link) stop(link);
+  });
+  for (const [type, on] of [["pointerover", true], ["pointerout", false]]) {
+    document.addEventListener(type, (event) => pair(event.target.closest?.("[data-event]"), on));
+  }
+}
+
+export function connect(root) {
+  each(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
+  if (root.querySelector?.("#rows") || root.closest?.("#rows")) mark();
+}
+
+export function selected() {
+  return Number(new URLSearchParams(location.search).get("event")) || null;
+}
+
+// Moves by `count` rows; the inspector follows when the key rests.
+export function step(count) {
+  const rows = visible();
+  const here = rows.findIndex((row) => row.contains(document.activeElement));
+  const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === selected());
+  const start = from >= 0 ? from : count > 0 ? -1 : rows.length;
+  go(rows[Math.min(Math.max(start + count, 0), rows.length - 1)]);
+}
+
+export function first() {
+  go(visible()[0]);
+}
+
+function visible() {
+  return [...document.querySelectorAll("#rows > .row[data-event]:not([hidden])")];
+}
+
+function go(row) {
+  if (!row) return;
+  const link = row.querySelector(".seq a");
+  link.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+  clearTimeout(pending);
+  pending = setTimeout(() => link.click(), REST);
+}
+
+function mark() {
+  const number = selected();
+  for (const row of document.querySelectorAll('#rows > .row[data-event][aria-selected="true"]')) {
+    row.setAttribute("aria-selected", "false");
+  }
+  document.querySelectorAll(".msg.selected").forEach((message) => message.classList.remove("selected"));
+  const row = number && document.getElementById(`e-${number}`);
+  const rows = visible();
+  const link = (row || rows.at(-1))?.querySelector(".seq a");
+  if (link && !document.activeElement?.closest("#rows")) stop(link);
+  document.getElementById(`m-${number}`)?.classList.add("selected");
+  if (!row) return;
+  row.setAttribute("aria-selected", "true");
+  row.scrollIntoView({ block: "nearest" });
+}
+
+function stop(link) {
+  document.querySelectorAll('#rows .seq a[tabindex="0"]').forEach((other) => { other.tabIndex = -1; });
+  link.tabIndex = 0;
+}
+
+function pair(element, on) {
+  if (!element) return;
+  for (const id of [`e-${element.dataset.event}`, `m-${element.dataset.event}`]) {
+    document.getElementById(id)?.classList.toggle("paired", on);
+  }
+}

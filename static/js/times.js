@@ -1,0 +1,32 @@
+// How long ago things happened, and how long a run has been going on.
+import { each } from "./connected.js";
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+export function start() {
+  setInterval(() => document.querySelectorAll("[data-ago]").forEach(ago), 20000);
+  setInterval(() => document.querySelectorAll("[data-since]").forEach(since), 1000);
+}
+
+export function connect(root) {
+  each(root, "[data-ago]", ago);
+  each(root, "[data-since]", since);
+}
+
+function age(time) {
+  return (Date.now() - Date.parse(time.dateTime)) / 1000;
+}
+
+function ago(time) {
+  const seconds = age(time);
+  if (Number.isNaN(seconds)) return;
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  time.textContent = Math.abs(seconds) < 10 ? "just now" : relative.format(-Math.round(seconds / size), unit);
+}
+
+function since(time) {
+  const seconds = Math.max(0, Math.floor(age(time)));
+  const minutes = Math.floor(seconds / 60);
+  time.textContent = minutes ? `${minutes} min ${String(seconds % 60).padStart(2, "0")} s` : `${seconds} s`;
+}
