@@ -1,0 +1,211 @@
+"""The in-memory session service (adk-runtime 2.3, 2.4)."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
+from devui.runtime.events import Event
+from devui.runtime.sessions import InMemorySessionService, Session
+from devui.runtime.sessions.base_session_service import GetSessionConfig
+
+WHERE = {"app_name": "app", "user_id": "u"}
+
+
+async def opened(state: dict | None = None, **kwargs) -> tuple[InMemorySessionService, Session]:
+    service = InMemorySessionService()
+    return service, await service.create_session(**WHERE, state=state, session_id="s", **kwargs)
+
+
+async def reread(service: InMemorySessionService, **config) -> Session:
+    wanted = GetSessionConfig(**config) if config else None
+    session = await service.get_session(**WHERE, session_id="s", config=wanted)
+    assert session is not None
+    return session
+
+
+async def test_ids_are_stripped_and_blank_ones_replaced():
+    service = InMemorySessionService()
+    assert (await service.create_session(**WHERE, session_id="  s ")).id == "s"
+    assert len((await service.create_session(**WHERE, session_id="  ")).id) == 36
+    assert (await service.get_session(**WHERE, session_id=" s ")).id == "s"
+
+
+async def test_an_id_can_be_used_once():
+    service, _ = await opened()
+    with pytest.raises(AlreadyExistsError, match="'s'"):
+        await service.create_session(**WHERE, session_id="s")
+
+
+async def test_what_is_missing_is_none_and_deleting_it_is_no_error():
+    service = InMemorySessionService()
+    assert await service.get_session(**WHERE, session_id="s") is None
+    await service.delete_session(**WHERE, session_id="s")
+
+
+async def test_initial_state_is_routed_by_prefix():
+    service, session = await opened({"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4})
+    assert session.state == {"a": 1, "user:b": 2, "app:c": 3}
+    assert (service.user_state, service.app_state) == ({"app": {"u": {"b": 2}}}, {"app": {"c": 3}})
+    assert await service.get_user_state(**WHERE) == {"b": 2}
+    other = await service.create_session(app_name="app", user_id="v")
+    assert other.state == {"app:c": 3}
+
+
+async def test_an_event_commits_its_delta_by_scope():
+    service, session = await opened()
+    event = Event(state={"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4}, timestamp=7.0)
+    assert await service.append_event(session, event) is event
+    assert session.state == {"a": 1, "user:b": 2, "app:c": 3, "temp:d": 4}
+    assert event.actions.state_delta == {"a": 1, "user:b": 2, "app:c": 3}
+    stored = await reread(service)
+    assert stored.state == {"a": 1, "user:b": 2, "app:c": 3}
+    assert stored.last_update_time == session.last_update_time == 7.0
+    assert [e.id for e in stored.events] == [event.id]
+
+
+async def test_a_partial_event_leaves_no_trace():
+    service, session = await opened()
+    event = Event(state={"a": 1, "temp:b": 2}, partial=True)
+    assert await service.append_event(session, event) is event
+    assert event.actions.state_delta == {"a": 1, "temp:b": 2}
+    assert (session.events, session.state) == ([], {})
+    assert (await reread(service)).events == []
+
+
+async def test_appending_to_a_missing_session_is_an_error():
+    service, session = await opened()
+    await service.delete_session(**WHERE, session_id="s")
+    with pytest.raises(SessionNotFoundError, match="'s'"):
+        await service.append_event(session, Event())
+
+
+async def test_the_same_event_twice_is_stored_once():
+    service, session = await opened()
+    event = Event(state={"n": 1})
+    await service.append_event(session, event)
+    await service.append_event(session, event)
+    await service.append_event(session, event.model_copy(deep=True))
+    assert len((await reread(service)).events) == len(session.events) == 1
+
+
+async def test_another_event_with_the_same_id_is_kept():
+    service, session = await opened()
+    await service.append_event(session, Event(id="x", author="a"))
+    await service.append_event(session, Event(id="x", author="b"))
+    assert [e.author for e in (await reread(service)).events] == ["a", "b"]
+
+
+async def test_writes_to_a_handed_out_session_do_not_reach_the_store():
+    service, session = await opened({"cart": {"items": []}, "user:tags": ["x"]})
+    session.state["cart"]["items"].append("apple")
+    session.state["user:tags"].append("y")
+    session.state["new"] = 1
+    session.events.append(Event())
+    stored = await reread(service)
+    assert stored.state == {"cart": {"items": []}, "user:tags": ["x"]}
+    assert stored.events == []
+
+
+async def test_a_later_change_in_place_does_not_rewrite_history():
+    service, session = await opened()
+    cart = ["apple"]
+    event = Event(state={"cart": cart})
+    await service.append_event(session, event)
+    session.state["cart"].append("pear")
+    assert session.state["cart"] is cart
+    assert event.actions.state_delta == {"cart": ["apple"]}
+    assert (await reread(service)).state == {"cart": ["apple"]}
+
+
+async def test_a_stale_copy_may_append():
+    service, session = await opened()
+    stale = await reread(service)
+    await service.append_event(session, Event(author="a", state={"n": 1}))
+    await service.append_event(stale, Event(author="b", state={"m": 2}))
+    assert [e.author for e in stale.events] == ["b"]
+    stored = await reread(service)
+    assert [e.author for e in stored.events] == ["a", "b"]
+    assert stored.state == {"n": 1, "m": 2}
+
+
+async def test_none_is_a_value():
+    service, session = await opened({"a": 1})
+    await service.append_event(session, Event(state={"a": None}))
+    assert (await reread(service)).state == {"a": None}
+
+
+async def test_a_session_is_read_in_part():
+    service, session = await opened()
+    for moment in (1.0, 2.0, 3.0):
+        await service.append_event(session, Event(author=str(moment), timestamp=moment))
+
+    async def authors(**config) -> list[str]:
+        return [event.author for event in (await reread(service, **config)).events]
+
+    assert await authors(num_recent_events=2) == ["2.0", "3.0"]
+    assert await authors(num_recent_events=0) == []
+    assert await authors(num_recent_events=9) == ["1.0", "2.0", "3.0"]
+    assert await authors(after_timestamp=2.0) == ["2.0", "3.0"]
+    assert await authors(after_timestamp=4.0) == []
+    assert await authors(num_recent_events=1, after_timestamp=2.0) == ["3.0"]
+    with pytest.raises(ValueError):
+        GetSessionConfig(num_recent_events=-1)
+
+
+async def test_lists_are_in_order_of_change_without_events():
+    service = InMemorySessionService()
+    for user, name, moment in (("u", "b", 2.0), ("u", "a", 1.0), ("v", "c", 1.0)):
+        session = await service.create_session(app_name="app", user_id=user, session_id=name)
+        await service.append_event(session, Event(timestamp=moment, state={"user:k": user}))
+    everyone = (await service.list_sessions(app_name="app")).sessions
+    assert [(s.id, s.events, s.state) for s in everyone] == [
+        ("a", [], {"user:k": "u"}),
+        ("c", [], {"user:k": "v"}),
+        ("b", [], {"user:k": "u"}),
+    ]
+    mine = (await service.list_sessions(app_name="app", user_id="v")).sessions
+    assert [s.id for s in mine] == ["c"]
+    assert (await service.list_sessions(app_name="other")).sessions == []
+
+
+async def test_events_are_shared_and_not_copied():
+    service, session = await opened()
+    event = Event(author="a")
+    await service.append_event(session, event)
+    assert (await reread(service)).events[0] is event
+
+
+async def test_a_long_history_does_not_slow_down_reading_or_appending():
+    service, session = await opened()
+    for number in range(20_000):
+        await service.append_event(session, Event.model_construct(id=str(number), timestamp=1.0))
+    begin = time.perf_counter()
+    for _ in range(20):
+        copied = await reread(service)
+        await service.append_event(copied, Event())
+    assert (time.perf_counter() - begin) / 20 < 0.02
+
+
+def test_a_session_uses_camel_case_on_the_wire():
+    session = Session(id="s", app_name="a", user_id="u", last_update_time=1.0)
+    assert session.model_dump_json(by_alias=True) == (
+        '{"id":"s","appName":"a","userId":"u","state":{},"events":[],"lastUpdateTime":1.0}'
+    )
+
+
+keys = st.sampled_from(["a", "b", "user:c", "app:d", "temp:e"])
+
+
+@given(deltas=st.lists(st.dictionaries(keys, st.integers() | st.none(), max_size=4), max_size=8))
+async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
+    service, session = await opened()
+    folded: dict = {}
+    for delta in deltas:
+        await service.append_event(session, Event(state=delta))
+        folded.update(delta)
+    assert session.state == folded
+    kept = {k: v for k, v in folded.items() if not k.startswith("temp:")}
+    assert (await reread(service)).state == kept
