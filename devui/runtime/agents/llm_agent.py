@@ -6,14 +6,15 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from google.genai import types
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from google.genai.errors import APIError
+from pydantic import Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.llm_agent_output import OutputSaver, check_schema
-from devui.runtime.agents.llm_agent_settings import check_settings, refuse_unknown
+from devui.runtime.agents.llm_agent_output import OutputSaver
+from devui.runtime.agents.llm_agent_settings import check_config, check_tools, refuse_unknown
 from devui.runtime.callbacks import Callback, as_list
 from devui.runtime.calling import call
 from devui.runtime.events.event import Event
@@ -31,3 +32,280 @@ if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
 
 logger = logging.getLogger(__name__)
+
+Instruction = str | Callable[..., Any]
+
+
+class LlmAgent(BaseAgent):
+    """An agent with a model, instructions and tools. `Agent` is another name of it.
+
+    The fields say what is wanted; the `canonical_*` members make of it what a run
+    needs, when it needs it.
+    """
+
+    DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
+    _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
+
+    model: str | BaseLlm = ""
+    """A model's name or a model; without one, that of the nearest agent above."""
+    instruction: Instruction = ""
+    """What the model is told to do. In a text `{key}` is filled from the state; a function gets
+    a ReadonlyContext and returns the text, which is left as it is."""
+    global_instruction: Instruction = ""
+    """An instruction for all agents of the tree; only that of the root counts."""
+    static_instruction: Any = None
+    """What never changes, sent first and as it is, so that providers can cache it: text or
+    Content. The `instruction` then goes to the contents."""
+    tools: list[Any] = Field(default_factory=list)
+    """Functions, tools and toolsets that the model may call."""
+    generate_content_config: types.GenerateContentConfig | None = None
+    """Temperature, safety settings and the like."""
+    disallow_transfer_to_parent: bool = False
+    """Keep the model from handing over to the agent above."""
+    disallow_transfer_to_peers: bool = False
+    """Keep the model from handing over to the other sub-agents of the agent above."""
+    include_contents: Literal["default", "none"] = "default"
+    """`none`: the model sees the current turn only."""
+    output_schema: Any = None
+    """The shape of the answer: a pydantic model, a list of one, a type or a JSON schema."""
+    output_key: str | None = None
+    """The state key that keeps the answer."""
+    before_model_callback: Any = None
+    """Called with `callback_context` and `llm_request`; an LlmResponse stands for the model's."""
+    after_model_callback: Any = None
+    """Called with `callback_context` and `llm_response`, fragments too; may replace it."""
+    on_model_error_callback: Any = None
+    """Called with `callback_context`, `llm_request` and `error`; an LlmResponse recovers."""
+    before_tool_callback: Any = None
+    """Called with `tool`, `args` and `tool_context`; a dict stands for the tool's result."""
+    after_tool_callback: Any = None
+    """Called with `tool`, `args`, `tool_context` and `tool_response`; a dict replaces it."""
+    on_tool_error_callback: Any = None
+    """Called with `tool`, `args`, `tool_context` and `error`; a dict recovers."""
+
+    _flow: BaseLlmFlow | None = PrivateAttr(default=None)
+    _named_model: BaseLlm | None = PrivateAttr(default=None)
+    _named_model_name: str = PrivateAttr(default="")
+    _function_tools: dict[int, FunctionTool] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            refuse_unknown(given, cls.model_fields)
+        return given
+
+    @model_validator(mode="after")
+    def _check_settings(self) -> Self:
+        check_config(self.generate_content_config)
+        check_tools(self.tools)
+        return self
+
+    @classmethod
+    def set_default_model(cls, model: str | BaseLlm) -> None:
+        """Set the model of agents that have none and no agent above with one."""
+        LlmAgent._default_model = model
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        output = OutputSaver(self.name, self.output_key, self.output_schema)
+        target: BaseAgent | None = None
+        try:
+            async with aclosing(self._llm_flow.run_async(ctx)) as events:
+                async for event in events:
+                    problem = output.save(event)
+                    yield event
+                    _raise(problem)
+                    target = self._transfer_target(event)
+        except Exception as error:
+            # The history must show why the run ended (events seed; adk-runtime 12.4).
+            yield self._error_event(ctx, error)
+            raise
+        if target is not None:
+            async with aclosing(target.run_async(ctx)) as events:
+                async for event in events:
+                    yield event
+            # The conversation has moved on: this agent's after-callbacks have nothing to add.
+            ctx.end_invocation = True
+
+    async def _call_before(self, ctx: InvocationContext) -> Event | None:
+        event = await super()._call_before(ctx)
+        if event is not None:
+            OutputSaver(self.name, self.output_key).save(event)
+        return event
+
+    def _transfer_target(self, event: Event) -> BaseAgent | None:
+        """The agent that an event hands over to.
+
+        Raises:
+            ValueError: this agent may not hand over to it.
+        """
+        name = event.actions.transfer_to_agent
+        if name is None or event.partial:
+            return None
+        targets = {target.name: target for target in self.transfer_targets}
+        if name not in targets:
+            raise ValueError(
+                f"Agent {self.name!r} cannot transfer to {name!r}; it may transfer to:"
+                f" {', '.join(sorted(targets)) or 'nobody'}."
+            )
+        return targets[name]
+
+    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event:
+        status = error.status if isinstance(error, APIError) else None
+        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+        notes = vars(error).get("__notes__", [])
+        return Event(
+            invocation_id=ctx.invocation_id,
+            author=self.name,
+            branch=ctx.branch,
+            error_code=status or type(error).__name__,
+            error_message="\n".join([text, *notes]),
+        )
+
+    @property
+    def _llm_flow(self) -> BaseLlmFlow:
+        """The flow, kept for the histories it has made (adk-runtime 6.2)."""
+        alone = (
+            self.disallow_transfer_to_parent
+            and self.disallow_transfer_to_peers
+            and not self.sub_agents
+        )
+        wanted = SingleFlow if alone else AutoFlow
+        if type(self._flow) is not wanted:
+            self._flow = wanted()
+        return self._flow
+
+    # What the fields stand for
+
+    @property
+    def canonical_model(self) -> BaseLlm:
+        """The model: this agent's, else that of the nearest agent above, else the default.
+
+        Raises:
+            ValueError: no class is known for the model's name.
+        """
+        if isinstance(self.model, BaseLlm):
+            return self.model
+        if self.model:
+            return self._by_name(self.model)
+        ancestor = self.parent_agent
+        while ancestor is not None:
+            if isinstance(ancestor, LlmAgent):
+                return ancestor.canonical_model
+            ancestor = ancestor.parent_agent
+        default = LlmAgent._default_model
+        return default if isinstance(default, BaseLlm) else self._by_name(default)
+
+    async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
+        """The instruction, and whether it is to be left as it is."""
+        return await _resolved(self.instruction, ctx)
+
+    async def canonical_global_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
+        """The instruction for the tree, and whether it is to be left as it is."""
+        return await _resolved(self.global_instruction, ctx)
+
+    async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
+        """All tools: functions wrapped, toolsets asked, all of them at the same time.
+
+        A toolset that fails is logged, and the agent runs without its tools.
+        """
+        groups = await asyncio.gather(
+            *(self._from_toolset(e, ctx) for e in self.tools if isinstance(e, BaseToolset))
+        )
+        asked = iter(groups)
+        tools: list[BaseTool] = []
+        for entry in self.tools:
+            tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
+        return tools
+
+    @property
+    def transfer_targets(self) -> list[BaseAgent]:
+        """The agents that this one may hand over to (adk-runtime 6.6)."""
+        targets = list(self.sub_agents)
+        parent = self.parent_agent
+        if not isinstance(parent, LlmAgent):
+            return targets
+        if not self.disallow_transfer_to_parent:
+            targets.append(parent)
+        if not self.disallow_transfer_to_peers:
+            targets.extend(peer for peer in parent.sub_agents if peer is not self)
+        return targets
+
+    @property
+    def root_llm_agent(self) -> LlmAgent | None:
+        """The root of the tree, if it is an agent with a model."""
+        root = self.root_agent
+        return root if isinstance(root, LlmAgent) else None
+
+    @property
+    def canonical_before_model_callbacks(self) -> list[Callback]:
+        """`before_model_callback` as a list."""
+        return as_list(self.before_model_callback)
+
+    @property
+    def canonical_after_model_callbacks(self) -> list[Callback]:
+        """`after_model_callback` as a list."""
+        return as_list(self.after_model_callback)
+
+    @property
+    def canonical_on_model_error_callbacks(self) -> list[Callback]:
+        """`on_model_error_callback` as a list."""
+        return as_list(self.on_model_error_callback)
+
+    @property
+    def canonical_before_tool_callbacks(self) -> list[Callback]:
+        """`before_tool_callback` as a list."""
+        return as_list(self.before_tool_callback)
+
+    @property
+    def canonical_after_tool_callbacks(self) -> list[Callback]:
+        """`after_tool_callback` as a list."""
+        return as_list(self.after_tool_callback)
+
+    @property
+    def canonical_on_tool_error_callbacks(self) -> list[Callback]:
+        """`on_tool_error_callback` as a list."""
+        return as_list(self.on_tool_error_callback)
+
+    def _by_name(self, name: str) -> BaseLlm:
+        """The model of that name, made once: it keeps connections."""
+        if self._named_model is None or self._named_model_name != name:
+            self._named_model = LLMRegistry.new_llm(name)
+            self._named_model_name = name
+        return self._named_model
+
+    def _tool(self, entry: Any) -> BaseTool:
+        """A tool as it is; a function wrapped, once, since its declaration takes a while."""
+        if isinstance(entry, BaseTool):
+            return entry
+        known = self._function_tools.get(id(entry))
+        if known is None or known.func is not entry:
+            known = self._function_tools[id(entry)] = FunctionTool(entry)
+        return known
+
+    async def _from_toolset(
+        self, toolset: BaseToolset, ctx: ReadonlyContext | None
+    ) -> list[BaseTool]:
+        try:
+            return await toolset.get_tools_with_prefix(ctx)
+        except Exception:
+            logger.exception(
+                "Agent %r runs without the tools of %s, which could not be listed.",
+                self.name,
+                type(toolset).__name__,
+            )
+            return []
+
+
+def _raise(problem: Exception | None) -> None:
+    if problem is not None:
+        raise problem
+
+
+async def _resolved(instruction: Instruction, ctx: ReadonlyContext) -> tuple[str, bool]:
+    if isinstance(instruction, str):
+        return instruction, False
+    return await call(instruction, ctx), True
+
+
+Agent = LlmAgent

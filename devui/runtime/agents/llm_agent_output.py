@@ -1,0 +1,85 @@
+"""Keeps an agent's answer in the state (adk-runtime 6.4)."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+from pydantic import TypeAdapter, ValidationError
+
+from devui.runtime.events.event import Event
+
+_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class OutputSaver:
+    """Collects what one run of an agent says, for `state[output_key]`."""
+
+    agent: str
+    key: str | None
+    schema: Any = None
+    _texts: list[str] = field(default_factory=list)
+
+    def save(self, event: Event) -> ValueError | None:
+        """Put the answer into the state changes of a final event.
+
+        Without a schema the value is all text of the run, what was said before tool
+        calls included. With one it is the parsed JSON of the final event.
+
+        Returns:
+            What is wrong with the answer, if it does not fit the schema.
+        """
+        if self.key is None or event.partial or event.author != self.agent:
+            return None
+        text = _spoken(event)
+        if text is None:
+            return None
+        self._texts.append(text)
+        if not event.is_final_response():
+            return None
+        if self.schema is None:
+            event.actions.state_delta[self.key] = "".join(self._texts)
+        elif text.strip():
+            try:
+                event.actions.state_delta[self.key] = parsed(self.schema, text)
+            except ValueError as error:
+                return ValueError(
+                    f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
+                )
+        return None
+
+
+def parsed(schema: Any, text: str) -> Any:
+    """The JSON in a text, checked against a schema; None values are left out.
+
+    Raises:
+        ValueError: it is not JSON, or not of that shape.
+    """
+    fenced = _FENCE.fullmatch(text)
+    source = fenced[1] if fenced else text
+    if isinstance(schema, dict | types.Schema):
+        return json.loads(source)
+    return conformed(schema, json.loads(source))
+
+
+def conformed(schema: Any, value: Any) -> Any:
+    """A value checked against a Python type, in the form of JSON without None values.
+
+    Raises:
+        ValueError: it is not of that shape.
+    """
+    adapter: TypeAdapter[Any] = TypeAdapter(schema)
+    try:
+        checked = adapter.validate_python(value)
+    except ValidationError as error:
+        raise ValueError(str(error)) from error
+    return adapter.dump_python(checked, mode="json", exclude_none=True)
+
+
+def _spoken(event: Event) -> str | None:
+    """The text of an event without thoughts; None if it has none."""
+    parts = (event.content.parts if event.content else None) or []
+    texts = [part.text for part in parts if part.text is not None and not part.thought]
+    return "".join(texts) if texts else None

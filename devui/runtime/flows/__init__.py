@@ -1,0 +1,1 @@
+"""Flows: how an agent gets from a message to an answer."""

@@ -1,0 +1,27 @@
+"""Declares the agent's own tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.tools.base_toolset import BaseToolset
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.models.llm_request import LlmRequest
+
+
+async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    context = Context(ctx)
+    for entry in agent.tools:
+        if isinstance(entry, BaseToolset):
+            await entry.process_llm_request(tool_context=context, llm_request=llm_request)
+    for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
+        await tool.process_llm_request(tool_context=context, llm_request=llm_request)
+
+
+agent_tools = RequestProcessor("agent_tools", prepare=_prepare)

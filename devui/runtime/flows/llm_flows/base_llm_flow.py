@@ -1,0 +1,102 @@
+"""The agentic loop: ask the model, run its tools, and ask again (LlmAgent seed; adk-runtime 7)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.functions import execute, give_ids, long_running_ids
+from devui.runtime.flows.llm_flows.model_call import ModelCall
+from devui.runtime.flows.llm_flows.model_events import ModelEvents
+from devui.runtime.flows.llm_flows.processors import Processors
+from devui.runtime.models.llm_request import LlmRequest
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+logger = logging.getLogger(__name__)
+
+
+class BaseLlmFlow:
+    """One engine for all agents with a model; what a request holds is up to the processors.
+
+    Each event is committed before the loop goes on: the event with the function
+    calls before the tools run, the event with their responses before the model is
+    asked again (runtime seed).
+    """
+
+    def __init__(self, request_processors: Processors) -> None:
+        self.request_processors = request_processors
+
+    async def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Repeat steps until one ends in a final response, a transfer or nothing."""
+        while not ctx.is_aborted:
+            last = None
+            async with aclosing(self._step(ctx)) as events:
+                async for event in events:
+                    last = event
+                    yield event
+            if last is None or _ends_loop(last):
+                return
+
+    async def _step(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """One request, its answer, and the tools that the answer calls."""
+        llm_request = LlmRequest()
+        last = None
+        async with aclosing(self._prepare(ctx, llm_request)) as events:
+            async for event in events:
+                last = event
+                yield event
+        if ctx.end_invocation or (last is not None and last.is_final_response()):
+            return
+        async with aclosing(self._ask(ctx, llm_request)) as events:
+            async for event in events:
+                yield event
+
+    async def _prepare(
+        self, ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        for processor in self.request_processors:
+            if processor.prepare is not None:
+                await processor.prepare(ctx, llm_request)
+            if processor.run is not None:
+                async for event in processor.run(ctx, llm_request):
+                    yield event
+
+    async def _ask(
+        self, ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        actions = EventActions()
+        made = ModelEvents(ctx, actions)
+        call = ModelCall(ctx, llm_request, actions)
+        async with aclosing(call.responses()) as responses:
+            async for response in responses:
+                event = made.event(response)
+                if event is None:
+                    continue
+                calls = [] if event.partial else event.get_function_calls()
+                if calls:
+                    give_ids(calls)
+                    event.long_running_tool_ids = long_running_ids(calls, llm_request.tools_dict)
+                yield event
+                if calls:
+                    executed = await execute(ctx, calls, llm_request.tools_dict)
+                    if executed.event is not None:
+                        yield executed.event
+                    if executed.error is not None:
+                        raise executed.error
+
+
+def _ends_loop(last: Event) -> bool:
+    if last.partial:
+        logger.warning(
+            "The model of agent %r ended its stream with a fragment: a stream must end with the"
+            " whole answer, without partial=True.",
+            last.author,
+        )
+        return True
+    return last.is_final_response() or last.actions.transfer_to_agent is not None

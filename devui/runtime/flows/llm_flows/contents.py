@@ -1,0 +1,101 @@
+"""The conversation of a request: the session's history as this agent may see it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from devui.runtime.events.rewinds import live_events_backwards
+from devui.runtime.flows.llm_flows.history import History
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
+from devui.runtime.models.quoting import is_quoted
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+
+_HISTORIES_KEPT = 16
+_TRANSFER = "transfer_to_agent"
+
+_Key = tuple[str, str, str, View]
+
+
+class Contents:
+    """Fills a request's contents, and keeps the histories of the latest sessions for the next."""
+
+    def __init__(self) -> None:
+        self._histories: OrderedDict[_Key, History] = OrderedDict()
+
+    async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
+        """Put the history before what is in the request, and that before the user's last turn."""
+        view = _view(ctx)
+        events = ctx.session.events
+        if agent_of(ctx).include_contents == "none":
+            contents = History(view).contents(_current_turn(events, view))
+        else:
+            contents = self._history(ctx, view).contents(events)
+        context = ctx.run_config.model_input_context if ctx.run_config else None
+        added = [*llm_request.contents, *(context or [])]
+        if added:
+            start = _start_of_user_turn(contents)
+            contents[start:start] = added
+        llm_request.contents = contents
+
+    def _history(self, ctx: InvocationContext, view: View) -> History:
+        key = (ctx.app_name, ctx.user_id, ctx.session.id, view)
+        history = self._histories.setdefault(key, History(view))
+        self._histories.move_to_end(key)
+        if len(self._histories) > _HISTORIES_KEPT:
+            self._histories.popitem(last=False)
+        return history
+
+
+def contents() -> RequestProcessor:
+    """A contents processor for one flow."""
+    return RequestProcessor("contents", prepare=Contents().prepare)
+
+
+def _view(ctx: InvocationContext) -> View:
+    thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
+    return View(agent_of(ctx).name, ctx.branch, ctx.isolation_scope, thoughts)
+
+
+def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
+    """The events from the one on that the agent is to answer (`include_contents="none"`)."""
+    turn: list[Event] = []
+    for event in live_events_backwards(events):
+        turn.append(event)
+        if event.author != view.agent and is_visible(event, view) and _starts_turn(event):
+            break
+    return turn[::-1]
+
+
+def _starts_turn(event: Event) -> bool:
+    """Whether the event says something new; transfers and tool results only continue a turn."""
+    if event.author == USER:
+        return not event.get_function_responses()
+    names = {call.name for call in event.get_function_calls()}
+    names.update(response.name for response in event.get_function_responses())
+    return _TRANSFER not in names
+
+
+def _start_of_user_turn(contents: Sequence[types.Content]) -> int:
+    """Where the user's last words begin; the end if the user has said nothing."""
+    end = next((i for i in range(len(contents), 0, -1) if _is_users(contents[i - 1])), None)
+    if end is None:
+        return len(contents)
+    start = end - 1
+    while start > 0 and _is_users(contents[start - 1]):
+        start -= 1
+    return start
+
+
+def _is_users(content: types.Content) -> bool:
+    if content.role != USER or is_quoted(content):
+        return False
+    return not any(part.function_response for part in content.parts or [])

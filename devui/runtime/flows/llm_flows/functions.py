@@ -1,0 +1,118 @@
+"""Executes the function calls of one model answer (adk-runtime 8.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.tool_calls import ToolCall
+from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
+from devui.runtime.platform.uuid import new_uuid
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.tools.base_tool import BaseTool
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What came of the calls of one answer."""
+
+    event: Event | None
+    """One response for each call that has one, in the order of the calls."""
+    error: Exception | None = None
+    """What the first failing call raised; the calls unfinished by then were cancelled."""
+
+
+def give_ids(calls: Sequence[types.FunctionCall]) -> None:
+    """Give each call without an id one by which its response will name it."""
+    for call in calls:
+        if not call.id:
+            call.id = f"{CLIENT_ID}{new_uuid()}"
+
+
+def long_running_ids(
+    calls: Sequence[types.FunctionCall], tools: Mapping[str, BaseTool]
+) -> set[str]:
+    """The ids of the calls whose tools may answer later."""
+    return {
+        call.id
+        for call in calls
+        if call.id and (tool := tools.get(call.name or "")) and tool.is_long_running
+    }
+
+
+async def execute(
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], tools: Mapping[str, BaseTool]
+) -> Executed:
+    """Run all calls at the same time and gather their responses in one event."""
+    running = [ToolCall(ctx, call, tools) for call in calls]
+    if len(running) == 1:
+        return Executed(_event(ctx, [(await running[0].run(), running[0])]))
+    error: Exception | None = None
+    tasks: list[asyncio.Task[types.Part | None]] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call.run()) for call in running]
+    except* Exception as failures:  # noqa: BLE001  raised again when what finished is stored
+        error = _first(failures)
+    finished = [
+        (task.result(), call)
+        for task, call in zip(tasks, running, strict=True)
+        if not task.cancelled() and task.exception() is None
+    ]
+    return Executed(_event(ctx, finished), error)
+
+
+def _event(
+    ctx: InvocationContext, finished: Sequence[tuple[types.Part | None, ToolCall]]
+) -> Event | None:
+    """The event of the responses; None if there is nothing to say and nothing changed."""
+    parts = [part for part, _ in finished if part is not None]
+    actions = [
+        call.actions if part is not None else _changes(call.actions) for part, call in finished
+    ]
+    changed = any(each.state_delta or each.artifact_delta for each in actions)
+    if not parts and not changed:
+        return None
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=ctx.agent.name if ctx.agent else "",
+        branch=ctx.branch,
+        content=types.Content(role="user", parts=parts) if parts else None,
+        actions=actions[0] if len(actions) == 1 else _merged(actions),
+    )
+
+
+def _changes(actions: EventActions) -> EventActions:
+    """What a long-running tool changed before it let the model wait; its signals come later."""
+    return EventActions(state_delta=actions.state_delta, artifact_delta=actions.artifact_delta)
+
+
+def _merged(all_actions: Sequence[EventActions]) -> EventActions:
+    """All changes in one: dicts are joined, widgets listed, and of the rest the last counts."""
+    merged: dict[str, Any] = {}
+    for actions in all_actions:
+        for name, value in actions:
+            if value is not None:
+                merged[name] = _joined(merged.get(name), value)
+    widgets = [widget for each in all_actions for widget in each.render_ui_widgets or []]
+    return EventActions.model_construct(**{**merged, "render_ui_widgets": widgets or None})
+
+
+def _joined(earlier: Any, later: Any) -> Any:
+    if isinstance(earlier, dict) and isinstance(later, dict):
+        joined = {key: _joined(earlier.get(key), value) for key, value in later.items()}
+        return {**earlier, **joined}
+    return later
+
+
+def _first(failures: BaseExceptionGroup[Any]) -> Exception:
+    first: Any = failures.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

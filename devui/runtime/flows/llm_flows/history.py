@@ -1,0 +1,126 @@
+"""A session's events as the contents of a request.
+
+A session only grows at its end, so the contents made for one request are kept,
+and the next request adds what is new. The result is always the same as if it
+were made from all events: whatever could change earlier contents (a rewind, a
+late tool response, an unanswered call) makes them anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from devui.runtime.events.rewinds import live_events
+from devui.runtime.flows.llm_flows.foreign_events import quoted
+from devui.runtime.flows.llm_flows.tool_pairs import Entry, arrange, without_client_ids
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.events.event import Event
+
+
+class History:
+    """The contents of one session as one view sees them."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._contents: list[types.Content] = []
+        self._callers: dict[str, str] = {}
+        """Which agent made each call."""
+        self._open: tuple[str, ...] = ()
+        """The calls of the last content, as long as nobody has answered."""
+        self._settled = True
+        """Whether one more event leaves the contents as they are."""
+        self._count = 0
+        self._ends: tuple[Event, Event] | None = None
+        """The first and the last of the events seen."""
+
+    def contents(self, events: Sequence[Event]) -> list[types.Content]:
+        """The contents for these events, in a list of the caller's own.
+
+        The contents themselves are the events' own objects wherever they need
+        not be changed.
+        """
+        if not self._goes_on(events):
+            self._contents, self._callers = [], {}
+            self._open, self._settled, self._count = (), True, 0
+        appended = all(self._append(event) for event in islice(events, self._count, None))
+        if not appended:
+            self._make_anew(events)
+        self._count = len(events)
+        self._ends = (events[0], events[-1]) if events else None
+        if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
+            return _arranged(self._entries(events))[0]
+        return list(self._contents)
+
+    def _goes_on(self, events: Sequence[Event]) -> bool:
+        """Whether these are the events seen before, and perhaps more."""
+        if self._ends is None:
+            return self._count == 0
+        first, last = self._ends
+        return len(events) >= self._count and events[0] is first and events[self._count - 1] is last
+
+    def _append(self, event: Event) -> bool:
+        """Add an event at the end; False if that takes more than adding."""
+        if event.actions.rewind_before_invocation_id is not None:
+            return False
+        entry = self._entry(event)
+        if entry is None:
+            return True
+        if not self._settled or (self._open and entry.responses != self._open):
+            return False
+        if entry.responses and not self._open:
+            return False
+        self._open = entry.calls
+        self._contents.append(without_client_ids(entry.content))
+        return True
+
+    def _make_anew(self, events: Sequence[Event]) -> None:
+        self._callers = {}
+        self._open = ()
+        self._contents, self._settled = _arranged(self._entries(events))
+
+    def _entries(self, events: Sequence[Event]) -> list[Entry]:
+        entries = (self._entry(event) for event in live_events(events))
+        return [entry for entry in entries if entry is not None]
+
+    def _entry(self, event: Event) -> Entry | None:
+        """What this view sees of an event."""
+        if event.content is None or not is_visible(event, self._view):
+            return None
+        calls = _ids(call.id for call in event.get_function_calls())
+        responses = _ids(response.id for response in event.get_function_responses())
+        self._callers.update(dict.fromkeys(calls, event.author))
+        teller = self._foreign_author(event, responses)
+        if teller is not None:
+            told = quoted(event.content, teller, thoughts=self._view.foreign_thoughts)
+            return Entry(told, event.invocation_id, own=False) if told else None
+        return Entry(
+            content=event.content,
+            invocation_id=event.invocation_id,
+            own=event.author == self._view.agent,
+            calls=calls,
+            responses=responses,
+            long_running=frozenset(event.long_running_tool_ids or ()),
+        )
+
+    def _foreign_author(self, event: Event, responses: tuple[str, ...]) -> str | None:
+        """Which other agent an event is about; None if it is the view's own or the user's."""
+        if event.author not in (USER, self._view.agent):
+            return event.author
+        callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}
+        callers.discard(self._view.agent)
+        return callers.pop() if callers else None
+
+
+def _arranged(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
+    contents, may_change = arrange(entries)
+    return [without_client_ids(content) for content in contents], not may_change
+
+
+def _ids(ids: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(call_id for call_id in ids if call_id)

@@ -1,0 +1,133 @@
+"""One call of the model, with the callbacks around it (adk-runtime 6.5, 7.4)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.run_config import StreamingMode
+from devui.runtime.callbacks import first_result, is_not_none, is_truthy
+from devui.runtime.flows.llm_flows.processors import agent_of
+from devui.runtime.flows.llm_flows.visibility import says_something
+from devui.runtime.models.response_aggregator import NO_CONTENT
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event_actions import EventActions
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+
+
+class ModelCall:
+    """A request on its way to the model and the responses on their way back.
+
+    Plugins are asked before the agent's own callbacks, and a plugin that answers
+    keeps the agent's from being asked.
+    """
+
+    def __init__(
+        self, ctx: InvocationContext, llm_request: LlmRequest, actions: EventActions
+    ) -> None:
+        """Prepare a call whose callbacks write their changes to `actions`."""
+        self._ctx = ctx
+        self._plugins = ctx.plugin_manager
+        self._agent = agent_of(ctx)
+        self._request = llm_request
+        self._context = Context(ctx, event_actions=actions)
+        self._streams = ctx.run_config is not None and (
+            ctx.run_config.streaming_mode is StreamingMode.SSE
+        )
+
+    async def responses(self) -> AsyncGenerator[LlmResponse, None]:
+        """Fragments and whole answers, after the callbacks.
+
+        Raises:
+            LlmCallsLimitExceededError: the invocation may make no more model calls.
+            Exception: what the model raised, unless a callback answered in its
+                place; and what a callback raised.
+        """
+        answer = await self._before()
+        if answer is not None:
+            yield answer
+            return
+        self._ctx.increment_llm_call_count()
+        llm = self._agent.canonical_model
+        async with aclosing(
+            llm.generate_content_async(self._request, stream=self._streams)
+        ) as answers:
+            while True:
+                try:
+                    answer = await anext(answers)
+                except StopAsyncIteration:
+                    return
+                except Exception as error:  # noqa: BLE001  callbacks may answer for any error
+                    yield await self._recovered(error)
+                    return
+                yield self._checked(await self._after(answer))
+
+    async def _before(self) -> LlmResponse | None:
+        answer = await self._plugins.run_before_model_callback(
+            callback_context=self._context, llm_request=self._request
+        )
+        if answer is not None:
+            return answer
+        callbacks = self._agent.canonical_before_model_callbacks
+        if not callbacks:
+            return None
+        result: LlmResponse | None = await first_result(
+            callbacks, is_truthy, callback_context=self._context, llm_request=self._request
+        )
+        return result
+
+    async def _after(self, answer: LlmResponse) -> LlmResponse:
+        replaced = await self._plugins.run_after_model_callback(
+            callback_context=self._context, llm_response=answer
+        )
+        if replaced is None and (callbacks := self._agent.canonical_after_model_callbacks):
+            replaced = await first_result(
+                callbacks, is_truthy, callback_context=self._context, llm_response=answer
+            )
+        return answer if replaced is None else _completed(replaced, answer)
+
+    async def _recovered(self, error: Exception) -> LlmResponse:
+        """What callbacks answer in place of an error; without an answer it is raised again."""
+        answer = await self._plugins.run_on_model_error_callback(
+            callback_context=self._context, llm_request=self._request, error=error
+        )
+        if answer is None:
+            answer = await first_result(
+                self._agent.canonical_on_model_error_callbacks,
+                is_not_none,
+                callback_context=self._context,
+                llm_request=self._request,
+                error=error,
+            )
+        if answer is None:
+            raise error
+        return answer
+
+    def _checked(self, answer: LlmResponse) -> LlmResponse:
+        """Mark an answer that ended well but says nothing: nobody could act on it."""
+        empty = (
+            not answer.partial
+            and answer.error_code is None
+            and answer.finish_reason == types.FinishReason.STOP
+            and not says_something(answer.content)
+        )
+        has_parts = answer.content is not None and bool(answer.content.parts)
+        if empty and (has_parts or not self._streams):
+            answer.error_code = NO_CONTENT
+            answer.error_message = "The model ended its answer without saying anything."
+        return answer
+
+
+def _completed(replaced: LlmResponse, original: LlmResponse) -> LlmResponse:
+    """A callback's answer is as partial as the one it replaces, and has its token counts."""
+    for name in ("partial", "turn_complete", "usage_metadata"):
+        if getattr(replaced, name) is None:
+            setattr(replaced, name, getattr(original, name))
+    return replaced

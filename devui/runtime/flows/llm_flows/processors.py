@@ -1,0 +1,81 @@
+"""The steps that prepare a request, in a list where each has a name (adk-runtime 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+
+Prepare = Callable[["InvocationContext", "LlmRequest"], Awaitable[None]]
+Run = Callable[["InvocationContext", "LlmRequest"], AsyncIterator["Event"]]
+
+
+def agent_of(ctx: InvocationContext) -> LlmAgent:
+    """The agent whose request is prepared; only agents with a model have flows."""
+    return cast("LlmAgent", ctx.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestProcessor:
+    """One step. Most only `prepare` the request; one that yields events is a `run`."""
+
+    name: str
+    prepare: Prepare | None = None
+    """Changes the request."""
+    run: Run | None = None
+    """Changes the request and yields events, each committed before it goes on."""
+
+
+class Processors:
+    """An ordered list of named steps.
+
+    The order matters: instructions before contents, and so on. So a new step is
+    put before or after one that it needs.
+    """
+
+    def __init__(self, processors: Iterable[RequestProcessor] = ()) -> None:
+        self._processors = list(processors)
+
+    def __iter__(self) -> Iterator[RequestProcessor]:
+        return iter(self._processors)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the steps in order."""
+        return [processor.name for processor in self._processors]
+
+    def get(self, name: str) -> RequestProcessor:
+        """The step of that name; KeyError names those there are."""
+        return self._processors[self._index(name)]
+
+    def append(self, processor: RequestProcessor) -> None:
+        """Add a step at the end."""
+        self._processors.append(processor)
+
+    def replace(self, name: str, processor: RequestProcessor) -> None:
+        """Put a step in the place of another."""
+        self._processors[self._index(name)] = processor
+
+    def insert_before(self, name: str, processor: RequestProcessor) -> None:
+        """Add a step before another."""
+        self._processors.insert(self._index(name), processor)
+
+    def insert_after(self, name: str, processor: RequestProcessor) -> None:
+        """Add a step after another."""
+        self._processors.insert(self._index(name) + 1, processor)
+
+    def remove(self, name: str) -> None:
+        """Leave a step out."""
+        del self._processors[self._index(name)]
+
+    def _index(self, name: str) -> int:
+        names = self.names
+        if name not in names:
+            raise KeyError(f"There is no request processor {name!r}; there are {names}.")
+        return names.index(name)

@@ -1,0 +1,16 @@
+"""The flow of an agent that works alone: itself and its tools."""
+
+from devui.runtime.flows.llm_flows.agent_tools import agent_tools
+from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
+from devui.runtime.flows.llm_flows.basic import basic
+from devui.runtime.flows.llm_flows.contents import contents
+from devui.runtime.flows.llm_flows.identity import identity
+from devui.runtime.flows.llm_flows.instructions import instructions
+from devui.runtime.flows.llm_flows.processors import Processors
+
+
+class SingleFlow(BaseLlmFlow):
+    """Instructions, history and tools; no other agents (adk-runtime 7.2)."""
+
+    def __init__(self) -> None:
+        super().__init__(Processors([basic, instructions, identity, contents(), agent_tools]))

@@ -1,0 +1,150 @@
+"""One tool call, with the callbacks around it (adk-runtime 6.5, 8.3)."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic_core import to_jsonable_python
+
+from devui.runtime.agents.context import Context
+from devui.runtime.callbacks import first_result, is_not_none
+from devui.runtime.flows.llm_flows.processors import agent_of
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event_actions import EventActions
+
+
+class ToolCall:
+    """The execution of one function call of a model.
+
+    Plugins are asked before the agent's own callbacks, and a plugin that answers
+    keeps the agent's from being asked.
+    """
+
+    def __init__(
+        self, ctx: InvocationContext, call: types.FunctionCall, tools: Mapping[str, BaseTool]
+    ) -> None:
+        self._plugins = ctx.plugin_manager
+        self._agent = agent_of(ctx)
+        self._call = call
+        self._known = list(tools)
+        self._tool = tools.get(call.name or "")
+        # A callback may change the arguments; the event that holds the call must not change.
+        self._args: dict[str, Any] = copy.deepcopy(call.args) if call.args else {}
+        self._context = Context(ctx, function_call_id=call.id)
+
+    @property
+    def actions(self) -> EventActions:
+        """What the tool and its callbacks changed."""
+        return self._context.actions
+
+    async def run(self) -> types.Part | None:
+        """The function response; None if a long-running tool has none yet.
+
+        Raises:
+            Exception: what the tool raised, unless a callback answered in its place;
+                and what a callback raised.
+        """
+        if self._tool is None:
+            return self._part(await self._run_unknown(_UnknownTool(self._call.name or "")))
+        tool = self._tool
+        result = await self._before(tool)
+        if result is None:
+            result = await self._run_guarded(tool)
+        replaced = await self._after(tool, result)
+        result = result if replaced is None else replaced
+        if tool.is_long_running and not result:
+            return None
+        return self._part(result)
+
+    async def _run_unknown(self, tool: BaseTool) -> Any:
+        """Callbacks may still answer for a tool that the agent does not have."""
+        result = await self._before(tool)
+        if result is not None:
+            return result
+        error = ValueError(
+            f"There is no tool {tool.name!r}. The tools are: {', '.join(self._known) or 'none'}."
+        )
+        result = await self._on_error(tool, error)
+        return {"error": str(error)} if result is None else result
+
+    async def _run_guarded(self, tool: BaseTool) -> Any:
+        try:
+            return await tool.run_async(args=self._args, tool_context=self._context)
+        except Exception as error:  # whatever users' tools raise, callbacks may answer for it
+            result = await self._on_error(tool, error)
+            if result is None:
+                raise
+            return result
+
+    async def _before(self, tool: BaseTool) -> Any:
+        result = await self._plugins.run_before_tool_callback(
+            tool=tool, tool_args=self._args, tool_context=self._context
+        )
+        if result is not None:
+            return result
+        callbacks = self._agent.canonical_before_tool_callbacks
+        return await first_result(
+            callbacks, is_not_none, tool=tool, args=self._args, tool_context=self._context
+        )
+
+    async def _after(self, tool: BaseTool, result: Any) -> Any:
+        replaced = await self._plugins.run_after_tool_callback(
+            tool=tool, tool_args=self._args, tool_context=self._context, result=result
+        )
+        if replaced is not None:
+            return replaced
+        return await first_result(
+            self._agent.canonical_after_tool_callbacks,
+            is_not_none,
+            tool=tool,
+            args=self._args,
+            tool_context=self._context,
+            tool_response=result,
+        )
+
+    async def _on_error(self, tool: BaseTool, error: Exception) -> Any:
+        result = await self._plugins.run_on_tool_error_callback(
+            tool=tool, tool_args=self._args, tool_context=self._context, error=error
+        )
+        if result is not None:
+            return result
+        return await first_result(
+            self._agent.canonical_on_tool_error_callbacks,
+            is_not_none,
+            tool=tool,
+            args=self._args,
+            tool_context=self._context,
+            error=error,
+        )
+
+    def _part(self, result: Any) -> types.Part:
+        response = types.FunctionResponse(
+            id=self._call.id, name=self._call.name, response=_as_response(result)
+        )
+        return types.Part(function_response=response)
+
+
+class _UnknownTool(BaseTool):
+    """Stands in callbacks for a tool that the model made up."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, description="The agent has no such tool.")
+
+
+def _as_response(result: Any) -> dict[str, Any]:
+    """The result in the form of JSON, a dict as it is and anything else under `result`.
+
+    What JSON cannot hold becomes its repr, so that one odd value loses no event.
+    """
+    response = result if isinstance(result, dict) else {"result": result}
+    jsonable: dict[str, Any] = to_jsonable_python(
+        response, serialize_unknown=True, bytes_mode="base64"
+    )
+    return jsonable

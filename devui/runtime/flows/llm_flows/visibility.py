@@ -1,0 +1,70 @@
+"""Which events of a session an agent's model may see (adk-runtime 5.6, 7.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+if TYPE_CHECKING:
+    from devui.runtime.events.event import Event
+
+USER = "user"
+_INTERNAL_CALLS = frozenset({"adk_framework", "adk_request_credential", "adk_request_confirmation"})
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """From where a session is looked at: an agent on its branch."""
+
+    agent: str
+    branch: str | None = None
+    scope: str | None = None
+    """The isolation scope of a delegated task."""
+    foreign_thoughts: bool = False
+    """Whether the thoughts of other agents are shown."""
+
+
+def is_visible(event: Event, view: View) -> bool:
+    """Whether the event says something, and says it to this view."""
+    return (
+        event.isolation_scope == view.scope
+        and is_on_path(event.branch, view.branch)
+        and says_something(event.content)
+        and not _is_internal(event)
+    )
+
+
+def is_on_path(branch: str | None, own: str | None) -> bool:
+    """Whether an agent on branch `own` sees what happened on `branch`: the same or above it."""
+    if not branch or not own:
+        return True
+    return branch == own or own.startswith(f"{branch}.")
+
+
+def says_something(content: types.Content | None) -> bool:
+    """Whether there is more to a content than thoughts and blanks."""
+    if content is None or not content.role or not content.parts:
+        return False
+    return any(_says_something(part) for part in content.parts)
+
+
+def _says_something(part: types.Part) -> bool:
+    if part.text is not None:
+        return not part.thought and bool(part.text.strip())
+    return bool(
+        part.function_call
+        or part.function_response
+        or part.inline_data
+        or part.file_data
+        or part.executable_code
+        or part.code_execution_result
+    )
+
+
+def _is_internal(event: Event) -> bool:
+    """Talk between the runtime and its clients, such as requests for credentials."""
+    calls = (call.name for call in event.get_function_calls())
+    responses = (response.name for response in event.get_function_responses())
+    return not _INTERNAL_CALLS.isdisjoint((*calls, *responses))

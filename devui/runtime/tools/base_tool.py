@@ -1,0 +1,58 @@
+"""`BaseTool`: something that an agent's model may call."""
+
+from abc import ABC
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.models.llm_request import LlmRequest
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it is mandatory
+    """A tool: a declaration for the model, and what happens on a call (adk-runtime 8.1)."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        is_long_running: bool = False,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> None:
+        """Describe the tool.
+
+        Args:
+            name: What the model calls it by; unique within an agent.
+            description: Tells the model what the tool does and when to use it.
+            is_long_running: The result comes later: a call that returns nothing
+                pauses the turn until a client sends the function response.
+            custom_metadata: Free labels; must be JSON-able.
+        """
+        self.name = name
+        self.description = description
+        self.is_long_running = is_long_running
+        self.custom_metadata = custom_metadata
+
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        """How the tool is declared to the model; None for a tool that is not."""
+        return None
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
+        """Do what the model asked for and return the result.
+
+        A dict is the function response as it is; anything else is wrapped as
+        `{"result": value}`.
+        """
+        raise NotImplementedError(
+            f"The model called tool {self.name!r}, but {type(self).__name__} does not define"
+            " run_async(*, args, tool_context)."
+        )
+
+    async def process_llm_request(
+        self, *, tool_context: "Context", llm_request: LlmRequest
+    ) -> None:
+        """Prepare a request that goes out; by default, declare the tool in it."""
+        llm_request.append_tools([self])

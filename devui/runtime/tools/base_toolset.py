@@ -1,0 +1,70 @@
+"""`BaseToolset`: tools that are found out when they are needed."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+
+ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
+
+
+class BaseToolset(ABC):
+    """A source of tools, asked once per invocation (adk-runtime 8.9)."""
+
+    def __init__(
+        self, *, tool_filter: ToolFilter | None = None, tool_name_prefix: str | None = None
+    ) -> None:
+        """Choose and rename tools.
+
+        Args:
+            tool_filter: The names of the tools to offer, or a predicate; subclasses
+                apply it through `_is_tool_selected`.
+            tool_name_prefix: Put before each name, with an underscore.
+        """
+        self.tool_filter = tool_filter
+        self.tool_name_prefix = tool_name_prefix
+        self._listed: tuple[str | None, list[BaseTool]] | None = None
+
+    @abstractmethod
+    async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
+        """The tools that the agent may use in this context."""
+
+    async def get_tools_with_prefix(
+        self, readonly_context: "ReadonlyContext | None" = None
+    ) -> list[BaseTool]:
+        """`get_tools` under prefixed names; remembered until the invocation changes."""
+        invocation_id = readonly_context.invocation_id if readonly_context else None
+        if self._listed is None or self._listed[0] != invocation_id:
+            tools = await self.get_tools(readonly_context)
+            self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
+        return self._listed[1]
+
+    async def process_llm_request(  # noqa: B027  most toolsets have nothing to prepare
+        self, *, tool_context: "Context", llm_request: LlmRequest
+    ) -> None:
+        """Prepare a request that goes out, before the tools themselves do."""
+
+    async def close(self) -> None:  # noqa: B027  most toolsets hold nothing
+        """Release what the toolset holds; called when its runner closes."""
+
+    def _is_tool_selected(self, tool: BaseTool, readonly_context: "ReadonlyContext | None") -> bool:
+        if self.tool_filter is None:
+            return True
+        if isinstance(self.tool_filter, list):
+            return tool.name in self.tool_filter
+        return self.tool_filter(tool, readonly_context)
+
+    def _prefixed(self, tool: BaseTool) -> BaseTool:
+        if not self.tool_name_prefix:
+            return tool
+        # Requests declare a tool by its `name`, whatever its own declaration says.
+        renamed = copy.copy(tool)
+        renamed.name = f"{self.tool_name_prefix}_{tool.name}"
+        return renamed

@@ -1,0 +1,66 @@
+"""The declaration of a function for a model, made from its signature and docstring."""
+
+import inspect
+from typing import Any
+
+from google.genai import types
+from pydantic import Field, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+
+from devui.runtime.tools.function_signature import FunctionSignature
+
+
+def declare(signature: FunctionSignature, description: str) -> types.FunctionDeclaration:
+    """Declare a function: its parameters become a JSON schema (adk-runtime 8.2).
+
+    The whole docstring is the description. A function without parameters, or
+    with an annotation that cannot be resolved, is declared without a schema.
+
+    Raises:
+        ValueError: an annotation has no form in JSON.
+    """
+    return types.FunctionDeclaration(
+        name=signature.name,
+        description=description or None,
+        parameters_json_schema=_parameters_schema(signature),
+    )
+
+
+class _Schema(GenerateJsonSchema):
+    # A default that JSON cannot hold is left out: the model need not know it.
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012  pydantic's declaration
+        "skipped-choice",
+        "non-serializable-default",
+    }
+
+
+def _parameters_schema(signature: FunctionSignature) -> dict[str, Any] | None:
+    if not signature.parameters or not signature.resolved:
+        return None
+    # Fields are numbered and carry the parameter's name as alias: pydantic refuses some names
+    # that functions may use (`_id`, `schema`, `copy`).
+    fields: dict[str, Any] = {
+        f"p{number}": (_annotation(parameter), _field(parameter))
+        for number, parameter in enumerate(signature.parameters.values())
+    }
+    try:
+        model = create_model(f"{signature.name}Params", **fields)
+        return model.model_json_schema(schema_generator=_Schema)
+    except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+        raise ValueError(
+            f"Tool {signature.name!r} cannot be declared to a model: {error.message}"
+            " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
+            " pydantic models)."
+        ) from error
+
+
+def _annotation(parameter: inspect.Parameter) -> Any:
+    empty = parameter.annotation is inspect.Parameter.empty
+    return Any if empty else parameter.annotation
+
+
+def _field(parameter: inspect.Parameter) -> Any:
+    if parameter.default is inspect.Parameter.empty:
+        return Field(alias=parameter.name)
+    return Field(alias=parameter.name, default=parameter.default)

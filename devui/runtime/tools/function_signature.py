@@ -1,0 +1,135 @@
+"""What a function's signature says: the parameters a model fills, and the context."""
+
+import functools
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from devui.runtime.agents.context import Context
+
+logger = logging.getLogger(__name__)
+
+_CONTEXT_NAME = "tool_context"
+_FILLABLE = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSignature:
+    """A function as a tool sees it; read once, when the tool is made."""
+
+    name: str
+    """`__name__`, or the class name of a callable object."""
+    doc: str
+    """The docstring, unindented; empty without one."""
+    parameters: Mapping[str, inspect.Parameter]
+    """What the model fills; annotations are resolved where they can be."""
+    context: str | None
+    """The parameter that gets the context and that the model does not see."""
+    resolved: bool
+    """Whether every annotation could be resolved."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> "FunctionSignature":
+        """Read a function, method, partial or callable object.
+
+        Raises:
+            ValueError: the signature cannot be read, or the function is a generator.
+        """
+        target = _unwrap(function)
+        name = _name(target)
+        if _is_generator(target):
+            raise ValueError(
+                f"Tool {name!r} is a generator function. A tool returns its result once:"
+                " replace `yield` by `return`."
+            )
+        parameters, resolved = _parameters(function, target, name)
+        context = _context_parameter(parameters)
+        fillable = {
+            key: parameter
+            for key, parameter in parameters.items()
+            if key != context and parameter.kind in _FILLABLE
+        }
+        doc = inspect.cleandoc(_doc(target))
+        return cls(name, doc, fillable, context, resolved)
+
+    @property
+    def mandatory(self) -> list[str]:
+        """The names of the parameters without a default."""
+        return [
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.default is inspect.Parameter.empty
+        ]
+
+
+def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _name(target: Callable[..., Any]) -> str:
+    return getattr(target, "__name__", None) or type(target).__name__
+
+
+def _doc(target: Callable[..., Any]) -> str:
+    """The docstring; of a callable object, its own or else that of `__call__`."""
+    return target.__doc__ or getattr(type(target).__call__, "__doc__", None) or ""
+
+
+def _is_generator(target: Callable[..., Any]) -> bool:
+    kinds = (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    return any(kind(target) or kind(type(target).__call__) for kind in kinds)
+
+
+def _parameters(
+    function: Callable[..., Any], target: Callable[..., Any], name: str
+) -> tuple[dict[str, inspect.Parameter], bool]:
+    """The parameters with resolved annotations, and whether all could be resolved."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except TypeError as error:
+        raise ValueError(
+            f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
+            " Wrap it in a Python function with annotated parameters."
+        ) from error
+    hints, resolved = _hints(target, name)
+    return {
+        key: parameter.replace(annotation=hints.get(key, parameter.annotation))
+        for key, parameter in parameters.items()
+    }, resolved
+
+
+def _hints(target: Callable[..., Any], name: str) -> tuple[dict[str, Any], bool]:
+    annotated = target if hasattr(target, "__name__") else type(target).__call__
+    try:
+        return get_type_hints(annotated, include_extras=True), True
+    except (NameError, AttributeError, TypeError) as error:
+        logger.warning(
+            "Tool %r has an annotation that cannot be resolved (%s): its parameters are not"
+            " declared to the model. Import the type at the top of the tool's module.",
+            name,
+            error,
+        )
+        return {}, False
+
+
+def _context_parameter(parameters: Mapping[str, inspect.Parameter]) -> str | None:
+    for name, parameter in parameters.items():
+        if _is_context(parameter.annotation):
+            return name
+    return _CONTEXT_NAME if _CONTEXT_NAME in parameters else None
+
+
+def _is_context(annotation: Any) -> bool:
+    """Whether an annotation is the context class, also as `Context | None`."""
+    if get_origin(annotation) in (Union, UnionType):
+        return any(_is_context(member) for member in get_args(annotation))
+    return isinstance(annotation, type) and issubclass(annotation, Context)

@@ -1,0 +1,26 @@
+"""`LongRunningFunctionTool`: a function whose result arrives later."""
+
+from collections.abc import Callable
+from typing import Any
+
+from devui.runtime.tools.function_tool import FunctionTool
+
+_NOTE = (
+    "NOTE: This operation takes long. If it has already answered with an intermediate or"
+    " pending status, do not call it again."
+)
+
+
+class LongRunningFunctionTool(FunctionTool):
+    """A function tool that may answer later (adk-runtime 8.4).
+
+    Returning None pauses the turn after the function-call event; a client sends
+    the function response when it has one. Returning a value gives the model an
+    interim response.
+    """
+
+    def __init__(self, func: Callable[..., Any]) -> None:
+        """Wrap a function; the note that it takes long is added to its description."""
+        super().__init__(func)
+        self.is_long_running = True
+        self.description = f"{self.description}\n\n{_NOTE}" if self.description else _NOTE

@@ -1,0 +1,1 @@
+"""Public helpers, at the module paths that agent code imports them from."""

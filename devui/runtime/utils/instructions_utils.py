@@ -1,0 +1,93 @@
+"""Filling instructions from state and artifacts (adk-runtime 6.3)."""
+
+import re
+
+from google.genai import types
+
+from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.sessions.state import State
+
+# `{name}`, but not `${name}` nor `\{name}`; the text inside decides whether it is a template.
+_TEMPLATE = re.compile(r"(?<![$\\{])\{+[^{}]*\}+")
+_ARTIFACT = "artifact."
+_PREFIXES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
+
+
+async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
+    """Fill `{key}`, `{app:key}` and `{artifact.name}`; a `?` before `}` makes it optional.
+
+    A value of None gives an empty text, and so does an optional one that is
+    missing. Braces around anything that is not a name stay as they are, so JSON
+    in an instruction is safe; `${x}` and `\\{x}` stay as they are too.
+
+    Raises:
+        KeyError: a key or an artifact that is not optional does not exist.
+        ValueError: an artifact is asked for and the runner has no artifact service.
+    """
+    filled: list[str] = []
+    position = 0
+    for found in _TEMPLATE.finditer(template):
+        filled.append(template[position : found.start()])
+        filled.append(await _fill(found[0], readonly_context))
+        position = found.end()
+    filled.append(template[position:])
+    return "".join(filled)
+
+
+async def _fill(braced: str, context: ReadonlyContext) -> str:
+    inner = braced.strip("{}").strip()
+    name = inner.removesuffix("?")
+    optional = name != inner
+    if name.startswith(_ARTIFACT):
+        return await _artifact(name.removeprefix(_ARTIFACT), context, optional=optional)
+    if not _is_key(name):
+        return braced
+    if name in context.state:
+        value = context.state[name]
+        return "" if value is None else str(value)
+    if optional:
+        return ""
+    raise KeyError(
+        f"The instruction of agent {context.agent_name!r} needs the state key {name!r}, which"
+        f" is not set. Set it before the agent runs, or write {{{name}?}} if it may be missing."
+    )
+
+
+async def _artifact(filename: str, context: ReadonlyContext, *, optional: bool) -> str:
+    invocation = context._invocation_context
+    if invocation.artifact_service is None:
+        raise ValueError(
+            f"The instruction of agent {context.agent_name!r} needs artifact {filename!r}, but the"
+            " runner has no artifact service: Runner(artifact_service=...)."
+        )
+    artifact = await invocation.artifact_service.load_artifact(
+        app_name=invocation.app_name,
+        user_id=invocation.user_id,
+        session_id=invocation.session.id,
+        filename=filename,
+    )
+    if artifact is not None:
+        return _artifact_text(artifact)
+    if optional:
+        return ""
+    raise KeyError(
+        f"The instruction of agent {context.agent_name!r} needs artifact {filename!r}, which does"
+        f" not exist. Save it first, or write {{artifact.{filename}?}} if it may be missing."
+    )
+
+
+def _artifact_text(artifact: types.Part) -> str:
+    if artifact.text is not None:
+        return artifact.text
+    data = artifact.inline_data
+    if data is None or data.data is None:
+        return ""
+    if (data.mime_type or "").startswith("text/"):
+        return data.data.decode(errors="replace")
+    return f"[{data.mime_type or 'binary'} artifact, {len(data.data)} bytes]"
+
+
+def _is_key(name: str) -> bool:
+    """Whether this may be a state key: an identifier, with or without a known prefix."""
+    prefix = next((prefix for prefix in _PREFIXES if name.startswith(prefix)), "")
+    return name.removeprefix(prefix).isidentifier()
