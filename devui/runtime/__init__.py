@@ -6,12 +6,18 @@ from devui.runtime.exports import lazy
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+    from devui.runtime.agents.llm_agent import Agent
     from devui.runtime.events.event import Event
     from devui.runtime.runners import Runner
 
-__all__ = ["Context", "Event", "Runner"]
+__all__ = ["Agent", "Context", "Event", "Runner"]
 
 __getattr__ = lazy(
     __name__,
-    {"Context": "agents.context", "Event": "events.event", "Runner": "runners"},
+    {
+        "Agent": "agents.llm_agent",
+        "Context": "agents.context",
+        "Event": "events.event",
+        "Runner": "runners",
+    },
 )
