@@ -47,6 +47,10 @@ _COMMENT: Final = b":\n\n"
 _FAREWELL_SECONDS: Final = 1.0
 
 
+class _Stalled(Exception):
+    """The reader took nothing for too long."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One event on the wire.
@@ -173,7 +177,7 @@ class EventStream(Response):
             self._report(writer.exception())
 
     def _report(self, problem: BaseException | None) -> None:
-        if isinstance(problem, TimeoutError):
+        if isinstance(problem, _Stalled):
             _log.info("a stream was dropped: its reader took nothing for a while")
         elif problem is not None:
             raise problem
@@ -203,8 +207,11 @@ class EventStream(Response):
         await self._send(send, b"", more=False)
 
     async def _send(self, send: Send, body: bytes, *, more: bool = True) -> None:
-        async with asyncio.timeout(self._manner.stalled):
-            await send({"type": "http.response.body", "body": body, "more_body": more})
+        try:
+            async with asyncio.timeout(self._manner.stalled):
+                await send({"type": "http.response.body", "body": body, "more_body": more})
+        except TimeoutError as error:
+            raise _Stalled from error
 
 
 _HEADERS: Final[Mapping[str, str]] = {"X-Accel-Buffering": "no", "Cache-Control": "no-store"}

@@ -1,0 +1,143 @@
+"""How errors are shown: as ADK's JSON on its API, as a page in a tab, as a notice to htmx.
+
+An answer to htmx is one `<hx-partial>` into the page's `#notice`, which is placed whatever the
+element that asked does with the rest; the element's own target stays as it was. Text of the
+request reaches a page through autoescaping only, and never for an unexpected error (R12).
+"""
+
+import logging
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import ClassVar, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from devui.web.errors import EdgeError
+from devui.web.htmx import HtmxRequest, keep_url
+from devui.web.render import Renderer
+
+Handler = Callable[[Request, Exception], Response]
+Translation = Mapping[type[Exception], type[EdgeError]]
+"""Errors of the floors below, and what they are at the edge; their text goes along."""
+
+_log = logging.getLogger(__name__)
+
+_API: Final = re.compile(
+    r"/(?:list-apps|run|run_sse|run_live|health|version|(?:dev|debug)/.*|apps/[^/]+/users(?:/.*)?)"
+)
+"""The paths of ADK's REST API (adk-web 1.2 to 1.7)."""
+
+_UNEXPECTED: Final = "Something went wrong inside devui. Its log has the details under this id."
+_TITLES: Final[Mapping[int, str]] = {
+    400: "That request cannot be read",
+    404: "Not found",
+    405: "That cannot be done here",
+    409: "That cannot be done now",
+    413: "Too large",
+    422: "That does not fit",
+    500: "Unexpected error",
+    503: "Busy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPage:
+    """An error that fills a tab."""
+
+    template: ClassVar[str] = "pages/error.html"
+
+    title: str
+    detail: str
+    error_id: str | None
+    """What to look for in the log; for unexpected errors only."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorNotice:
+    """The same error as a notice on the page that asked."""
+
+    template: ClassVar[str] = "parts/error_notice.html"
+
+    title: str
+    detail: str
+    error_id: str | None
+
+
+class ErrorAnswers:
+    """Turns exceptions into responses."""
+
+    def __init__(self, renderer: Renderer, translation: Translation | None = None) -> None:
+        self._renderer = renderer
+        self._translation = dict(translation or {})
+
+    def handlers(self) -> dict[type[Exception], Handler]:
+        """Return what Starlette takes as `exception_handlers`."""
+        return {
+            EdgeError: self._edge,
+            HTTPException: self._http,
+            Exception: self._unexpected,
+            **dict.fromkeys(self._translation, self._translated),
+        }
+
+    def _edge(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, EdgeError)  # noqa: S101  (as registered)
+        if _is_api(request):
+            detail = error.detail
+            listed = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
+            return JSONResponse({"detail": listed}, error.status, error.headers)
+        return self._shown(request, error.status, str(error), headers=error.headers)
+
+    def _translated(self, request: Request, error: Exception) -> Response:
+        kinds = (self._translation.get(kind) for kind in type(error).__mro__)
+        edge = next(kind for kind in kinds if kind is not None)
+        return self._edge(request, edge(str(error)))
+
+    def _http(self, request: Request, error: Exception) -> Response:
+        """Starlette's own: no such route, no such method."""
+        assert isinstance(error, HTTPException)  # noqa: S101  (as registered)
+        headers = dict(error.headers or {})
+        if _is_api(request):
+            return JSONResponse({"detail": error.detail}, error.status_code, headers)
+        return self._shown(request, error.status_code, error.detail, headers=headers)
+
+    def _unexpected(self, request: Request, error: Exception) -> Response:
+        """Answer with an id; the server logs the traceback, which carries it as a note."""
+        error_id = secrets.token_hex(4)
+        error.add_note(f"error id {error_id}")
+        _log.error("error id %s: %s %r", error_id, request.method, request.url.path)
+        if _is_api(request):
+            return PlainTextResponse("Internal Server Error", 500, {"X-Error-Id": error_id})
+        return self._shown(request, 500, _UNEXPECTED, error_id=error_id)
+
+    def _shown(
+        self,
+        request: Request,
+        status: int,
+        detail: str,
+        *,
+        error_id: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
+        title = _TITLES.get(status) or HTTPStatus(status).phrase
+        asked_by = HtmxRequest.read(request.headers)
+        if asked_by and not asked_by.restores:
+            notice = ErrorNotice(title, detail, error_id)
+            return self._renderer.page(
+                notice, status=status, headers={**(headers or {}), **keep_url()}
+            )
+        page = ErrorPage(title, detail, error_id)
+        return self._renderer.page(page, status=status, headers=headers)
+
+
+def _is_api(request: Request) -> bool:
+    """Tell whether JSON is wanted: on ADK's paths, and by whoever asks for no HTML."""
+    if HtmxRequest.read(request.headers):
+        return False
+    if _API.fullmatch(request.url.path):
+        return True
+    return "text/html" not in request.headers.get("accept", "")

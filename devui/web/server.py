@@ -1,0 +1,97 @@
+"""The HTTP server: uvicorn with the settings a local tool needs, and an end that ends (R11, R56).
+
+uvicorn waits for running responses before it tells the application to stop, so one open event
+stream would hold the process for ever. Whoever keeps streams open registers a hook here, and the
+hooks run first. The first Ctrl-C ends in order; the second one ends at once, which loses nothing:
+what a page was shown was committed before.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from types import FrameType
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+Hook = Callable[[], Awaitable[None]]
+"""Called once when the server is about to stop."""
+
+HOOK_SECONDS: Final = 3.0
+"""How long one hook may take before the others go on."""
+
+GRACE_SECONDS: Final = 2
+"""How long running responses may take after the hooks."""
+
+HEADER_BYTES: Final = 32_768
+"""The most that the head of a request may hold."""
+
+_KEEP_ALIVE_SECONDS: Final = 30
+_log = logging.getLogger(__name__)
+
+
+def settings(app: ASGIApp) -> uvicorn.Config:
+    """Return uvicorn's settings for `app`; sockets are handed to `Server.serve`."""
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,  # query strings may hold a sign-in code
+        proxy_headers=False,  # on by default, and then any local process may claim any address
+        server_header=False,
+        h11_max_incomplete_event_size=HEADER_BYTES,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+class Server(uvicorn.Server):
+    """One server; `serve(sockets=…)` returns when it has ended in order."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+        """Set as soon as requests are answered."""
+        self._hooks: list[Hook] = []
+
+    def before_shutdown(self, hook: Hook) -> None:
+        """Run `hook` before waiting for open responses; hooks run in the order they came."""
+        self._hooks.append(hook)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so."""
+        await super().startup(sockets)
+        self.ready.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Run every hook, then let uvicorn wait and stop the application."""
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(super().shutdown, sockets)
+            for hook in reversed(self._hooks):
+                stack.push_async_callback(_bounded, hook)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop in order, or at once on the second Ctrl-C.
+
+        Unlike uvicorn's, this keeps no list of signals to raise again: a server that was asked to
+        stop and did ends with exit code 0.
+        """
+        if self.should_exit and sig == signal.SIGINT:
+            os._exit(128 + sig)
+        self.should_exit = True
+
+
+async def _bounded(hook: Hook) -> None:
+    try:
+        async with asyncio.timeout(HOOK_SECONDS):
+            await hook()
+    except TimeoutError:
+        _log.error("a shutdown hook took more than %.0f s and was left behind", HOOK_SECONDS)
