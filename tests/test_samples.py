@@ -124,16 +124,23 @@ def test_every_sample_says_what_it_shows_and_has_three_prompts(name: str) -> Non
     assert f"`{name}`" in guide
 
 
+async def answered(conversation: Conversation, *prompts: str) -> None:
+    """Every prompt, one after another, gets a final answer with all its templates filled."""
+    for prompt in prompts:
+        events = await conversation.say(prompt)
+        assert events[-1].is_final_response()
+        assert texts(events)[-1]
+        assert not re.search(r"\{\w+", texts(events)[-1]), "a template was not filled"
+
+
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"faulty"}))
 async def test_every_prompt_is_answered_in_order_and_alone(name: str) -> None:
-    together = await open_sample(name)
-    for prompt in prompts(name):
-        alone = await together.another()
-        for conversation in (together, alone):
-            events = await conversation.say(prompt)
-            assert events[-1].is_final_response()
-            assert texts(events)[-1]
-            assert not re.search(r"\{\w+", texts(events)[-1]), "a template was not filled"
+    first = await open_sample(name)
+    others = [(await first.another(), prompt) for prompt in prompts(name)]
+    await asyncio.gather(
+        answered(first, *prompts(name)),
+        *(answered(conversation, prompt) for conversation, prompt in others),
+    )
 
 
 async def test_travel_finds_flights_and_streams_the_answer() -> None:
