@@ -19,9 +19,9 @@ CAPACITY = 2000
 class Subscription(Generic[T]):
     """One reader's place in a topic; a context manager that leaves the topic at its end."""
 
-    def __init__(self, bus: "Bus[T]", topic: Hashable) -> None:
+    def __init__(self, bus: "Bus[T]", topics: tuple[Hashable, ...]) -> None:
         self._bus = bus
-        self._topic = topic
+        self._topics = topics
         self._items: deque[T] = deque()
         self._wake = asyncio.Event()
         self.closed = False
@@ -64,7 +64,7 @@ class Subscription(Generic[T]):
         trace: TracebackType | None,
     ) -> None:
         self.closed = True
-        self._bus.leave(self._topic, self)
+        self._bus.leave(self._topics, self)
 
 
 class Bus(Generic[T]):
@@ -79,21 +79,22 @@ class Bus(Generic[T]):
         for reader in tuple(self._readers.get(topic, ())):
             reader.put(item)
 
-    def subscribe(self, topic: Hashable) -> Subscription[T]:
-        """A reader of `topic` that sees everything published from now on."""
-        reader: Subscription[T] = Subscription(self, topic)
-        self._readers[topic].add(reader)
+    def subscribe(self, *topics: Hashable) -> Subscription[T]:
+        """A reader of the topics that sees everything published from now on, in order."""
+        reader: Subscription[T] = Subscription(self, topics)
+        for topic in topics:
+            self._readers[topic].add(reader)
         if self.closed:
             reader.close()
         return reader
 
-    def leave(self, topic: Hashable, reader: Subscription[T]) -> None:
+    def leave(self, topics: tuple[Hashable, ...], reader: Subscription[T]) -> None:
         """Forget a reader."""
-        readers = self._readers.get(topic)
-        if readers is not None:
+        for topic in topics:
+            readers = self._readers.get(topic, set())
             readers.discard(reader)
             if not readers:
-                del self._readers[topic]
+                self._readers.pop(topic, None)
 
     def readers(self, topic: Hashable) -> int:
         """How many read `topic` now."""

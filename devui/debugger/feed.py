@@ -5,7 +5,7 @@ live news after that moment follow. One that was too slow begins again where it 
 stream may be cut anywhere and go on from the last `seq` it has seen (R58).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from devui.debugger.bus import Bus, Subscription
@@ -40,14 +40,16 @@ def seq_of(news: News) -> int | None:
 
 
 async def follow(
-    journal: Journal, bus: Bus[News], session: int, after: int
-) -> AsyncIterator[Batch]:
+    journal: Journal, bus: Bus[News], session: int, after: int, *topics: str
+) -> AsyncGenerator[Batch, None]:
     """All news of a session past the journal's `after`, until the server stops.
+
+    `topics` are followed along with it, from now on.
 
     Raises TooFarBehind when more than `CATCH_UP` events were missed.
     """
     while True:
-        with bus.subscribe(session) as reader:
+        with bus.subscribe(session, *topics) as reader:
             now = await journal.head()
             yield Batch(now, await _missed(journal, session, after, now))
             after = max(after, now)
@@ -58,7 +60,7 @@ async def follow(
             return
 
 
-async def _live(reader: Subscription[News], since: int) -> AsyncIterator[Batch]:
+async def _live(reader: Subscription[News], since: int) -> AsyncGenerator[Batch, None]:
     """News as they come; those up to `since` were read from the journal already."""
     seen = since
     while items := await reader.batch():

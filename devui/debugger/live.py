@@ -74,6 +74,8 @@ class LiveRun:
     chunks: list[tuple[str, str]] = field(default_factory=list)
     """Partial events that wait to be written, as (event id, JSON text)."""
     output: list[OutputLine] = field(default_factory=list)
+    lines: int = 0
+    """How many lines were printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)
 
     def add_partial(self, text: str) -> None:
@@ -94,11 +96,12 @@ class LiveRun:
         self.chunks.append((event_id, text))
         self.chunk_counts[event_id] = self.chunk_counts.get(event_id, 0) + 1
 
-    def add_output(self, message: Output) -> list[OutputLine]:
-        """Take something printed or logged."""
+    def add_output(self, message: Output) -> tuple[int, OutputLine]:
+        """Take something printed or logged; its number within the run, from 1, and the line."""
         line = OutputLine(stream=message.stream, text=message.text, at=message.at)
         self.output.append(line)
-        return [line]
+        self.lines += 1
+        return self.lines, line
 
     def committed(self, author: str, branch: str | None) -> None:
         """What this author streamed on this branch is an event now."""

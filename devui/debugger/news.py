@@ -58,6 +58,8 @@ class OutputArrived:
     """The agent printed or logged."""
 
     run: str
+    first: int
+    """The number of the first line within the run, from 1."""
     lines: list[OutputLine]
 
 

@@ -192,8 +192,8 @@ class Runs:
                 live.add_partial(message.event)
                 self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
             elif isinstance(message, Output):
-                lines = live.add_output(message)
-                self._bus.publish(live.session.key, OutputArrived(live.row.id, lines))
+                number, line = live.add_output(message)
+                self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
             elif isinstance(message, RunEnded):
                 await self._finish(live, message)
             elif isinstance(message, WorkerGone):

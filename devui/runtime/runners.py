@@ -82,7 +82,7 @@ class Runner:
             plugin_close_timeout: Seconds that each plugin has for closing.
             auto_create_session: Create the sessions that are asked for and do not exist.
         """
-        self.app = _app(app, app_name, agent, node, plugins)
+        self.app = _app(app=app, app_name=app_name, agent=agent, node=node, plugins=plugins)
         self.app_name = app_name or self.app.name
         self.agent = self.app.root_agent
         self.artifact_service = artifact_service
@@ -126,7 +126,7 @@ class Runner:
         message = user_message(new_message) if new_message else None
         session = await self._session(user_id, session_id, config)
         answer = answered(message, session.events)
-        ctx = self._invocation(session, message, answer, invocation_id, config)
+        ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
         if ctx.end_of_agents.get(self.agent.name):
@@ -230,6 +230,7 @@ class Runner:
         session: Session,
         message: types.Content | None,
         answer: Answered | None,
+        *,
         invocation_id: str | None,
         config: RunConfig,
     ) -> InvocationContext:
@@ -346,6 +347,7 @@ class InMemoryRunner(Runner):
 
 
 def _app(
+    *,
     app: App | None,
     app_name: str | None,
     agent: BaseAgent | None,

@@ -6,7 +6,7 @@ the name of an icon; the colour is the style sheets' `--kind-…`.
 
 from typing import Final
 
-from devui.debugger.summary import Kind
+from devui.debugger.summary import KINDS, Kind
 
 WORDS: Final[dict[Kind, str]] = {
     "user": "user",
@@ -48,3 +48,8 @@ LOUDNESS: Final[dict[Kind, int]] = {
 def shape(kind: Kind, *, final: bool) -> str:
     """The name of the icon: text that is a final response has its own."""
     return "final" if kind == "text" and final else kind
+
+
+def kind_of(stored: str) -> Kind:
+    """A kind as the journal keeps it; one this version does not know is `other`."""
+    return next((kind for kind in KINDS if kind == stored), "other")

@@ -1,6 +1,7 @@
 """Runs as the pages show them: in the top bar, in the timeline, in the chat."""
 
 import json
+from dataclasses import asdict
 from typing import Any, Final
 
 from devui.store.rows import RunRow
@@ -9,6 +10,7 @@ from devui.web.links import stop_url
 from devui.web.moments import moment
 from devui.web.parts import Failure, RunEnd, RunNote, RunStatus, Status
 from devui.web.visible import visible
+from devui.wire.messages import AgentError
 
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",
@@ -67,6 +69,11 @@ def run_failure(error: str | None) -> Failure | None:
         return None
     told = json.loads(error)
     return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
+
+
+def agent_failure(error: AgentError) -> Failure:
+    """An exception of agent code, as a worker told it."""
+    return failure(asdict(error))
 
 
 def failure(told: dict[str, Any]) -> Failure:

@@ -12,6 +12,7 @@ from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.journal import Journal
 from devui.web.render import Renderer
+from devui.web.sse import Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Services:
     workers: Workers
     runs: Runs
     render: Renderer
+    streams: Streams
 
     @property
     def apps(self) -> AppFolder:

@@ -8,7 +8,6 @@ import asyncio
 import faulthandler
 import os
 import signal
-import sys
 from pathlib import Path
 
 from devui.wire.messages import AppFailed, AppLoaded, Shutdown, StartRun, StopRun, ToWorker
@@ -64,7 +63,7 @@ def main() -> None:
     """Run the worker until the server says so or is gone."""
     arguments = _arguments()
     agents: Path = arguments.agents.resolve()
-    faulthandler.enable(sys.__stderr__)
+    faulthandler.enable(2)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     link = Link(os.fdopen(arguments.down, "rb"), arguments.up, loop)

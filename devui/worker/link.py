@@ -70,8 +70,10 @@ class Link:
 
     def _read(self, receive: Receive, lost: Callable[[], None]) -> None:
         while (message := read_from_server(self._down)) is not None:
-            deliver = self._answer if isinstance(message, Reply) else receive
-            self._loop.call_soon_threadsafe(deliver, message)
+            if isinstance(message, Reply):
+                self._loop.call_soon_threadsafe(self._answer, message)
+            else:
+                self._loop.call_soon_threadsafe(receive, message)
         lost()
 
     def _answer(self, reply: Reply) -> None:

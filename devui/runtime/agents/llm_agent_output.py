@@ -1,16 +1,10 @@
 """Keeps an agent's answer in the state (adk-runtime 6.4)."""
 
-import json
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.genai import types
-from pydantic import TypeAdapter, ValidationError
-
 from devui.runtime.events.event import Event
-
-_FENCE = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", re.DOTALL | re.IGNORECASE)
+from devui.runtime.models.output_schema import parsed
 
 
 @dataclass(slots=True)
@@ -49,33 +43,6 @@ class OutputSaver:
                     f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
                 )
         return None
-
-
-def parsed(schema: Any, text: str) -> Any:
-    """The JSON in a text, checked against a schema; None values are left out.
-
-    Raises:
-        ValueError: it is not JSON, or not of that shape.
-    """
-    fenced = _FENCE.fullmatch(text)
-    source = fenced[1] if fenced else text
-    if isinstance(schema, dict | types.Schema):
-        return json.loads(source)
-    return conformed(schema, json.loads(source))
-
-
-def conformed(schema: Any, value: Any) -> Any:
-    """A value checked against a Python type, in the form of JSON without None values.
-
-    Raises:
-        ValueError: it is not of that shape.
-    """
-    adapter: TypeAdapter[Any] = TypeAdapter(schema)
-    try:
-        checked = adapter.validate_python(value)
-    except ValidationError as error:
-        raise ValueError(str(error)) from error
-    return adapter.dump_python(checked, mode="json", exclude_none=True)
 
 
 def _spoken(event: Event) -> str | None:

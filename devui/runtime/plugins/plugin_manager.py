@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -238,6 +239,10 @@ class PluginManager:
         if having is None:
             inherited = getattr(BasePlugin, hook_name)
             hooks = [(plugin, getattr(plugin, hook_name)) for plugin in self.plugins]
-            having = [(p, h) for p, h in hooks if getattr(h, "__func__", None) is not inherited]
+            having = [(p, h) for p, h in hooks if not _is(h, inherited)]
             self._hooks[hook_name] = having
         return having
+
+
+def _is(hook: _Hook, function: _Hook) -> bool:
+    return inspect.ismethod(hook) and hook.__func__ is function

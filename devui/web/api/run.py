@@ -6,7 +6,7 @@ one place where this differs from ADK's server on purpose.
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -56,7 +56,7 @@ async def run_sse(request: Request) -> Response:
     session, row, after = await _start(found, body, streaming=body.streaming)
     split = body.function_call_event_id is None
 
-    async def frames() -> AsyncIterator[str]:
+    async def frames() -> AsyncGenerator[str, None]:
         try:
             async with aclosing(_events(found, session, row, after)) as events:
                 async for event in events:
@@ -99,7 +99,7 @@ async def _start(
 
 async def _events(
     found: Services, session: SessionRow, row: RunRow, after: int
-) -> AsyncIterator[str]:
+) -> AsyncGenerator[str, None]:
     """The JSON of the run's events, without the user's own message; raises RunFailed."""
     async with aclosing(follow(found.journal, found.bus, session.key, after)) as batches:
         async for batch in batches:

@@ -26,25 +26,22 @@ class NativeEngine:
     def __init__(self, name: str, exported: App | BaseAgent, link: Link) -> None:
         self._name = name
         self._link = link
-        self._exported = exported
         self._sessions = WireSessionService(link, name)
-        services = {
-            "app_name": name,
-            "session_service": self._sessions,
-            "artifact_service": WireArtifactService(link),
-            "memory_service": InMemoryMemoryService(),
-        }
-        if isinstance(exported, App):
-            self._runner = Runner(app=exported, **services)
-        else:
-            self._runner = Runner(agent=exported, **services)
+        app, agent = (exported, None) if isinstance(exported, App) else (None, exported)
+        self._runner = Runner(
+            app=app,
+            agent=agent,
+            app_name=name,
+            session_service=self._sessions,
+            artifact_service=WireArtifactService(link),
+            memory_service=InMemoryMemoryService(),
+        )
 
     def describe(self) -> AppInfo:
         """What the app consists of."""
-        app = self._exported if isinstance(self._exported, App) else None
-        root = app.root_agent if app else self._exported
-        agents = list(_tree(root, None))
-        resumability = app.resumability_config if app else None
+        app = self._runner.app
+        resumability = app.resumability_config
+        agents = list(_tree(self._runner.agent, None))
         return AppInfo(
             name=self._name,
             description=agents[0].description,

@@ -12,6 +12,7 @@ from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.functions import execute, give_ids, long_running_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
+from devui.runtime.flows.llm_flows.output_schema import structured_answer
 from devui.runtime.flows.llm_flows.processors import Processors
 from devui.runtime.models.llm_request import LlmRequest
 
@@ -87,6 +88,8 @@ class BaseLlmFlow:
                     executed = await execute(ctx, calls, llm_request.tools_dict)
                     if executed.event is not None:
                         yield executed.event
+                        if answer := structured_answer(ctx, executed.event):
+                            yield answer
                     if executed.error is not None:
                         raise executed.error
 

@@ -6,6 +6,7 @@ from devui.runtime.flows.llm_flows.basic import basic
 from devui.runtime.flows.llm_flows.contents import contents
 from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
+from devui.runtime.flows.llm_flows.output_schema import output_schema
 from devui.runtime.flows.llm_flows.processors import Processors
 
 
@@ -13,4 +14,6 @@ class SingleFlow(BaseLlmFlow):
     """Instructions, history and tools; no other agents (adk-runtime 7.2)."""
 
     def __init__(self) -> None:
-        super().__init__(Processors([basic, instructions, identity, contents(), agent_tools]))
+        super().__init__(
+            Processors([basic, instructions, identity, contents(), output_schema, agent_tools])
+        )

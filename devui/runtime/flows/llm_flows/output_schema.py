@@ -1,0 +1,50 @@
+"""Asks the model for a structured answer (adk-runtime 6.4, 7.6)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from devui.runtime.events.event import Event
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.tools.set_model_response_tool import NAME, SetModelResponseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.models.llm_request import LlmRequest
+
+_INSTRUCTION = (
+    f"When you have your final answer, call `{NAME}` with it instead of writing it as text."
+)
+
+
+async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    agent = agent_of(ctx)
+    schema = agent.output_schema
+    if schema is None:
+        return
+    if not agent.tools or agent.canonical_model.capabilities.output_schema_and_tools:
+        llm_request.set_output_schema(schema)
+        return
+    # Most models take either a schema or tools, so here the answer itself becomes a tool.
+    llm_request.append_tools([SetModelResponseTool(schema)])
+    llm_request.append_instructions([_INSTRUCTION])
+
+
+def structured_answer(ctx: InvocationContext, responses: Event) -> Event | None:
+    """The answer that a model gave through the tool, as a model's text."""
+    answer = responses.actions.set_model_response
+    if answer is None:
+        return None
+    text = json.dumps(answer, ensure_ascii=False)
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=responses.author,
+        branch=ctx.branch,
+        content=types.Content(role="model", parts=[types.Part(text=text)]),
+    )
+
+
+output_schema = RequestProcessor("output_schema", prepare=_prepare)

@@ -1,0 +1,70 @@
+"""The tool by which a model gives a structured answer although it also has other tools."""
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.models.output_schema import conformed, json_schema
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+NAME = "set_model_response"
+
+
+class SetModelResponseTool(BaseTool):
+    """`set_model_response`, with the fields of an output schema as parameters (adk-runtime 7.6).
+
+    An answer that does not fit gives the model an error to correct itself by; one
+    that does becomes `actions.set_model_response`.
+    """
+
+    def __init__(self, output_schema: Any) -> None:
+        """Take answers of this shape: a pydantic model, any type of Python, or a JSON schema."""
+        super().__init__(
+            name=NAME, description="Give your final answer, in the required structure."
+        )
+        self._schema = output_schema
+        self._wrapped_in = _wrapper(output_schema)
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self._parameters(),
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
+        """Check the answer and keep it as the agent's response."""
+        value = args.get(self._wrapped_in) if self._wrapped_in else args
+        try:
+            response = conformed(self._schema, value)
+        except ValueError as error:
+            return {"error": f"The answer does not fit; correct it and call again. {error}"}
+        tool_context.actions.set_model_response = response
+        return response
+
+    def _parameters(self) -> dict[str, Any]:
+        schema = json_schema(self._schema)
+        if not self._wrapped_in:
+            return schema
+        definitions = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
+        name = self._wrapped_in
+        return {
+            "type": "object",
+            "properties": {name: schema},
+            "required": [name],
+            **definitions,
+        }
+
+
+def _wrapper(schema: Any) -> str | None:
+    """The parameter that holds an answer which has no named fields of its own."""
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return None
+    described = json_schema(schema)
+    if described.get("properties"):
+        return None
+    return "items" if described.get("type") == "array" else "response"

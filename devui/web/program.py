@@ -1,0 +1,121 @@
+"""Puts a server together and runs it to its end: the one place where everything meets."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+
+from devui.debugger.apps import AppFolder, UnknownApp
+from devui.debugger.bus import Bus
+from devui.debugger.news import News
+from devui.debugger.runs import NoSuchRun, Runs
+from devui.debugger.workers import Workers
+from devui.settings import Settings
+from devui.store.errors import (
+    BadValue,
+    EventConflict,
+    RunActive,
+    SessionExists,
+    SessionNotFound,
+)
+from devui.store.journal import Journal
+from devui.web.access import Access
+from devui.web.assets import Assets, VersionedFiles
+from devui.web.error_pages import ErrorAnswers
+from devui.web.errors import BadRequest, Conflict, NotFound
+from devui.web.guard import Guard
+from devui.web.hosts import Hosts
+from devui.web.login import LOGIN_PATH, Login
+from devui.web.policy import Policy
+from devui.web.render import Renderer
+from devui.web.routes import routes
+from devui.web.server import Server
+from devui.web.server import settings as uvicorn_settings
+from devui.web.services import Services
+from devui.web.sse import AWAY, Streams
+
+Announce = Callable[[str], None]
+
+_AT_THE_EDGE = {
+    UnknownApp: NotFound,
+    NoSuchRun: NotFound,
+    SessionNotFound: NotFound,
+    SessionExists: Conflict,
+    RunActive: Conflict,
+    EventConflict: Conflict,
+    BadValue: BadRequest,
+}
+"""What errors of the floors below are to whoever made the request."""
+
+
+async def serve(
+    settings: Settings, access: Access, listener: socket.socket, announce: Announce
+) -> None:
+    """Run a server on the listening socket until a signal ends it.
+
+    `announce` gets the address to open, once requests are answered. Raises JournalInUse and other
+    StoreErrors when the data folder cannot be used.
+    """
+    bus: Bus[News] = Bus()
+    folder = AppFolder.at(settings.agents)
+    async with (
+        await Journal.open(settings.data_dir) as journal,
+        Workers(folder, bus) as workers,
+        Runs(journal, workers, bus) as runs,
+    ):
+        found = Services(
+            settings=settings,
+            journal=journal,
+            bus=bus,
+            workers=workers,
+            runs=runs,
+            render=Renderer(Assets.find()),
+            streams=Streams(),
+        )
+        server = Server(uvicorn_settings(application(found, access)))
+        server.before_shutdown(lambda: _leave(found))
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_announced(server, settings, access, announce))
+            await server.serve(sockets=[listener])
+            server.ready.set()
+
+
+def application(found: Services, access: Access) -> Guard:
+    """The ASGI application: the guard around everything, answers to errors included."""
+    settings = found.settings
+    policy = Policy(
+        hosts=Hosts.here(settings.port, host=settings.host),
+        access=access if settings.auth else None,
+        port=settings.port,
+    )
+    login = Login(policy, found.render)
+    assets = Assets.find()
+    app = Starlette(
+        routes=[
+            Route(LOGIN_PATH, login.show, methods=["GET"]),
+            Route(LOGIN_PATH, login.submit, methods=["POST"]),
+            Mount("/static", VersionedFiles(assets)),
+            *routes,
+        ],
+        exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),
+    )
+    app.state.services = found
+    return Guard(app, policy, login)
+
+
+async def _leave(found: Services) -> None:
+    """Send readers home before the server waits for them (R56)."""
+    found.streams.close(AWAY)
+    found.bus.close()
+
+
+async def _announced(
+    server: Server, settings: Settings, access: Access, announce: Announce
+) -> None:
+    await server.ready.wait()
+    if not server.should_exit:
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        base = f"http://{host}:{settings.port}/"
+        announce(f"{base}login?code={access.new_code()}" if settings.auth else base)

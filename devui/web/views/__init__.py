@@ -1,0 +1,1 @@
+"""Views: read a request into a value, make one call, answer."""

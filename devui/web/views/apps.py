@@ -1,0 +1,35 @@
+"""`/`: the apps, and the sessions used last."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.web.lists import app_card, session_item
+from devui.web.pages import AppsPage
+from devui.web.services import services
+from devui.web.views.lookup import theme_of
+from devui.web.workbench import newest_run
+
+_RECENT = 10
+
+
+async def show(request: Request) -> Response:
+    """Every app that was found."""
+    found = services(request)
+    counts = await found.journal.sessions.counts()
+    recent = await found.journal.sessions.recent(_RECENT)
+    cards = []
+    for name in found.apps.names():
+        count, used = counts.get(name, (0, None))
+        cards.append(app_card(found.workers.status(name), count, used))
+    page = AppsPage(
+        theme=theme_of(request),
+        folder=str(found.settings.agents),
+        apps=tuple(cards),
+        recent=tuple(
+            [
+                session_item(row, await newest_run(found.journal, row.key), show_app=True)
+                for row in recent
+            ]
+        ),
+    )
+    return found.render.page(page)

@@ -1,0 +1,54 @@
+"""`/sessions/{key}`: the session page, its name and its end."""
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.news import SessionChanged
+from devui.web.errors import Conflict
+from devui.web.htmx import HtmxRequest
+from devui.web.inspection import inspector, tab_of, transport
+from devui.web.intake import read_form
+from devui.web.links import app_url, session_url
+from devui.web.parts import Selection
+from devui.web.views.lookup import event_of, session_of, theme_of
+from devui.web.workbench import session_page
+
+
+async def show(request: Request) -> Response:
+    """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
+    found, session = await session_of(request)
+    tab = request.query_params.get("tab")
+    row = await event_of(found, session, request.query_params.get("event"))
+    if HtmxRequest.read(request.headers).partial:
+        shown = await inspector(found, session, row, tab_of(tab, selected=row is not None))
+        bar = await transport(found, session, row, tab)
+        return found.render.page(Selection(shown, bar))
+    if session.app in found.apps.names():
+        found.workers.warm(session.app)
+    return found.render.page(await session_page(found, session, row, tab, theme_of(request)))
+
+
+async def rename(request: Request) -> Response:
+    """Give the session a title; an empty one takes it away."""
+    found, session = await session_of(request)
+    title = str((await read_form(request)).get("title") or "").strip()
+    row = await found.journal.sessions.rename(session.key, title or None)
+    found.bus.publish(session.key, SessionChanged(row))
+    return _done(request, session_url(session.key))
+
+
+async def delete(request: Request) -> Response:
+    """Delete the session with all its events."""
+    found, session = await session_of(request)
+    if found.runs.live(session.key) is not None:
+        raise Conflict("a run is under way on this session: stop it first")
+    await found.journal.sessions.delete(session.key)
+    found.bus.publish(session.key, SessionChanged(None))
+    return RedirectResponse(app_url(session.app), status_code=303)
+
+
+def _done(request: Request, url: str) -> Response:
+    """Nothing for htmx, which sees the change on the stream; the page again for a plain form."""
+    if HtmxRequest.read(request.headers):
+        return Response(status_code=204)
+    return RedirectResponse(url, status_code=303)

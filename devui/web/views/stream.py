@@ -1,0 +1,77 @@
+"""The streams: one per page, from where the page stands (R58)."""
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.feed import TooFarBehind, follow
+from devui.debugger.news import APPS
+from devui.store.rows import SessionRow
+from devui.web.lists import app_card
+from devui.web.live import LivePage
+from devui.web.push import replace
+from devui.web.services import Services, services
+from devui.web.sse import Message, stream_response
+from devui.web.views.lookup import session_of
+
+_PAUSE = 0.05
+"""Seconds between two messages at the least; what comes meanwhile goes out together."""
+_SHARE = 3
+"""A message is followed by at least so many times the time it took to render."""
+
+
+async def session(request: Request) -> Response:
+    """Everything that happens in a session after `after`, or after the last message received."""
+    found, row = await session_of(request)
+    after = max(_number(request.query_params.get("after")), _last_seen(request))
+    tail = request.query_params.get("tail") != "no"
+    messages = _session_messages(found, row, after, tail=tail)
+    return stream_response(messages, streams=found.streams)
+
+
+async def apps(request: Request) -> Response:
+    """Changes of the apps: loaded, changed on disk, broken."""
+    found = services(request)
+    return stream_response(_app_messages(found), streams=found.streams)
+
+
+async def _session_messages(
+    found: Services, row: SessionRow, after: int, *, tail: bool
+) -> AsyncGenerator[Message, None]:
+    page = LivePage(found, row, tail=tail)
+    await page.begin(after)
+    try:
+        async with aclosing(follow(found.journal, found.bus, row.key, after, APPS)) as batches:
+            async for batch in batches:
+                begun = time.monotonic()
+                html = await page.render(batch)
+                if html:
+                    yield Message(html, id=str(batch.seq))
+                await asyncio.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun)))
+    except TooFarBehind:
+        yield Message("", event="reset")
+
+
+async def _app_messages(found: Services) -> AsyncGenerator[Message, None]:
+    with found.bus.subscribe(APPS) as reader:
+        while await reader.batch():
+            counts = await found.journal.sessions.counts()
+            cards = [
+                app_card(found.workers.status(name), *counts.get(name, (0, None)))
+                for name in found.apps.names()
+            ]
+            pieces = [replace(f"#app-{card.name}", found.render.part(card)) for card in cards]
+            yield Message("".join(pieces))
+            await asyncio.sleep(_PAUSE)
+
+
+def _last_seen(request: Request) -> int:
+    return _number(request.headers.get("last-event-id"))
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 18 else 0

@@ -1,0 +1,113 @@
+"""A window of a session: the events around some point, as rows and as messages.
+
+Pages read only what they show: rows come from summaries, bodies are read for the chat alone, and of
+a very large event neither shows more than its summary.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from devui.debugger.summary import Summary
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow
+from devui.web.chat import conversation
+from devui.web.parts import ChatMessage, RunNote, TimelineItem
+from devui.web.rows import timeline_items
+from devui.web.runs import run_end, run_note
+
+SIZE = 200
+"""Events in a window."""
+_LARGE = 256 * 1024
+"""Bytes from which on an event's body is not read for the chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Some events in order, and the runs that ended among them other than by finishing."""
+
+    session: int
+    events: tuple[tuple[EventRow, Summary], ...]
+    bodies: dict[int, dict[str, Any]]
+    """The events' JSON by number."""
+    ends: tuple[RunRow, ...]
+    previous: EventRow | None
+    """The event before the window."""
+
+    def items(self, selected: int | None = None) -> tuple[TimelineItem, ...]:
+        """The rows of the timeline."""
+        items: list[TimelineItem] = []
+        before = self.previous
+        for events, end in self._segments():
+            items += timeline_items(events, previous=before, selected=selected)
+            before = events[-1][0] if events else before
+            row = run_end(end) if end else None
+            items += [row] if row else []
+        return tuple(items)
+
+    def messages(self) -> tuple[ChatMessage | RunNote, ...]:
+        """The messages of the chat."""
+        messages: list[ChatMessage | RunNote] = []
+        for events, end in self._segments():
+            told = [(row.number, self.bodies[row.number], summary) for row, summary in events]
+            messages += conversation(told, session=self.session)
+            note = run_note(end) if end else None
+            messages += [note] if note else []
+        return tuple(messages)
+
+    def _segments(
+        self,
+    ) -> Iterator[tuple[Sequence[tuple[EventRow, Summary]], RunRow | None]]:
+        """The events between the ends of runs, each with the end that follows."""
+        start = 0
+        for end in self.ends:
+            stop = start + sum(1 for row, _ in self.events[start:] if row.seq < end.seq)
+            yield self.events[start:stop], end
+            start = stop
+        yield self.events[start:], None
+
+
+async def window_before(journal: Journal, session: int, seq: int, *, size: int = SIZE) -> Window:
+    """The events just before a seq of the journal."""
+    rows = await journal.events.page(session, before=seq, limit=size + 1)
+    return await _window(journal, session, rows, size, until=seq)
+
+
+async def window_around(journal: Journal, session: int, row: EventRow) -> Window:
+    """The events on both sides of one."""
+    before = await journal.events.page(session, before=row.seq + 1, limit=SIZE // 2 + 1)
+    after = await journal.events.page(session, after=row.seq, limit=SIZE // 2)
+    rows = [*before, *after]
+    return await _window(journal, session, rows, SIZE, until=rows[-1].seq + 1)
+
+
+async def _window(
+    journal: Journal,
+    session: int,
+    rows: list[EventRow],
+    size: int,
+    *,
+    until: int,
+) -> Window:
+    """`rows` may begin with one event more than `size`: the one before the window."""
+    previous = rows[0] if len(rows) > size else None
+    shown = rows[1:] if previous else rows
+    small = [row.number for row in shown if row.size <= _LARGE]
+    bodies = await journal.events.bodies(session, small)
+    parsed = {row.number: json.loads(data) for row, data in bodies}
+    events = tuple((row, Summary.from_json(row.summary)) for row in shown)
+    for row, summary in events:
+        if row.number not in parsed:
+            parsed[row.number] = _stand_in(row, summary)
+    since = previous.seq if previous else 0
+    ended = [run for run in await journal.runs.since(session, since) if run_end(run)]
+    ends = tuple(run for run in ended if run.seq < until)
+    return Window(session, events, parsed, ends, previous)
+
+
+def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
+    """What the chat shows of an event that is too large to be read for it."""
+    told = f"{summary.text}\n\n*({row.size:,} bytes: open the event to see all of it)*"
+    role = "user" if summary.kind == "user" else "model"
+    return {"author": row.author, "content": {"role": role, "parts": [{"text": told}]}}

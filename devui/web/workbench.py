@@ -1,0 +1,180 @@
+"""The session page, put together from the journal and from the run that is under way."""
+
+from devui.debugger.apps import UnknownApp
+from devui.debugger.live import LiveRun, Streaming
+from devui.debugger.summary import Kind
+from devui.debugger.workers import AppStatus
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.web import parts
+from devui.web.examples import example_prompts
+from devui.web.figures import compact, plural, seconds
+from devui.web.inspection import inspector, tab_of, transport
+from devui.web.kinds import WORDS, shape
+from devui.web.links import app_url, delete_url, runs_url, stop_url, stream_url
+from devui.web.lists import app_menu, session_menu, session_name, session_title
+from devui.web.notices import notices
+from devui.web.pages import SessionPage, Theme
+from devui.web.rows import earlier
+from devui.web.runs import run_status
+from devui.web.services import Services
+from devui.web.visible import visible
+from devui.web.window import SIZE, Window, window_around, window_before
+
+_IN_MENU = 12
+_ROW_TEXT = 200
+
+
+def app_status(found: Services, name: str) -> AppStatus | None:
+    """What is known of an app; None when its folder is gone."""
+    try:
+        return found.workers.status(name)
+    except UnknownApp:
+        return None
+
+
+async def newest_run(journal: Journal, session: int) -> RunRow | None:
+    """The session's run that changed last."""
+    runs = await journal.runs.list(session)
+    return runs[0] if runs else None
+
+
+async def totals(journal: Journal, session: SessionRow) -> parts.Totals:
+    """The figures of the whole session."""
+    runs = await journal.runs.list(session.key)
+    spent = sum(run.ended - run.started for run in runs if run.ended is not None)
+    return parts.Totals(
+        events=compact(session.events),
+        tokens=compact(session.tokens or None),
+        seconds=seconds(spent if runs else None),
+    )
+
+
+def live_rows(live: LiveRun | None) -> parts.LiveRows:
+    """The rows of what is being streamed."""
+    streaming = live.streaming.values() if live else ()
+    return parts.LiveRows(tuple(_live_row(answer) for answer in streaming))
+
+
+def _live_row(answer: Streaming) -> parts.LiveRow:
+    kind: Kind = "call" if answer.calls else "text" if answer.text else "thought"
+    text = ", ".join(answer.calls) or answer.text or answer.thought
+    return parts.LiveRow(
+        shape=shape(kind, final=False),
+        kind=kind,
+        word=WORDS[kind],
+        author=visible(answer.author),
+        text=visible(text[-_ROW_TEXT:]),
+        chunks=plural(answer.chunks, "chunk"),
+    )
+
+
+def live_chat(live: LiveRun | None) -> parts.LiveChat:
+    """The bubbles of what is being streamed."""
+    if live is None:
+        return parts.LiveChat()
+    messages = tuple(
+        parts.LiveMessage(
+            author=visible(answer.author),
+            text=answer.text,
+            thought=answer.thought,
+            chunks=answer.chunks,
+        )
+        for answer in live.streaming.values()
+    )
+    return parts.LiveChat(messages, "" if messages else "working")
+
+
+def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.ComposerState:
+    """Whether a message can be sent now."""
+    if live is not None:
+        return parts.ComposerState("A run is under way", stop_url(live.row.id))
+    if app is None:
+        return parts.ComposerState("The app's folder is gone: this session can only be read")
+    return parts.ComposerState()
+
+
+async def session_page(
+    found: Services, session: SessionRow, row: EventRow | None, tab: str | None, theme: Theme
+) -> SessionPage:
+    """The whole page; the stream it names completes it from `head` on, without gap or double."""
+    journal = found.journal
+    head = await journal.head()
+    session = await journal.sessions.get(session.key) or session
+    window, tail = await _window(journal, session, row, head)
+    live, app = found.runs.live(session.key), app_status(found, session.app)
+    first = window.events[0][0] if window.events else None
+    return SessionPage(
+        theme=theme,
+        key=session.key,
+        name=session_name(session),
+        topbar=await _topbar(found, session),
+        chat=await _chat(found, session, window, live, app),
+        timeline=parts.Timeline(
+            items=window.items(row.number if row else None),
+            live=live_rows(live),
+            count=session.events,
+            earlier=earlier(session.key, first),
+        ),
+        inspector=await inspector(found, session, row, tab_of(tab, selected=row is not None)),
+        transport=await transport(found, session, row, tab),
+        stream_href=stream_url(session.key, head) + ("" if tail else "&tail=no"),
+        notices=notices(session.app, app, live),
+    )
+
+
+async def _window(
+    journal: Journal, session: SessionRow, row: EventRow | None, head: int
+) -> tuple[Window, bool]:
+    """The newest events, or those around the selected one; and whether new ones follow on."""
+    if row is None or row.number > session.events - SIZE:
+        return await window_before(journal, session.key, head + 1), True
+    return await window_around(journal, session.key, row), False
+
+
+async def _topbar(found: Services, session: SessionRow) -> parts.TopBar:
+    newest = await found.journal.sessions.list(session.app, limit=_IN_MENU)
+    return parts.TopBar(
+        app=session.app,
+        app_href=app_url(session.app),
+        apps=app_menu(found.apps.names(), session.app),
+        title=session_title(session),
+        sessions=session_menu(newest, session.key),
+        delete_action=delete_url(session.key),
+        user=visible(session.user),
+        session_id=visible(session.id),
+        run=run_status(await newest_run(found.journal, session.key)),
+        totals=await totals(found.journal, session),
+    )
+
+
+async def _chat(
+    found: Services,
+    session: SessionRow,
+    window: Window,
+    live: LiveRun | None,
+    app: AppStatus | None,
+) -> parts.Chat:
+    agent = app.info.agents[0].name if app and app.info else session.app
+    return parts.Chat(
+        welcome=await _welcome(found, session, app),
+        messages=window.messages(),
+        live=live_chat(live),
+        composer=parts.Composer(
+            action=runs_url(session.key),
+            placeholder=f"Message {visible(agent)}",
+            state=composer_state(live, app),
+        ),
+    )
+
+
+async def _welcome(found: Services, session: SessionRow, app: AppStatus | None) -> parts.Welcome:
+    keys = len(await found.journal.sessions.initial_state(session.key))
+    readme = found.apps.readme(session.app) if app else ""
+    return parts.Welcome(
+        app=session.app,
+        description=visible(app.info.description) if app and app.info else "",
+        prompts=tuple(parts.Prompt(text) for text in example_prompts(readme)),
+        action=runs_url(session.key),
+        initial_state=f"{plural(keys, 'state key')} set at the start" if keys else "",
+    )
