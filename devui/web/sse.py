@@ -230,23 +230,20 @@ async def _paced(
     heartbeat: float | None,
 ) -> AsyncGenerator[bytes, None]:
     """Yield encoded messages, and comments in silence, until the source or the seat ends."""
-    step: asyncio.Task[Message | None] | None = None
+    step = asyncio.create_task(_next(source), name="sse source")
     try:
-        while not farewell.done():
-            if step is None:
-                step = asyncio.create_task(_next(source), name="sse source")
+        while True:
             waiting: set[asyncio.Future[Any]] = {step, farewell}
             await asyncio.wait(waiting, timeout=heartbeat, return_when=asyncio.FIRST_COMPLETED)
-            if step.done():
-                message, step = step.result(), None
-                if message is None:
-                    return
+            if step.done() and (message := step.result()) is not None:
                 yield message.encode()
-            elif not farewell.done():
+                step = asyncio.create_task(_next(source), name="sse source")
+            elif step.done() or farewell.done():
+                return
+            else:
                 yield _COMMENT
     finally:
-        if step is not None:
-            await _stop(step)
+        await _stop(step)
         await source.aclose()
 
 
