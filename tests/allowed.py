@@ -6,15 +6,95 @@ A key is `path:Class.function`, or the path alone for a whole file.
 from collections.abc import Mapping
 
 MODULE_LINES: dict[str, str] = {}
+
 FUNCTION_LINES: dict[str, str] = {}
+
 COMPLEXITY: dict[str, str] = {}
-NESTING: dict[str, str] = {}
+
+NESTING = {
+    "devui/runtime/models/scripted_llm.py:ScriptedLlm.generate_content_async": (
+        "three kinds of step, and a generator cannot hand its yields to a helper"
+    ),
+}
+
 POSITIONAL: dict[str, str] = {}
-BROAD_EXCEPT: dict[str, str] = {}
-LITERAL_GETATTR: dict[str, str] = {}
-DYNAMIC_CODE: dict[str, str] = {}
-BUILT_SQL: dict[str, str] = {}
-SAFE_MARKUP: dict[str, str] = {}
+
+BROAD_EXCEPT = {
+    "devui/runtime/agents/base_agent.py:BaseAgent._call_after_cancelled": (
+        "users' callbacks; the cancellation goes on whatever they raise"
+    ),
+    "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
+        "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
+    ),
+    "devui/runtime/agents/parallel_agent.py:_produce": (
+        "carries any error of a branch to the consumer, who raises it again"
+    ),
+    "devui/runtime/flows/llm_flows/functions.py:execute": (
+        "keeps any tool's error until the responses of the others are stored, then raises it"
+    ),
+    "devui/runtime/flows/llm_flows/model_call.py:ModelCall._answers": (
+        "the model edge: on_model_error callbacks may answer for any error"
+    ),
+    "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._run_guarded": (
+        "the tool edge: on_tool_error callbacks may answer for any error"
+    ),
+    "devui/runtime/invocations/loop.py:run_and_commit": (
+        "the run edge: on_run_error callbacks are told, then it is raised again"
+    ),
+    "devui/runtime/invocations/loop.py:_call_after_run": (
+        "users' plugins; leaving a run early succeeds whatever they raise"
+    ),
+    "devui/runtime/invocations/toolsets.py:close_toolsets": (
+        "users' toolsets; one that fails to close holds up no other"
+    ),
+    "devui/runtime/plugins/plugin_manager.py:PluginManager.close": (
+        "users' plugins; all are closed, then the failures are raised"
+    ),
+    "devui/runtime/plugins/plugin_manager.py:PluginManager._first": (
+        "users' plugins; the error is raised again with the plugin's name"
+    ),
+    "devui/runtime/plugins/plugin_manager.py:PluginManager._tell_all": (
+        "users' plugins; telling them of an error must not hide that error"
+    ),
+    "devui/runtime/sessions/copies.py:deep_copy": (
+        "copying runs methods of users' classes, which raise what they like"
+    ),
+    "devui/store/database.py:_run_one": (
+        "an error belongs to the job's caller and not to the batch it was written with"
+    ),
+    "devui/worker/__main__.py:main": (
+        "importing an app may raise anything, SystemExit included; its author is told"
+    ),
+    "devui/worker/runs.py:Runs._run": (
+        "the run edge: agent code may raise anything, and it ends its run alone"
+    ),
+}
+
+LITERAL_GETATTR = {
+    "devui/runtime/tools/function_signature.py:_name": "callables of users need not have a name",
+    "devui/runtime/tools/function_signature.py:_doc": "nor a docstring on __call__",
+    "devui/runtime/tools/function_signature.py:_hints": "an object with __call__ has no __name__",
+    "devui/worker/engines/native.py:_tool_names": "tools of users: objects, functions or toolsets",
+}
+
+DYNAMIC_CODE = {
+    "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
+    "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",
+}
+
+BUILT_SQL = {
+    "devui/store/schema.py": "PRAGMA takes no parameters; the values are integers of ours",
+}
+
+SLEEPS = {
+    "devui/web/views/stream.py:_app_messages": "paces pushes that news has already called for",
+}
+
+SAFE_MARKUP = {
+    "devui/web/highlighting.py:highlighted": "every piece was escaped on the way in",
+    "devui/web/markdown.py:_convert": "cleaned by nh3 in the same expression (R18)",
+    "devui/web/render.py:Renderer.part": "the output of a template, which escapes by itself",
+}
 
 
 def settle(found: Mapping[str, str], reasons: Mapping[str, str], advice: str) -> None:
