@@ -92,7 +92,7 @@ class Assets:
         return version
 
 
-class StaticAssets(StaticFiles):
+class VersionedFiles(StaticFiles):
     """Static files that a browser keeps for good when asked for with the hash of their content."""
 
     def __init__(self, assets: Assets) -> None:
