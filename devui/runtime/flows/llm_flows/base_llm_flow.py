@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,8 @@ from devui.runtime.flows.llm_flows.processors import Processors
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
+    from google.genai import types
+
     from devui.runtime.agents.invocation_context import InvocationContext
 
 logger = logging.getLogger(__name__)
@@ -79,19 +81,36 @@ class BaseLlmFlow:
                 event = made.event(response)
                 if event is None:
                     continue
-                calls = [] if event.partial else event.get_function_calls()
-                if calls:
-                    give_ids(calls)
-                    event.long_running_tool_ids = long_running_ids(calls, llm_request.tools_dict)
+                calls = _calls(event, llm_request)
                 yield event
-                if calls:
-                    executed = await execute(ctx, calls, llm_request.tools_dict)
-                    if executed.event is not None:
-                        yield executed.event
-                        if answer := structured_answer(ctx, executed.event):
-                            yield answer
-                    if executed.error is not None:
-                        raise executed.error
+                async for answered in self._answer(ctx, calls, llm_request):
+                    yield answered
+
+    async def _answer(
+        self,
+        ctx: InvocationContext,
+        calls: Sequence[types.FunctionCall],
+        llm_request: LlmRequest,
+    ) -> AsyncGenerator[Event, None]:
+        """Run the tools that an answer calls, if any."""
+        if not calls:
+            return
+        executed = await execute(ctx, calls, llm_request.tools_dict)
+        if executed.event is not None:
+            yield executed.event
+            if answer := structured_answer(ctx, executed.event):
+                yield answer
+        if executed.error is not None:
+            raise executed.error
+
+
+def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:
+    """The calls of a whole answer, marked for what follows; those of a fragment are not run."""
+    calls = [] if event.partial else event.get_function_calls()
+    if calls:
+        give_ids(calls)
+        event.long_running_tool_ids = long_running_ids(calls, llm_request.tools_dict)
+    return calls
 
 
 def _ends_loop(last: Event) -> bool:
