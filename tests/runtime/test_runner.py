@@ -1,0 +1,206 @@
+"""The Runner: what it takes in, whom it asks, how it is used (adk-runtime 3.2, 3.3)."""
+
+import threading
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import BaseAgent, RunConfig
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.errors import InvocationNotFoundError, SessionNotFoundError
+from devui.runtime.events import Event
+from devui.runtime.runners import InMemoryRunner, Runner
+from devui.runtime.sessions import InMemorySessionService
+from tests.kit.stages import Scripted, Stage, said
+
+
+async def test_the_users_event_carries_message_state_and_labels():
+    async def body(ctx):
+        yield Event(message="done", custom_metadata={"who": "agent"})
+
+    stage = await Stage(body).open()
+    config = RunConfig(custom_metadata={"who": "run", "n": 1, "__adk_internal_x": 2})
+    message = types.Content(role="model", parts=[types.Part(text="hi")])
+    run = stage.runner.run_async(
+        user_id="u",
+        session_id="s",
+        new_message=message,
+        state_delta={"user:lang": "de"},
+        run_config=config,
+    )
+    events = [event async for event in run]
+    user = (await stage.stored()).events[0]
+    assert (user.author, user.content.role) == ("user", "user")
+    assert user.actions.state_delta == {"user:lang": "de"}
+    assert user.custom_metadata == {"who": "run", "n": 1}
+    assert events[0].custom_metadata == {"who": "agent", "n": 1}
+    assert message.role == "model"
+
+
+async def test_a_message_that_cannot_be_taken_is_a_value_error_and_leaves_no_trace():
+    async def body(ctx):
+        yield Event(message="never")
+
+    stage = await Stage(body).open()
+    fc = types.Part(function_call=types.FunctionCall(name="f", args={}))
+    fr = types.Part(function_response=types.FunctionResponse(id="x", name="f", response={}))
+    for parts, why in (
+        ([], "no parts"),
+        ([fc], "function call"),
+        ([fr, types.Part(text="and")], "mixes"),
+        ([fr], "does not have"),
+    ):
+        message = types.Content(role="user", parts=parts)
+        with pytest.raises(ValueError, match=why):
+            async for _ in stage.runner.run_async(user_id="u", session_id="s", new_message=message):
+                pass
+    assert (await stage.stored()).events == []
+
+
+async def test_a_missing_session_is_an_error_unless_it_may_be_created():
+    async def body(ctx):
+        yield Event(message="done")
+
+    stage = Stage(body)
+    with pytest.raises(SessionNotFoundError, match="'s'"):
+        _ = [event async for event in stage.events()]
+    stage.runner.auto_create_session = True
+    assert len([event async for event in stage.events()]) == 1
+    assert len((await stage.stored()).events) == 2
+
+
+async def test_an_unknown_invocation_cannot_be_resumed():
+    async def body(ctx):
+        yield Event(message="done")
+
+    stage = await Stage(body).open()
+    with pytest.raises(InvocationNotFoundError, match="'nope'"):
+        async for _ in stage.runner.run_async(user_id="u", session_id="s", invocation_id="nope"):
+            pass
+
+
+async def test_a_stopped_invocation_goes_on_with_its_message_and_its_checkpoint():
+    runs = []
+
+    async def body(ctx):
+        agent = ctx.agent
+        runs.append((ctx.invocation_id, ctx.user_content.parts[0].text, dict(ctx.agent_states)))
+        if not ctx.agent_states:
+            ctx.agent_states["agent"] = {"step": 1}
+            yield agent._create_agent_state_event(ctx)
+            raise RuntimeError("crash")
+        yield agent._create_agent_state_event(ctx, end_of_agent=True)
+
+    agent = Scripted(name="agent", body=body)
+    app = App(
+        name="app", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True)
+    )
+    runner = InMemoryRunner(app=app)
+    await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
+    first_run = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
+    invocation = (await anext(first_run)).invocation_id
+    with pytest.raises(RuntimeError, match="crash"):
+        await anext(first_run)
+    resume = {"user_id": "u", "session_id": "s", "invocation_id": invocation}
+    assert len([event async for event in runner.run_async(**resume)]) == 1
+    assert runs == [(invocation, "go", {}), (invocation, "go", {"agent": {"step": 1}})]
+    assert [event async for event in runner.run_async(**resume)] == []
+
+
+async def test_files_of_a_message_are_saved_if_asked_for():
+    async def body(ctx):
+        yield Event(message="done")
+
+    stage = await Stage(body).open()
+    blob = types.Blob(data=b"x", mime_type="image/png")
+    run = stage.runner.run_async(
+        user_id="u",
+        session_id="s",
+        new_message=types.Content(parts=[types.Part(inline_data=blob)]),
+        run_config=RunConfig(save_input_blobs_as_artifacts=True),
+    )
+    invocation = (await anext(run)).invocation_id
+    name = f"artifact_{invocation}_0"
+    assert name in (await stage.stored()).events[0].content.parts[0].text
+    scope = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    saved = await stage.runner.artifact_service.load_artifact(**scope, filename=name)
+    assert saved.inline_data.data == b"x"
+
+
+def test_the_sync_run_goes_in_step_with_its_caller():
+    order = []
+
+    async def body(ctx):
+        yield Event(message="one")
+        order.append("resumed")
+        yield Event(message="two")
+
+    stage = Stage(body)
+    stage.runner.auto_create_session = True
+    for event in stage.runner.run(user_id="u", session_id="s", new_message=said("go")):
+        order.append(event.content.parts[0].text)
+    assert order == ["one", "resumed", "two"]
+
+
+async def test_the_sync_run_works_beside_a_running_loop_and_can_be_left_early():
+    closed = threading.Event()
+
+    async def body(ctx):
+        try:
+            yield Event(message="one")
+            yield Event(message="two")
+        finally:
+            closed.set()
+
+    stage = Stage(body)
+    stage.runner.auto_create_session = True
+    run = stage.runner.run(user_id="u", session_id="s", new_message=said("go"))
+    next(run)
+    run.close()
+    assert closed.is_set()
+
+
+def test_the_sync_run_raises_what_the_agent_raises():
+    async def body(ctx):
+        yield Event(message="one")
+        raise KeyError("boom")
+
+    stage = Stage(body)
+    stage.runner.auto_create_session = True
+    with pytest.raises(KeyError, match="boom"):
+        list(stage.runner.run(user_id="u", session_id="s", new_message=said("go")))
+
+
+async def test_run_debug_prints_and_returns_what_was_said(capsys):
+    async def body(ctx):
+        yield Event(message=f"echo {ctx.user_content.parts[0].text}")
+
+    stage = Stage(body)
+    events = await stage.runner.run_debug(["a", "b"])
+    assert len(events) == 2
+    assert capsys.readouterr().out == ("user > a\nagent > echo a\nuser > b\nagent > echo b\n")
+    await stage.runner.run_debug("c", quiet=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_runner_has_one_root():
+    agent = BaseAgent(name="agent")
+    service = InMemorySessionService()
+    app = App(name="app", root_agent=agent)
+    with pytest.raises(ValueError, match="exactly one"):
+        Runner(app=app, agent=agent, session_service=service)
+    with pytest.raises(ValueError, match="exactly one"):
+        Runner(session_service=service)
+    with pytest.raises(ValueError, match="app_name"):
+        Runner(agent=agent, session_service=service)
+    with pytest.raises(ValueError, match="belong to the app"):
+        Runner(app=app, plugins=[], session_service=service)
+    assert Runner(node=agent, session_service=service).app_name == "agent"
+    assert Runner(app=app, app_name="other", session_service=service).app_name == "other"
+    assert InMemoryRunner(agent).app_name == "InMemoryRunner"
+
+
+@pytest.mark.parametrize("name", ["user", "", "1a", "a b", "a.b"])
+def test_an_app_needs_a_proper_name(name: str):
+    with pytest.raises(ValueError, match=r"user|no name"):
+        App(name=name, root_agent=BaseAgent(name="agent"))
