@@ -32,7 +32,7 @@ BROAD_EXCEPT = {
     "devui/runtime/flows/llm_flows/functions.py:execute": (
         "keeps any tool's error until the responses of the others are stored, then raises it"
     ),
-    "devui/runtime/flows/llm_flows/model_call.py:ModelCall._answers": (
+    "devui/runtime/flows/llm_flows/model_call.py:ModelCall.responses": (
         "the model edge: on_model_error callbacks may answer for any error"
     ),
     "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._run_guarded": (
