@@ -34,7 +34,8 @@ def chat_message(
     """
     author = visible(str(event.get("author", "")))
     href = session_url(session, event=number)
-    message = ChatMessage(number, "agent", author, (), href)
+    same = author == previous_author
+    message = ChatMessage(number, "agent", author, (), href, continued=same)
     if summary.kind == "error":
         return replace(
             message,
@@ -49,7 +50,7 @@ def chat_message(
     if not parts:
         signal = _signal(author, summary)
         return replace(message, role="signal", text=signal) if signal else None
-    return replace(message, parts=parts, continued=author == previous_author)
+    return replace(message, parts=parts)
 
 
 def conversation(
@@ -70,7 +71,7 @@ def conversation(
 
 def spoken_by(message: ChatMessage) -> str | None:
     """Whom the next message continues if it has the same author."""
-    return message.author if message.role == "agent" else None
+    return message.author if message.role in ("agent", "error") else None
 
 
 def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
@@ -96,7 +97,8 @@ def _said(
         if part.get("functionCall"):
             position, call = next(calls)
             if call.name != TRANSFER:
-                parts.append(_chip(number, position, call, session))
+                question = summary.text.partition(": ")[2]
+                parts.append(_chip(number, position, call, question, session))
         elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
             parts.append(shown)
     if summary.kind == "result" and summary.final:
@@ -131,19 +133,20 @@ def _signal(author: str, summary: Summary) -> str:
     return f"{author} left the loop" if summary.escalate else ""
 
 
-def _chip(number: int, position: int, call: CallSummary, session: int) -> ToolChip:
+def _chip(number: int, position: int, call: CallSummary, question: str, session: int) -> ToolChip:
     waiting = call.long_running
     slot = _slot(call.id) if call.id else f"t-{number}-{position}"
+    asks = HUMAN_CALLS.get(call.name)
     return ToolChip(
-        name=visible(call.name),
-        args=visible(call.args),
+        name=asks or visible(call.name),
+        args=visible(question if asks else call.args),
         href=session_url(session, event=number),
         outcome=ToolOutcome(
             slot=slot,
             status="waiting" if waiting else "running",
             text="waiting" if waiting else "no result yet",
         ),
-        asks=call.name in HUMAN_CALLS,
+        asks=asks is not None,
     )
 
 

@@ -5,15 +5,16 @@ from hashlib import sha1
 from itertools import groupby
 from typing import Final
 
-from devui.debugger.summary import Summary
+from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow as StoredEvent
 from devui.web.figures import compact, plural, seconds
 from devui.web.kinds import CODE, WORDS, shape
 from devui.web.links import older_url, session_url
-from devui.web.parts import Earlier, EventRow, Flag, InvocationHeader, TimelineItem
+from devui.web.parts import Earlier, EventRow, Flag, InvocationHeader, LiveRow, TimelineItem
 from devui.web.visible import visible
 
 DEEPEST: Final = 4
+LIVE_TAIL: Final = 90
 
 
 def group_id(invocation_id: str) -> str:
@@ -84,6 +85,20 @@ def timeline_items(
     return tuple(items)
 
 
+def live_row(author: str, text: str, *, chunks: int, thought: bool = False) -> LiveRow:
+    """The row of an answer that is still arriving; it shows the end of what was said so far."""
+    kind: Kind = "thought" if thought else "text"
+    tail = " ".join(text[-LIVE_TAIL:].split())
+    return LiveRow(
+        shape=shape(kind, final=False),
+        kind=kind,
+        word=WORDS[kind],
+        author=visible(author),
+        text=visible(f"…{tail}" if len(text) > LIVE_TAIL else tail),
+        chunks=plural(chunks, "chunk"),
+    )
+
+
 def earlier(session: int, first: StoredEvent | None) -> Earlier | None:
     """The link to what came before the window's first event; None if nothing did."""
     if first is None or first.number <= 1:
@@ -115,4 +130,4 @@ def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:
 
 
 def _depth(branch: str | None) -> int:
-    return min(branch.count(".") + 1, DEEPEST) if branch else 0
+    return min(branch.count("."), DEEPEST) if branch else 0

@@ -4,11 +4,12 @@ import json
 from dataclasses import asdict
 from typing import Any, Final
 
-from devui.store.rows import RunRow
+from devui.store.rows import OutputLine, RunRow
+from devui.web import formats
 from devui.web.content import clipped
 from devui.web.links import stop_url
 from devui.web.moments import moment
-from devui.web.parts import Failure, RunEnd, RunNote, RunStatus, Status
+from devui.web.parts import Failure, LogLine, RunEnd, RunNote, RunStatus, Status
 from devui.web.visible import visible
 from devui.wire.messages import AgentError
 
@@ -85,4 +86,15 @@ def failure(told: dict[str, Any]) -> Failure:
         message=visible(clipped(": ".join(filter(None, (name, message))))),
         place=visible(place),
         traceback=visible(clipped(str(told.get("traceback") or ""))),
+    )
+
+
+def log_line(number: int, line: OutputLine) -> LogLine:
+    """A line that the agent printed or logged; `number` counts within its run."""
+    return LogLine(
+        number=number,
+        stream=visible(line.stream),
+        text=visible(clipped(line.text)),
+        clock=formats.clock(line.at),
+        tone="out" if line.stream == "stdout" else "err" if line.stream == "stderr" else "log",
     )

@@ -120,7 +120,8 @@ class LogLine:
     template: ClassVar[str] = "parts/log_line.html"
     number: int
     stream: str
-    """`stdout`, `stderr`, or a logging level in lower case."""
+    """`stdout`, `stderr` or a logger's name."""
+    tone: Literal["out", "err", "log"]
     text: str
     clock: str
 

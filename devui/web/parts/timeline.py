@@ -34,7 +34,7 @@ class EventRow:
     """Seconds since the event before; a dash for unknown."""
     tokens: str
     depth: int
-    """How deep the branch is, 0 to 4."""
+    """How many agents the branch is below its root, at most 4."""
     branch: str
     group: str
     """DOM id of the invocation's header."""

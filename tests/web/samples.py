@@ -1,0 +1,457 @@
+"""Realistic models for the gallery and the template tests: the travel agent of the events seed."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from devui.debugger.summary import Summary, summarise
+from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
+from devui.web import links, pages, parts
+from devui.web.chat import conversation
+from devui.web.detail import event_detail
+from devui.web.figures import compact
+from devui.web.jsontext import json_text
+from devui.web.moments import moment
+from devui.web.rows import earlier, live_row, timeline_items
+from devui.web.runs import log_line, run_end, run_note, run_status
+from devui.web.statepanel import state_panel
+from devui.web.ticks import ticks
+
+KEY = 7
+NOW = 1_795_226_531.532
+Stored = tuple[EventRow, Summary, dict[str, Any]]
+
+
+def text(*words: str, role: str = "model") -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": word} for word in words]}
+
+
+def call(name: str, call_id: str, **args: Any) -> dict[str, Any]:
+    return {
+        "role": "model",
+        "parts": [{"functionCall": {"id": call_id, "name": name, "args": args}}],
+    }
+
+
+def response(name: str, call_id: str, value: Any) -> dict[str, Any]:
+    part = {"functionResponse": {"id": call_id, "name": name, "response": value}}
+    return {"role": "user", "parts": [part]}
+
+
+def usage(prompt: int, answer: int) -> dict[str, int]:
+    return {
+        "promptTokenCount": prompt,
+        "candidatesTokenCount": answer,
+        "totalTokenCount": prompt + answer,
+    }
+
+
+FLIGHTS = {
+    "flights": [
+        {"no": "LX 316", "dep": "07:05", "arr": "07:50", "price": 212, "seats": ["12A", "14C"]},
+        {"no": "BA 709", "dep": "09:40", "arr": "10:25", "price": 268, "seats": []},
+    ],
+    "currency": "CHF",
+}
+
+FIRST: list[dict[str, Any]] = [
+    {"author": "user", "content": text("Book a flight to London next Tuesday", role="user")},
+    {
+        "author": "TravelAgent",
+        "content": {
+            "role": "model",
+            "parts": [
+                {"text": "The user wants London; I need its airports first.", "thought": True},
+                call("find_airports", "adk-1", city="London")["parts"][0],
+            ],
+        },
+        "usageMetadata": usage(388, 24),
+    },
+    {
+        "author": "TravelAgent",
+        "content": response("find_airports", "adk-1", {"result": ["LHR", "LGW", "STN"]}),
+        "actions": {"stateDelta": {"city": "London", "airports": ["LHR", "LGW", "STN"]}},
+    },
+    {
+        "author": "TravelAgent",
+        "actions": {"stateDelta": {"user:searches": 2}, "artifactDelta": {"airports.md": 0}},
+    },
+    {
+        "author": "TravelAgent",
+        "content": text(
+            "London has three airports. **Heathrow** suits you best from Zurich:\n\n"
+            "| airport | to the centre |\n|---|--:|\n| Heathrow | 15 min |\n| Gatwick | 30 min |\n\n"
+            "Shall I look for a morning flight?"
+        ),
+        "usageMetadata": usage(560, 95),
+        "finishReason": "STOP",
+        "modelVersion": "scripted",
+    },
+]
+SECOND: list[dict[str, Any]] = [
+    {"author": "user", "content": text("Yes, before ten", role="user")},
+    {
+        "author": "TravelAgent",
+        "content": call("transfer_to_agent", "adk-2", agent_name="FlightAgent"),
+        "actions": {"transferToAgent": "FlightAgent"},
+        "usageMetadata": usage(360, 20),
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "content": call("search_flights", "adk-3", to="LHR", before="10:00"),
+        "usageMetadata": usage(380, 22),
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "errorCode": "DEADLINE_EXCEEDED",
+        "errorMessage": "The fares service did not answer within 2 s",
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "content": call("search_flights", "adk-4", to="LHR", before="10:00", retries=1),
+        "usageMetadata": usage(391, 24),
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "content": response("search_flights", "adk-4", FLIGHTS),
+        "actions": {
+            "stateDelta": {"flights": FLIGHTS["flights"], "cheapest": "LX 316", "retries": 1},
+        },
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "content": call(
+            "adk_request_confirmation",
+            "adk-5",
+            originalFunctionCall={"name": "hold_seat", "args": {"flight": "LX 316"}},
+        ),
+        "actions": {
+            "requestedToolConfirmations": {"adk-5": {"hint": "Hold LX 316 for 212 CHF?"}},
+        },
+        "longRunningToolIds": ["adk-5"],
+    },
+    {
+        "author": "FlightAgent",
+        "branch": "TravelAgent.FlightAgent",
+        "content": text(
+            "I found two flights before ten. The cheaper one is **LX 316**, leaving at 07:05."
+        ),
+        "usageMetadata": usage(540, 50),
+    },
+]
+GAPS = [0.0, 0.81, 0.41, 0.002, 0.92, 38.0, 0.62, 0.55, 2.0, 0.4, 0.31, 0.12, 0.7]
+FINAL = {5, 9, 12, 13}
+
+
+def stored(
+    events: Iterable[dict[str, Any]], *, invocation: str, start: int = 1, at: float = NOW
+) -> list[Stored]:
+    """The events as the store keeps them."""
+    kept: list[Stored] = []
+    for number, event in enumerate(events, start):
+        at += GAPS[(number - 1) % len(GAPS)]
+        final = number in FINAL
+        event = {"invocationId": invocation, "id": f"event-{number}", "timestamp": at} | event
+        summary = summarise(event, final=final)
+        data = json.dumps(event)
+        row = EventRow(
+            seq=100 + number * 2,
+            number=number,
+            session=KEY,
+            run=f"run-{invocation}",
+            id=event["id"],
+            invocation_id=invocation,
+            author=event["author"],
+            branch=event.get("branch"),
+            timestamp=at,
+            kind=summary.kind,
+            final=final,
+            summary=summary.to_json(),
+            chunks=38 if number == 5 else 0,
+            size=len(data),
+        )
+        kept.append((row, summary, event))
+    return kept
+
+
+def travel() -> list[Stored]:
+    """Both invocations of the sample session."""
+    first = stored(FIRST, invocation="e-7f31c2aa")
+    last = first[-1][0].timestamp
+    return first + stored(SECOND, invocation="e-90b4d511", start=6, at=last)
+
+
+CHANGES = [
+    Change("session", "flights", "[]", json.dumps(FLIGHTS["flights"])),
+    Change("session", "cheapest", "null", '"LX 316"'),
+    Change("session", "retries", None, "1"),
+]
+VALUES = [
+    Value("session", "city", '"London"', 105, 3),
+    Value("session", "airports", '["LHR", "LGW", "STN"]', 105, 3),
+    Value("session", "flights", json.dumps(FLIGHTS["flights"]), 122, 11),
+    Value("session", "cheapest", '"LX 316"', 122, 11),
+    Value("session", "retries", "1", 122, 11),
+    Value("session", "itinerary", json.dumps("Day 1: walk\n" * 60), 90, None),
+    Value("user", "home_airport", '"ZRH"', 90, None),
+    Value("user", "searches", "2", 108, 4),
+    Value("app", "currency", '"CHF"', 90, None),
+]
+
+
+def tabs(current: parts.TabKey, number: int | None) -> tuple[parts.Tab, ...]:
+    keys: tuple[parts.TabKey, ...] = ("event", "state", "raw", "log")
+    return tuple(
+        parts.Tab(
+            key, key.title(), links.session_url(KEY, event=number, tab=key), key == current, str(i)
+        )
+        for i, key in enumerate(keys, 1)
+    )
+
+
+def inspector(
+    panel: parts.Panel, current: parts.TabKey, number: int | None = None
+) -> parts.Inspector:
+    return parts.Inspector(current, tabs(current, number), panel, sticky=number is not None)
+
+
+def event_panel(events: list[Stored], number: int) -> parts.EventDetail:
+    row, summary, event = events[number - 1]
+    pieces = [{"content": text(piece)} for piece in ("London ", "has three ", "airports. ")]
+    return event_detail(
+        event,
+        row,
+        CHANGES if number == 11 else [],
+        summary=summary,
+        chunks=pieces * 13 if row.chunks else (),
+    )
+
+
+def state_at(number: int | None) -> parts.StatePanel:
+    temp = {"temp:fares_url": "https://fares.test/v2"} if number else {}
+    return state_panel(VALUES, CHANGES if number else [], temp, session=KEY, number=number)
+
+
+def raw_panel(events: list[Stored], number: int) -> parts.RawPanel:
+    return parts.RawPanel(number, json_text(events[number - 1][2]))
+
+
+def log_panel(*, live: bool = False) -> parts.LogPanel:
+    lines = [
+        OutputLine("stdout", "looking for airports near London", NOW),
+        OutputLine("travel.fares", "find_airports took 0.41 s", NOW + 0.4),
+        OutputLine("stderr", "DeprecationWarning: old fares API", NOW + 0.5),
+        OutputLine("travel.fares", "fares service slow, trying again", NOW + 2.5),
+    ]
+    return parts.LogPanel(
+        run="run-1",
+        lines=tuple(log_line(n, line) for n, line in enumerate(lines, 1)),
+        live=live,
+    )
+
+
+def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
+    count = len(kinds)
+    return parts.Transport(
+        action=links.session_url(KEY),
+        ticks=ticks(kinds),
+        selected=selected,
+        spoken=f"event {selected or count} of {count}",
+        previous_href=links.session_url(KEY, event=(selected or count) - 1) if count else None,
+        next_href=links.session_url(KEY, event=selected + 1)
+        if selected and selected < count
+        else None,
+        live_href=links.session_url(KEY),
+    )
+
+
+RUN = RunRow("run-1", KEY, "e-90b4d511", "done", None, NOW, NOW + 6.1, 140)
+ERROR = json.dumps(
+    {
+        "type": "KeyError",
+        "message": "'fares'",
+        "file": "agents/travel/agent.py",
+        "line": 48,
+        "traceback": 'Traceback (most recent call last):\n  File "agents/travel/agent.py", line 48, '
+        "in search_flights\n    return cache['fares'][to]\nKeyError: 'fares'\n",
+    }
+)
+FAILED = replace(RUN, status="failed", error=ERROR)
+PROMPTS = (
+    parts.Prompt("Book a flight to London next Tuesday"),
+    parts.Prompt("Which airports does Paris have?"),
+    parts.Prompt("Remember that I live in Zurich and save my itinerary as a file"),
+)
+WELCOME = parts.Welcome(
+    app="travel",
+    description="Plans trips: finds airports, searches flights and keeps an itinerary.",
+    prompts=PROMPTS,
+    action=links.runs_url(KEY),
+    initial_state="3 state keys set at the start",
+)
+
+
+def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
+    app = links.app_url("travel")
+    return parts.TopBar(
+        app="travel",
+        app_href=app,
+        apps=(
+            parts.MenuItem("faulty", links.app_url("faulty"), "broken"),
+            parts.MenuItem("field_state", links.app_url("field_state")),
+            parts.MenuItem("travel", app, current=True),
+        ),
+        title=parts.Title("Flight to London", "session 4f21c9", links.rename_url(KEY)),
+        sessions=(
+            parts.MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
+            parts.MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
+        ),
+        delete_action=links.delete_url(KEY),
+        user="user",
+        session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
+        run=run_status(run),
+        totals=parts.Totals(str(events), compact(tokens), "6.1 s" if events else "0 s"),
+    )
+
+
+def session_page(
+    events: list[Stored],
+    *,
+    panel: parts.Inspector,
+    selected: int | None = None,
+    run: RunRow | None = RUN,
+    live: bool = False,
+    first: int = 0,
+    notices: tuple[parts.Notice, ...] = (),
+) -> pages.SessionPage:
+    shown = events[first:]
+    rows = [(row, summary) for row, summary, _ in shown]
+    note, end = (run_note(run), run_end(run)) if run else (None, None)
+    before = events[first - 1][0] if first else None
+    messages = conversation([(r.number, e, s) for r, s, e in shown], session=KEY)
+    words = "I found two flights before ten. The cheaper one is **LX 316**, leaving at"
+    running = run is not None and run.status == "running"
+    return pages.SessionPage(
+        theme="auto",
+        key=KEY,
+        name="Flight to London",
+        topbar=topbar(run, len(events), 3211 if events else None),
+        chat=parts.Chat(
+            welcome=WELCOME,
+            messages=messages + ((note,) if note else ()),
+            live=parts.LiveChat(
+                (parts.LiveMessage("FlightAgent", words, chunks=17),) if live else (),
+                "FlightAgent is working" if running and not live else "",
+            ),
+            composer=parts.Composer(
+                action=links.runs_url(KEY),
+                placeholder="Message TravelAgent",
+                state=parts.ComposerState(
+                    "FlightAgent is answering" if running else "",
+                    links.stop_url("run-1") if running else None,
+                ),
+            ),
+        ),
+        timeline=parts.Timeline(
+            items=timeline_items(rows, previous=before, selected=selected)
+            + ((end,) if end else ()),
+            live=parts.LiveRows((live_row("FlightAgent", words, chunks=17),) if live else ()),
+            count=len(events),
+            earlier=earlier(KEY, shown[0][0]) if shown else None,
+        ),
+        inspector=panel,
+        transport=transport([s.kind for _, s, _ in events], selected),
+        stream_href=links.stream_url(KEY, 140),
+        notices=notices,
+    )
+
+
+def app_card(
+    name: str, status: parts.AppStatus, description: str = "", n: int = 0
+) -> parts.AppCard:
+    broken = status == "broken"
+    words = {"ready": "ready", "starting": "starting", "idle": "not started", "broken": "broken"}
+    trace = (
+        "Traceback (most recent call last):\n"
+        f'  File "agents/{name}/agent.py", line 3, in <module>\n    import httpz\n'
+        "ModuleNotFoundError: No module named 'httpz'\n"
+    )
+    return parts.AppCard(
+        name=name,
+        href=links.app_url(name),
+        description=description,
+        status=status,
+        word=words[status],
+        failure=parts.Failure(
+            "ModuleNotFoundError: No module named 'httpz'", f"agents/{name}/agent.py:3", trace
+        )
+        if broken
+        else None,
+        reload_action=links.reload_url(name),
+        create_action=links.create_session_url(name),
+        sessions=n,
+        used=moment(NOW) if n else None,
+    )
+
+
+def session_item(
+    key: int, title: str, status: parts.Status, *, app: bool = False
+) -> parts.SessionItem:
+    return parts.SessionItem(
+        key=key,
+        href=links.session_url(key),
+        app="travel",
+        title=title,
+        id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
+        user="user",
+        events=13 * key,
+        updated=moment(NOW - key * 4000),
+        status=status,
+        word=status,
+        rename_action=links.rename_url(key),
+        delete_action=links.delete_url(key),
+        show_app=app,
+    )
+
+
+CARDS = (
+    app_card("faulty", "broken", n=2),
+    app_card(
+        "field_state", "idle", "A custom agent that shows yield, commit, resume and the dirty read."
+    ),
+    app_card(
+        "summary", "starting", "Summarises a text and streams its answer in about forty chunks."
+    ),
+    app_card("travel", "ready", WELCOME.description, 4),
+)
+SESSIONS = (
+    session_item(1, "Flight to London", "done"),
+    session_item(
+        2,
+        "Which airports does Paris have? And a title that is much longer than the line",
+        "running",
+    ),
+    session_item(3, "session 77aa01", "failed"),
+    session_item(4, "رحلة إلى لندن", "stopped"),
+    session_item(5, "Weekend in Rome", "interrupted"),
+    session_item(6, "untouched", "idle"),
+)
+README = """# Travel
+
+Plans trips with a *scripted* model, so it needs no key.
+
+```python
+root_agent = Agent(name="TravelAgent", tools=[find_airports])
+```
+
+## Example prompts
+
+1. Book a flight to London next Tuesday
+2. Which airports does **Paris** have?
+"""
