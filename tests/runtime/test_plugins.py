@@ -1,0 +1,222 @@
+"""Plugins: every hook, their order, who decides (adk-runtime 10.4)."""
+
+import asyncio
+
+import pytest
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.events import Event
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import BasePlugin, PluginManager
+from tests.kit.stages import Scripted, run, runner_of, said, stored, texts
+
+HOOKS = [
+    "on_user_message_callback",
+    "before_run_callback",
+    "on_event_callback",
+    "after_run_callback",
+    "before_agent_callback",
+    "after_agent_callback",
+    "before_model_callback",
+    "after_model_callback",
+    "on_model_error_callback",
+    "before_tool_callback",
+    "after_tool_callback",
+    "on_tool_error_callback",
+    "on_agent_error_callback",
+    "on_run_error_callback",
+]
+
+
+class Recording(BasePlugin):
+    """Writes down each hook as it is called; answers what it was told to answer."""
+
+    def __init__(self, name: str = "recording", **answers) -> None:
+        super().__init__(name)
+        self.log: list[str] = []
+        self.seen: list[dict] = []
+        self.answers = answers
+
+
+def _recorder(hook: str):
+    async def recorder(self, **values):
+        self.log.append(hook)
+        self.seen.append(values)
+        answer = self.answers.get(hook)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return recorder
+
+
+for _hook in HOOKS:
+    setattr(Recording, _hook, _recorder(_hook))
+
+
+def short(log: list[str]) -> list[str]:
+    return [hook.removesuffix("_callback") for hook in log]
+
+
+def tool(x: int) -> dict:
+    """A tool."""
+    return {"x": x}
+
+
+async def test_the_hooks_of_a_turn_with_a_tool_come_in_order():
+    rules = [Rule(after="tool", then=Say("done")), Rule(then=Call("tool", x=1))]
+    plugin = Recording()
+    agent = LlmAgent(name="agent", model=ScriptedLlm(rules=rules), tools=[tool])
+    await run(runner_of(agent, plugins=[plugin]))
+    assert short(plugin.log) == [
+        "on_user_message",
+        "before_run",
+        "before_agent",
+        "before_model",
+        "after_model",
+        "on_event",
+        "before_tool",
+        "after_tool",
+        "on_event",
+        "before_model",
+        "after_model",
+        "on_event",
+        "after_agent",
+        "after_run",
+    ]
+
+
+async def test_a_plugin_may_replace_the_users_message():
+    plugin = Recording(on_user_message_callback=said("other"))
+    runner = runner_of(Scripted(name="a"), plugins=[plugin])
+    await run(runner, "original")
+    assert texts((await stored(runner)).events) == ["other", "a"]
+
+
+async def test_a_plugin_may_answer_for_the_run():
+    plugin = Recording(before_run_callback=said("closed today"))
+    runner = runner_of(Scripted(name="a"), plugins=[plugin])
+    events = await run(runner)
+    assert [(e.author, t) for e, t in zip(events, texts(events), strict=True)] == [
+        ("model", "closed today")
+    ]
+    assert short(plugin.log) == ["on_user_message", "before_run", "on_event", "after_run"]
+    assert len((await stored(runner)).events) == 2
+
+
+async def test_a_plugin_may_answer_for_an_agent_and_goes_before_its_callbacks():
+    called = []
+    agent = Scripted(name="a", before_agent_callback=lambda callback_context: called.append(1))
+    plugin = Recording(before_agent_callback=said("instead"))
+    assert texts(await run(runner_of(agent, plugins=[plugin]))) == ["instead"]
+    assert not called
+
+
+async def test_an_event_may_be_replaced_but_keeps_its_identity():
+    async def body(ctx):
+        yield Event(message="secret", state={"k": 1}, id="one", timestamp=5.0)
+
+    replacement = Event(message="redacted")
+    plugin = Recording(on_event_callback=replacement)
+    runner = runner_of(Scripted(name="a", body=body), plugins=[plugin])
+    [event] = await run(runner)
+    assert (event.id, event.timestamp, event.author) == ("one", 5.0, "a")
+    assert event.actions.state_delta == {"k": 1}
+    assert texts([event]) == ["redacted"]
+    assert texts((await stored(runner)).events) == ["go", "redacted"]
+
+
+async def test_an_event_is_shown_to_plugins_before_its_commit():
+    class Gate(BasePlugin):
+        async def on_event_callback(self, *, invocation_context, event):
+            waiting.set()
+            await release.wait()
+
+    waiting, release = asyncio.Event(), asyncio.Event()
+    runner = runner_of(Scripted(name="a"), plugins=[Gate("gate")])
+    task = asyncio.create_task(run(runner))
+    await waiting.wait()
+    assert len((await stored(runner)).events) == 1
+    release.set()
+    await task
+    assert len((await stored(runner)).events) == 2
+
+
+async def test_the_first_answer_wins():
+    first = Recording("first", before_run_callback=said("first"))
+    second = Recording("second", before_run_callback=said("second"))
+    events = await run(runner_of(Scripted(name="a"), plugins=[first, second]))
+    assert texts(events) == ["first"]
+    assert "before_run_callback" not in second.log
+
+
+async def test_a_hook_that_raises_ends_the_run_and_is_named():
+    plugin = Recording("broken", before_agent_callback=KeyError("k"))
+    with pytest.raises(RuntimeError, match=r"'broken'.*before_agent_callback"):
+        await run(runner_of(Scripted(name="a"), plugins=[plugin]))
+    assert "after_run_callback" not in plugin.log
+
+
+async def test_errors_are_told_to_all_and_telling_cannot_fail(caplog):
+    async def body(ctx):
+        raise KeyError("boom")
+        yield
+
+    first = Recording("first", on_agent_error_callback=ValueError("in the hook"))
+    second = Recording("second")
+    runner = runner_of(Scripted(name="a", body=body), plugins=[first, second])
+    with pytest.raises(KeyError, match="boom"):
+        await run(runner)
+    for plugin in (first, second):
+        assert short(plugin.log)[-2:] == ["on_agent_error", "on_run_error"]
+    assert "in the hook" in caplog.text
+
+
+async def test_leaving_early_counts_as_the_end_of_the_run():
+    plugin = Recording()
+    runner = runner_of(Scripted(name="a"), plugins=[plugin])
+    events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
+    await anext(events)
+    await events.aclose()
+    assert plugin.log[-1] == "after_run_callback"
+
+
+def test_names_are_unique():
+    manager = PluginManager([BasePlugin("a")])
+    with pytest.raises(ValueError, match="'a'"):
+        manager.register_plugin(BasePlugin("a"))
+    assert manager.get_plugin("a") is manager.plugins[0]
+    assert manager.get_plugin("b") is None
+
+
+async def test_a_plugin_registered_later_is_called_too():
+    runner = runner_of(Scripted(name="a"))
+    await run(runner)
+    plugin = Recording()
+    runner.plugin_manager.register_plugin(plugin)
+    await run(runner)
+    assert plugin.log[0] == "on_user_message_callback"
+
+
+class Closing(BasePlugin):
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+        if self.name == "broken":
+            raise KeyError("k")
+        if self.name == "slow":
+            await asyncio.Event().wait()
+
+
+async def test_closing_the_runner_closes_all_plugins_and_names_those_that_fail():
+    plugins = [Closing("broken"), Closing("slow"), Closing("good")]
+    manager = PluginManager(plugins, close_timeout=0.01)
+    with pytest.raises(RuntimeError, match=r"'broken'.*'slow'"):
+        await manager.close()
+    assert all(plugin.closed for plugin in plugins)
+    spared = Closing("spared")
+    manager = PluginManager([spared])
+    manager.set_skip_closing_plugins(True)
+    await manager.close()
+    assert not spared.closed
