@@ -1,0 +1,112 @@
+"""Artifacts in memory (adk-runtime 10.1)."""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.artifacts import InMemoryArtifactService
+from devui.runtime.errors import InputValidationError
+
+USER = {"app_name": "app", "user_id": "u"}
+WHERE = {**USER, "session_id": "s"}
+
+
+def part(value: str) -> types.Part:
+    return types.Part(text=value)
+
+
+def reference(path: str) -> types.Part:
+    return types.Part(file_data=types.FileData(file_uri=f"artifact://apps/app/users/u/{path}"))
+
+
+async def test_versions_count_from_zero():
+    service = InMemoryArtifactService()
+    assert [
+        await service.save_artifact(**WHERE, filename="a", artifact=part(t)) for t in "xyz"
+    ] == [0, 1, 2]
+    assert await service.list_versions(**WHERE, filename="a") == [0, 1, 2]
+    assert await service.load_artifact(**WHERE, filename="a") == part("z")
+    assert await service.load_artifact(**WHERE, filename="a", version=0) == part("x")
+    for missing in (-1, 3):
+        assert await service.load_artifact(**WHERE, filename="a", version=missing) is None
+        assert await service.get_artifact_version(**WHERE, filename="a", version=missing) is None
+
+
+async def test_a_version_is_described():
+    service = InMemoryArtifactService()
+    blob = types.Blob(data=b"x", mime_type="image/png")
+    image = types.Part(inline_data=blob)
+    await service.save_artifact(**WHERE, filename="a", artifact=image, custom_metadata={"k": 1})
+    about = await service.get_artifact_version(**WHERE, filename="a")
+    assert (about.version, about.mime_type, about.custom_metadata) == (0, "image/png", {"k": 1})
+    assert about.canonical_uri == "memory://apps/app/users/u/sessions/s/artifacts/a/versions/0"
+    assert await service.list_artifact_versions(**WHERE, filename="a") == [about]
+
+
+async def test_files_of_the_user_are_seen_in_every_session():
+    service = InMemoryArtifactService()
+    await service.save_artifact(**WHERE, filename="b", artifact=part("mine"))
+    await service.save_artifact(**WHERE, filename="user:a", artifact=part("ours"))
+    assert await service.list_artifact_keys(**WHERE) == ["b", "user:a"]
+    assert await service.list_artifact_keys(**USER, session_id="other") == ["user:a"]
+    assert await service.list_artifact_keys(**USER) == ["user:a"]
+    about = await service.get_artifact_version(**USER, filename="user:a")
+    assert about.canonical_uri == "memory://apps/app/users/u/artifacts/user:a/versions/0"
+
+
+async def test_what_is_saved_and_loaded_is_a_copy():
+    service, original = InMemoryArtifactService(), part("x")
+    await service.save_artifact(**WHERE, filename="a", artifact=original)
+    original.text = "changed"
+    (await service.load_artifact(**WHERE, filename="a")).text = "changed"
+    assert await service.load_artifact(**WHERE, filename="a") == part("x")
+
+
+async def test_a_deleted_file_is_gone():
+    service = InMemoryArtifactService()
+    await service.save_artifact(**WHERE, filename="a", artifact={"text": "from a dict"})
+    for _ in range(2):
+        await service.delete_artifact(**WHERE, filename="a")
+    assert await service.load_artifact(**WHERE, filename="a") is None
+    assert await service.list_artifact_keys(**WHERE) == []
+    assert await service.list_versions(**WHERE, filename="a") == []
+
+
+async def test_references_are_followed_within_their_scope():
+    service = InMemoryArtifactService()
+    await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
+    pointer = reference("sessions/s/artifacts/a/versions/0")
+    await service.save_artifact(**WHERE, filename="b", artifact=pointer)
+    assert await service.load_artifact(**WHERE, filename="b") == part("x")
+    await service.save_artifact(
+        **WHERE, filename="c", artifact=reference("sessions/s/artifacts/c/versions/0")
+    )
+    with pytest.raises(InputValidationError, match="more than 5"):
+        await service.load_artifact(**WHERE, filename="c")
+    for wrong in ("sessions/other/artifacts/a/versions/0", "nonsense"):
+        with pytest.raises(InputValidationError):
+            await service.save_artifact(**WHERE, filename="d", artifact=reference(wrong))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"session_id": None},
+        {"session_id": "a/b"},
+        {"session_id": "user"},
+        {"user_id": ".."},
+        {"app_name": ""},
+        {"artifact": types.Part()},
+    ],
+)
+async def test_what_cannot_be_kept_is_refused_and_leaves_no_trace(wrong: dict):
+    service = InMemoryArtifactService()
+    with pytest.raises(InputValidationError):
+        await service.save_artifact(**{**WHERE, "filename": "a", "artifact": part("x"), **wrong})
+    assert await service.list_artifact_keys(**WHERE) == []
+
+
+async def test_an_emptied_file_is_absent():
+    service = InMemoryArtifactService()
+    empty = types.Part(inline_data=types.Blob(data=b"", mime_type="application/octet-stream"))
+    await service.save_artifact(**WHERE, filename="a", artifact=empty)
+    assert await service.load_artifact(**WHERE, filename="a") is None

@@ -1,0 +1,68 @@
+"""Memories in memory (adk-runtime 10.2)."""
+
+from devui.runtime.events import Event
+from devui.runtime.memory import InMemoryMemoryService
+from devui.runtime.sessions import Session
+
+USER = {"app_name": "app", "user_id": "u"}
+
+
+def session(*texts: str, name: str = "s") -> Session:
+    events = [Event(author="user", message=text, id=text, timestamp=0.0) for text in texts]
+    return Session(id=name, **USER, events=[*events, Event(author="silent")])
+
+
+async def found(service: InMemoryMemoryService, query: str) -> list[str]:
+    response = await service.search_memory(**USER, query=query)
+    return [memory.content.parts[0].text for memory in response.memories]
+
+
+async def test_events_are_found_by_shared_words_best_first():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("a red bike", "a RED car", "blue"))
+    assert await found(service, "red car") == ["a RED car", "a red bike"]
+    assert await found(service, "ca") == []
+
+
+async def test_scripts_without_spaces_are_searched_too():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("私はPythonを使う", "下周二预订去伦敦的航班"))
+    assert await found(service, "python") == ["私はPythonを使う"]
+    assert await found(service, "伦敦") == ["下周二预订去伦敦的航班"]
+
+
+async def test_ten_are_returned_at_most():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session(*[f"word {n}" for n in range(12)]))
+    assert len(await found(service, "word")) == 10
+
+
+async def test_adding_a_session_again_replaces_it():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("old word"))
+    await service.add_session_to_memory(session("new word"))
+    assert await found(service, "word") == ["new word"]
+
+
+async def test_memories_belong_to_the_user():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("word"))
+    other = await service.search_memory(app_name="app", user_id="v", query="word")
+    assert other.memories == []
+
+
+async def test_a_deleted_memory_does_not_come_back():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("one word", "two word"))
+    await service.delete_memory(**USER, memory_id="one word")
+    await service.delete_memory(**USER)
+    await service.add_session_to_memory(session("one word", "two word"))
+    assert await found(service, "word") == ["two word"]
+
+
+async def test_events_are_added_once():
+    service = InMemoryMemoryService()
+    event = Event(message="word", id="1")
+    for _ in range(2):
+        await service.add_events_to_memory(**USER, events=[event], session_id="s")
+    assert await found(service, "word") == ["word"]
