@@ -307,7 +307,9 @@ class Runs:
         self, live: LiveRun, status: RunStatus, error: AgentError | None = None
     ) -> None:
         text = json.dumps(asdict(error)) if error else None
-        live.row = await self._journal.runs.change(live.row.id, status, error=text)
+        live.row = await self._journal.runs.change(
+            live.row.id, status, error=text, invocation_id=live.row.invocation_id
+        )
         self._bus.publish(live.session.key, RunChanged(live.row))
 
     async def _insist(self, live: LiveRun) -> None:

@@ -54,12 +54,18 @@ def chat_message(
 
 
 def conversation(
-    events: Iterable[tuple[int, Mapping[str, Any], Summary]], *, session: int
+    events: Iterable[tuple[int, Mapping[str, Any], Summary]],
+    *,
+    session: int,
+    previous_author: str | None = None,
 ) -> tuple[ChatMessage, ...]:
-    """The messages of a window of events, each tool chip with its outcome."""
+    """The messages of a window of events, each tool chip with its outcome.
+
+    `previous_author` is the author of the message before the window, if that was an agent's.
+    """
     messages: list[ChatMessage] = []
     outcomes: dict[str, ToolOutcome] = {}
-    speaker: str | None = None
+    speaker = previous_author
     for number, event, summary in events:
         outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
         message = chat_message(number, event, summary, session=session, previous_author=speaker)

@@ -4,17 +4,16 @@ import json
 from typing import Final
 
 from devui.debugger.summary import Summary
-from devui.store.rows import EventRow, OutputLine, SessionRow
+from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
 from devui.web.detail import event_detail
-from devui.web.formats import clock
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, kind_of
 from devui.web.links import session_url
+from devui.web.runs import log_line
 from devui.web.services import Services
 from devui.web.statepanel import state_panel
 from devui.web.ticks import ticks
-from devui.web.visible import visible
 
 TABS: Final[tuple[tuple[parts.TabKey, str], ...]] = (
     ("event", "Event"),
@@ -103,11 +102,6 @@ async def log(found: Services, session: SessionRow, row: EventRow | None) -> par
     shown = [log_line(number, line) for number, line in lines]
     shown += [log_line(len(shown) + i, line) for i, line in enumerate(waiting, 1)]
     return parts.LogPanel(run=run, lines=tuple(shown), live=row is None or run == newest)
-
-
-def log_line(number: int, line: OutputLine) -> parts.LogLine:
-    """One line that the agent printed or logged."""
-    return parts.LogLine(number, line.stream, visible(line.text), clock(line.at))
 
 
 async def transport(

@@ -1,7 +1,10 @@
 """The session page's stream: what happens, as pieces of the page (Law 5).
 
 One object per reader. It remembers what a row needs of the rows before it (the time, the
-invocation, who spoke last) and renders each batch of news with the same parts as the page.
+invocation, who spoke last) and renders each batch of news with the same parts as the page. All
+pieces of a batch go out in one message, and htmx finds their targets before it places the first
+of them: so what a batch adds is rendered as it is at the end of the batch, never added and then
+changed.
 """
 
 import json
@@ -12,7 +15,6 @@ from devui.debugger.feed import Batch
 from devui.debugger.news import (
     AppChanged,
     EventCommitted,
-    News,
     OutputArrived,
     PartialArrived,
     RunChanged,
@@ -21,18 +23,20 @@ from devui.debugger.news import (
 )
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
-from devui.web.chat import chat_message, spoken_by, tool_outcomes
-from devui.web.inspection import log_line, state
+from devui.web.chat import conversation, spoken_by, tool_outcomes
+from devui.web.inspection import state
 from devui.web.kinds import kind_of
 from devui.web.lists import session_title
 from devui.web.notices import notices
-from devui.web.parts import Notice
+from devui.web.parts import ChatMessage, Notice, ToolChip
 from devui.web.push import append, fill, replace
-from devui.web.rows import event_row, group_id, invocation_header
-from devui.web.runs import run_end, run_note, run_status
+from devui.web.rows import group_id, invocation_header, timeline_items
+from devui.web.runs import log_line, run_end, run_note, run_status
 from devui.web.services import Services
 from devui.web.ticks import ticks
 from devui.web.workbench import app_status, composer_state, live_chat, live_rows, totals
+
+_REMEMBERED = 200
 
 
 class LivePage:
@@ -42,14 +46,16 @@ class LivePage:
         self._found = found
         self._session = session
         self._tail = tail
+        """Whether the page ends with the newest event, so that new rows follow on."""
         self._group: list[tuple[EventRow, Summary]] = []
+        """The events of the last invocation."""
         self._speaker: str | None = None
         self._kinds: list[str] = []
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
         events = self._found.journal.events
-        before = await events.page(self._session.key, before=after + 1, limit=100)
+        before = await events.page(self._session.key, before=after + 1, limit=_REMEMBERED)
         last = before[-1].invocation_id if before else None
         told = ((row, Summary.from_json(row.summary)) for row in before)
         self._group = [(row, summary) for row, summary in told if row.invocation_id == last]
@@ -58,79 +64,100 @@ class LivePage:
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
-        pieces = [self._piece(news) for news in batch.news]
         kinds = {type(news) for news in batch.news}
-        if EventCommitted in kinds:
-            pieces += await self._after_events()
-        if kinds & {EventCommitted, PartialArrived, RunChanged}:
-            pieces.append(self._in_flight())
-        if kinds & {RunChanged, AppChanged, RunStuck}:
-            pieces.append(await self._status())
-        return Markup("").join(pieces)
-
-    def _piece(self, news: News) -> Markup:
-        if isinstance(news, EventCommitted):
-            return self._event(news)
-        if isinstance(news, RunChanged):
-            return self._run(news)
-        if isinstance(news, OutputArrived):
-            lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
-            return append("#log-live", self._found.render.parts(lines))
-        if isinstance(news, SessionChanged):
-            return self._renamed(news.session)
-        return Markup("")
-
-    # --- events ----------------------------------------------------------------------------
-
-    def _event(self, news: EventCommitted) -> Markup:
-        row, summary = news.row, Summary.from_json(news.row.summary)
-        self._kinds.append(row.kind)
-        if not self._tail:
-            return Markup("")
-        render, previous = self._found.render, self._group[-1][0] if self._group else None
-        same = previous is not None and previous.invocation_id == row.invocation_id
-        self._group = [*(self._group if same else []), (row, summary)]
-        header = render.part(invocation_header(self._group))
-        line = render.part(event_row(row, summary, previous.timestamp if previous else None))
-        if same:
-            rows = replace(f"#{group_id(row.invocation_id)}", header) + append("#rows", line)
-        else:
-            rows = append("#rows", header + line)
-        return rows + self._message(news, summary)
-
-    def _message(self, news: EventCommitted, summary: Summary) -> Markup:
-        number, key = news.row.number, self._session.key
-        message = chat_message(
-            number, json.loads(news.data), summary, session=key, previous_author=self._speaker
-        )
         pieces = Markup("")
-        if message is not None:
-            self._speaker = spoken_by(message)
-            pieces += append("#messages", self._found.render.part(message))
-        for outcome in tool_outcomes(number, summary, session=key):
-            pieces += fill(f"#{outcome.slot}", self._found.render.part(outcome))
+        if kinds & {EventCommitted, RunChanged}:
+            pieces += self._history(batch)
+        if EventCommitted in kinds:
+            pieces += await self._present()
+        if kinds & {EventCommitted, PartialArrived, RunChanged}:
+            pieces += self._in_flight()
+        if kinds & {RunChanged, AppChanged, RunStuck}:
+            pieces += await self._status()
+        for news in batch.news:
+            if isinstance(news, OutputArrived):
+                lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
+                pieces += append("#log-live", self._found.render.parts(lines))
+            elif isinstance(news, RunChanged):
+                pieces += fill("#run", self._found.render.part(run_status(news.run)))
+            elif isinstance(news, SessionChanged):
+                pieces += self._renamed(news.session)
         return pieces
 
-    async def _after_events(self) -> list[Markup]:
+    # --- what is added to the timeline and the chat ----------------------------------------
+
+    def _history(self, batch: Batch) -> Markup:
+        rows, messages, changed = Markup(""), Markup(""), Markup("")
+        render, run = self._found.render, list[EventCommitted]()
+        for news in [*batch.news, None]:
+            if isinstance(news, EventCommitted):
+                run.append(news)
+                continue
+            end = news.run if isinstance(news, RunChanged) else None
+            if run and (news is None or end is not None):
+                added, header = self._rows(run)
+                said, outcomes = self._messages(run)
+                rows, messages, changed = rows + added, messages + said, changed + header + outcomes
+                run = []
+            if end is not None and (row := run_end(end)) and (note := run_note(end)):
+                rows, messages = rows + render.part(row), messages + render.part(note)
+                self._speaker = None
+        if not self._tail:
+            return Markup("")
+        pieces = changed
+        pieces += append("#rows", rows) if rows else ""
+        return pieces + (append("#messages", messages) if messages else "")
+
+    def _rows(self, news: list[EventCommitted]) -> tuple[Markup, Markup]:
+        """Rows to add, and the header on the page that they change."""
+        events = [(item.row, Summary.from_json(item.row.summary)) for item in news]
+        self._kinds += [row.kind for row, _ in events]
+        previous = self._group[-1][0] if self._group else None
+        first = events[0][0].invocation_id
+        same = previous is not None and previous.invocation_id == first
+        own = [pair for pair in events if pair[0].invocation_id == first] if same else []
+        header = Markup("")
+        if own:
+            html = self._found.render.part(invocation_header([*self._group, *own]))
+            header = replace(f"#{group_id(first)}", html)
+        items = timeline_items(events, previous=previous)
+        shown = items[1:] if same else items
+        last = events[-1][0].invocation_id
+        kept = self._group if same and last == first else []
+        self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
+        return self._found.render.parts(shown), header
+
+    def _messages(self, news: list[EventCommitted]) -> tuple[Markup, Markup]:
+        """Messages to add, and the outcomes that go into chips on the page."""
+        key, render = self._session.key, self._found.render
+        told = [
+            (item.row.number, json.loads(item.data), Summary.from_json(item.row.summary))
+            for item in news
+        ]
+        messages = conversation(told, session=key, previous_author=self._speaker)
+        if messages:
+            self._speaker = spoken_by(messages[-1])
+        here = {slot for message in messages for slot in _slots(message)}
+        outcomes = Markup("").join(
+            fill(f"#{outcome.slot}", render.part(outcome))
+            for number, _, summary in told
+            for outcome in tool_outcomes(number, summary, session=key)
+            if outcome.slot not in here
+        )
+        return render.parts(messages), outcomes
+
+    # --- what shows the present ------------------------------------------------------------
+
+    async def _present(self) -> Markup:
         render, key = self._found.render, self._session.key
         self._session = await self._found.journal.sessions.get(key) or self._session
         marks = ticks([kind_of(kind) for kind in self._kinds])
-        return [
-            fill("#totals", render.part(await totals(self._found.journal, self._session))),
-            fill("#ticks", render.part(marks)),
-            replace("#state-live", render.part(await state(self._found, self._session, None))),
-        ]
-
-    # --- the run ---------------------------------------------------------------------------
-
-    def _run(self, news: RunChanged) -> Markup:
-        render = self._found.render
-        pieces = fill("#run", render.part(run_status(news.run)))
-        end, note = run_end(news.run), run_note(news.run)
-        if self._tail and end is not None and note is not None:
-            pieces += append("#rows", render.part(end)) + append("#messages", render.part(note))
-            self._speaker = None
-        return pieces
+        panel = await state(self._found, self._session, None)
+        return (
+            fill("#totals", render.part(await totals(self._found.journal, self._session)))
+            + fill("#ticks", render.part(marks))
+            + replace("#state-live", render.part(panel))
+        )
 
     def _in_flight(self) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
@@ -140,10 +167,12 @@ class LivePage:
     async def _status(self) -> Markup:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
-        told = found.render.parts(notices(session.app, app, live))
-        composer = found.render.part(composer_state(live, app))
         figures = found.render.part(await totals(found.journal, session))
-        return fill("#notice", told) + fill("#composer-state", composer) + fill("#totals", figures)
+        return (
+            fill("#notice", found.render.parts(notices(session.app, app, live)))
+            + fill("#composer-state", found.render.part(composer_state(live, app)))
+            + fill("#totals", figures)
+        )
 
     def _renamed(self, session: SessionRow | None) -> Markup:
         render = self._found.render
@@ -152,3 +181,7 @@ class LivePage:
             return fill("#notice", render.part(gone))
         self._session = session
         return fill("#title", render.part(session_title(session)))
+
+
+def _slots(message: ChatMessage) -> list[str]:
+    return [part.outcome.slot for part in message.parts if isinstance(part, ToolChip)]

@@ -30,8 +30,8 @@ from devui.web import highlighting
 MAX_CHARACTERS: Final = 65_536
 """Longer messages are shown as they are."""
 
-BUDGET: Final = 0.2
-"""Seconds of processor time for one message."""
+BUDGET: Final = 0.15
+"""Seconds of processor time for parsing one message; cleaning it comes on top."""
 
 _CACHE_ENTRIES: Final = 1024
 _CACHE_CHARACTERS: Final = 8_192
@@ -82,7 +82,10 @@ def _cached(text: str) -> Markup:
 def _convert(text: str) -> Markup:
     env = {_DEADLINE: time.thread_time() + BUDGET}
     try:
-        html = _PARSER.render(text, env)
+        tokens = _PARSER.parse(text, env)
+        _check(env)
+        html = _PARSER.renderer.render(tokens, _PARSER.options, env)
+        _check(env)
     except (_TooSlow, RecursionError, ValueError, IndexError):
         # A reader who gets the plain text is better off than one who gets an error page.
         return _plain(text)

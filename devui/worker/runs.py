@@ -1,7 +1,6 @@
 """The runs of a worker: a task each, which always ends in a `RunEnded`."""
 
 import asyncio
-import logging
 from pathlib import Path
 
 from devui.runtime.calling import active_threads
@@ -10,8 +9,6 @@ from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
-
-logger = logging.getLogger("devui.worker")
 
 
 class Runs:
@@ -55,7 +52,6 @@ class Runs:
         except BaseException as raised:  # noqa: BLE001
             outcome = "failed"
             error = agent_error(raised, self._agents)
-            logger.error("the run failed: %s: %s", error.type, error.message)  # noqa: TRY400
         self._outputs.end(start.run)
         alone = len(self._tasks) <= 1
         self._link.send(

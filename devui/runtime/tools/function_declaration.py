@@ -49,7 +49,8 @@ def _parameters_schema(signature: FunctionSignature) -> dict[str, Any] | None:
         return model.model_json_schema(schema_generator=_Schema)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         raise ValueError(
-            f"Tool {signature.name!r} cannot be declared to a model: {error.message}"
+            f"Tool {signature.name!r} cannot be declared to a model:"
+            f" {error.message.partition('. ')[0]}."
             " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
             " pydantic models)."
         ) from error
