@@ -96,5 +96,4 @@ def log_line(number: int, line: OutputLine) -> LogLine:
         stream=visible(line.stream),
         text=visible(clipped(line.text)),
         clock=formats.clock(line.at),
-        tone="out" if line.stream == "stdout" else "err" if line.stream == "stderr" else "log",
     )

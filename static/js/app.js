@@ -8,6 +8,7 @@ import * as dialogs from "./dialogs.js";
 import * as fold from "./fold.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
+import * as outside from "./outside.js";
 import * as panes from "./panes.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
@@ -19,7 +20,7 @@ import * as title from "./title.js";
 import * as unique from "./unique.js";
 
 const behaviours = [
-  announce, composer, confirm, connection, copy, dialogs, fold, keys, menus, panes,
+  announce, composer, confirm, connection, copy, dialogs, fold, keys, menus, outside, panes,
   unique, rows, scrubber, splitters, tail, theme, times, title,
 ];
 

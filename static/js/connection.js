@@ -1,5 +1,5 @@
-// The page's stream: says when it is lost, tries again also where the first attempt failed, and tells of
-// requests that did not get through.
+// The page's stream: says when it is lost, and tries again also where the first attempt failed. A request that
+// did not reach the server is told of; what the server refuses, it tells itself.
 const FIRST = 1000;
 const LONGEST = 10000;
 let wait = FIRST;
@@ -9,8 +9,9 @@ export function start() {
   const stream = (event) => event.target.closest?.("[data-stream]");
   document.addEventListener("htmx:sse:after:connection", () => { wait = FIRST; lost(false); });
   document.addEventListener("htmx:sse:error", () => lost(true));
-  document.addEventListener("htmx:response:error", (event) => (stream(event) ? again(event.target) : tell(event)));
+  document.addEventListener("htmx:response:error", (event) => { if (stream(event)) again(event.target); });
   document.addEventListener("htmx:error", (event) => (stream(event) ? again(event.target) : tell(event)));
+  document.addEventListener("reset", (event) => { if (stream(event)) location.reload(); });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-reconnect]")) location.reload();
     if (event.target.closest("[data-dismiss]")) document.getElementById("trouble").hidden = true;
@@ -33,11 +34,7 @@ function again(element) {
 }
 
 function tell(event) {
-  const status = event.detail.ctx?.response?.status;
   const box = document.getElementById("trouble");
-  if (!box || status === 409 || status === 422 || event.detail.error?.name === "AbortError") return;
+  if (!box || event.detail.ctx?.response || event.detail.error?.name === "AbortError") return;
   box.hidden = false;
-  box.querySelector("span").textContent = status
-    ? `The server answered ${status}. Nothing was changed.`
-    : "The server could not be reached. Is it still running?";
 }

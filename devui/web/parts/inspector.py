@@ -121,7 +121,6 @@ class LogLine:
     number: int
     stream: str
     """`stdout`, `stderr` or a logger's name."""
-    tone: Literal["out", "err", "log"]
     text: str
     clock: str
 
