@@ -1,0 +1,306 @@
+"""Functions as tools: how they are declared, and how they are called."""
+
+import functools
+import threading
+from enum import Enum
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import Call, LlmRequest, Rule, Say, ScriptedLlm
+from devui.runtime.tools import (
+    BaseTool,
+    FunctionTool,
+    LongRunningFunctionTool,
+    ToolContext,
+    TransferToAgentTool,
+    exit_loop,
+)
+from tests.kit.conversation import Conversation, said
+
+
+class Seat(BaseModel):
+    row: int
+    letter: str = "A"
+
+
+class Cabin(Enum):
+    ECONOMY = "economy"
+    FIRST = "first"
+
+
+def book(
+    city: str,
+    day: Annotated[int, Field(description="Day of the month.", ge=1)],
+    cabin: Cabin = Cabin.ECONOMY,
+    meal: Literal["fish", "veg"] | None = None,
+    seats: list[Seat] | None = None,
+    tool_context: ToolContext = None,
+    *more: str,
+    **rest: str,
+) -> dict:
+    """Book a flight.
+
+    Args:
+        city: Where to.
+    """
+    return {}
+
+
+def declared(function):
+    return FunctionTool(function)._get_declaration()
+
+
+def test_a_declaration_comes_from_signature_and_docstring():
+    declaration = declared(book)
+
+    assert declaration.name == "book"
+    assert declaration.description == "Book a flight.\n\nArgs:\n    city: Where to."
+    schema = declaration.parameters_json_schema
+    assert schema["title"] == "bookParams"
+    assert schema["required"] == ["city", "day"]
+    assert list(schema["properties"]) == ["city", "day", "cabin", "meal", "seats"]
+    assert schema["properties"]["day"] == {
+        "description": "Day of the month.",
+        "minimum": 1,
+        "title": "Day",
+        "type": "integer",
+    }
+    assert schema["properties"]["cabin"] == {"$ref": "#/$defs/Cabin", "default": "economy"}
+    assert schema["$defs"]["Seat"]["required"] == ["row"]
+
+
+def test_a_function_without_parameters_has_no_schema():
+    def now(ctx: ToolContext | None) -> str:
+        """The time."""
+
+    assert declared(now).parameters_json_schema is None
+
+
+def test_parameters_may_have_any_name_that_python_allows():
+    def odd(schema: str, copy: int, _hidden: str = "x") -> None: ...
+
+    assert list(declared(odd).parameters_json_schema["properties"]) == ["schema", "copy", "_hidden"]
+
+
+def test_a_default_that_json_cannot_hold_is_left_out():
+    def wait(until: object = threading.Event) -> None: ...
+
+    schema = declared(wait).parameters_json_schema
+
+    assert schema["properties"]["until"] == {"title": "Until"}
+
+
+def test_an_annotation_that_cannot_be_resolved_leaves_the_schema_out(caplog):
+    def lost(x: "Nowhere") -> None:  # noqa: F821  the point of the test
+        """Lost."""
+
+    assert declared(lost).parameters_json_schema is None
+    assert "Import the type" in caplog.text
+
+
+def test_a_type_without_a_form_in_json_is_refused_with_advice():
+    class Socket: ...
+
+    def send(socket: Socket) -> None: ...
+
+    with pytest.raises(ValueError, match=r"'send' cannot be declared.*types that JSON can"):
+        declared(send)
+
+
+class Greeter:
+    """Greets people."""
+
+    def __call__(self, name: str) -> str:
+        return f"Hello {name}"
+
+    def wave(self, times: int) -> str:
+        """Wave."""
+        return "~" * times
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "description", "parameters"),
+    [
+        (Greeter(), "Greeter", "Greets people.", ["name"]),
+        (Greeter().wave, "wave", "Wave.", ["times"]),
+        (functools.partial(Greeter().wave), "wave", "Wave.", ["times"]),
+    ],
+)
+def test_objects_methods_and_partials_are_tools_too(function, name, description, parameters):
+    declaration = declared(function)
+
+    assert (declaration.name, declaration.description) == (name, description)
+    assert list(declaration.parameters_json_schema["properties"]) == parameters
+
+
+def test_generator_functions_are_refused():
+    def stream():
+        yield 1
+
+    with pytest.raises(ValueError, match=r"'stream' is a generator.*`return`"):
+        FunctionTool(stream)
+
+
+async def run(function, **args):
+    """Let a model call the function; its response and the context it got."""
+    rules = [
+        Rule(after=FunctionTool(function).name, then=Say("ok")),
+        Rule(then=Call(FunctionTool(function).name, **args)),
+    ]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[function])
+    _, response, _ = await Conversation(agent).say("go")
+    return response.get_function_responses()[0].response
+
+
+async def test_arguments_are_converted_to_what_the_function_asks_for():
+    got = {}
+
+    def take(
+        seat: Seat,
+        other: Seat | None,
+        seats: list[Seat],
+        count: int,
+        counts: list[int],
+        ratio: float,
+    ) -> None:
+        got.update(seat=seat, other=other, seats=seats, count=count, counts=counts, ratio=ratio)
+
+    await run(
+        take,
+        seat={"row": 1},
+        other={"row": 2, "letter": "C"},
+        seats=[{"row": 3}],
+        count=4.0,
+        counts=[5.0, 6],
+        ratio=0.5,
+        unknown="dropped",
+    )
+
+    assert got == {
+        "seat": Seat(row=1),
+        "other": Seat(row=2, letter="C"),
+        "seats": [Seat(row=3)],
+        "count": 4,
+        "counts": [5, 6],
+        "ratio": 0.5,
+    }
+    assert type(got["count"]) is int
+
+
+async def test_what_cannot_be_converted_is_passed_as_it_is(caplog):
+    def take(seat: Seat, count: int) -> str:
+        return f"{seat} {count}"
+
+    response = await run(take, seat={"place": 1}, count=1.5)
+
+    assert response == {"result": "{'place': 1} 1.5"}
+    assert "'seat' stays as the model wrote it" in caplog.text
+
+
+async def test_missing_arguments_are_told_to_the_model_and_the_function_is_not_called():
+    def take(city: str, day: int, cabin: str = "x") -> None:
+        raise AssertionError
+
+    response = await run(take, cabin="y")
+
+    assert "it needs city, day" in response["error"]
+
+
+async def test_positional_only_parameters_are_filled():
+    def take(a: int, b: int = 2, /, *, c: int = 3) -> list[int]:
+        return [a, b, c]
+
+    assert await run(take, a=1, c=5) == {"result": [1, 2, 5]}
+
+
+@pytest.mark.parametrize(
+    ("value", "response"),
+    [
+        ({"a": 1}, {"a": 1}),
+        ("text", {"result": "text"}),
+        (None, {"result": None}),
+        (Seat(row=1), {"result": {"row": 1, "letter": "A"}}),
+        (b"\xff\x00", {"result": "_wA="}),
+    ],
+)
+async def test_results_are_shaped_for_the_model(value, response):
+    def make():
+        return value
+
+    assert await run(make) == response
+
+
+async def test_the_context_comes_by_type_or_by_name():
+    async def typed(where: ToolContext) -> None:
+        where.state["typed"] = where.function_call_id is not None
+
+    def named(tool_context) -> None:
+        tool_context.state["named"] = threading.current_thread() is not threading.main_thread()
+
+    rules = [Rule(after="named", then=Say("ok")), Rule(then=[Call("typed"), Call("named")])]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[typed, named])
+    conversation = Conversation(agent)
+
+    await conversation.say("go")
+
+    assert (await conversation.session()).state == {"typed": True, "named": True}
+
+
+async def test_a_tool_of_ones_own_needs_only_a_declaration_and_run_async():
+    class Echo(BaseTool):
+        def _get_declaration(self):
+            return declared(lambda text: text)
+
+        async def run_async(self, *, args, tool_context):
+            return args["text"].upper()
+
+    rules = [Rule(after="echo", then=Say("{result}")), Rule(then=Call("echo", text="hi"))]
+    tool = Echo(name="echo", description="Echo.")
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[tool])
+
+    *_, answer = await Conversation(agent).say("go")
+
+    assert said(answer) == "HI"
+
+
+def test_a_long_running_tool_tells_the_model_so():
+    def approve() -> None:
+        """Ask for approval."""
+
+    tool = LongRunningFunctionTool(approve)
+
+    assert tool.is_long_running
+    assert tool._get_declaration().description.startswith("Ask for approval.\n\nNOTE:")
+
+
+def test_a_transfer_names_the_agents_it_may_go_to():
+    schema = TransferToAgentTool(["a", "b"])._get_declaration().parameters_json_schema
+
+    assert schema["properties"]["agent_name"]["enum"] == ["a", "b"]
+
+
+async def test_exit_loop_escalates_and_ends_the_turn():
+    agent = LlmAgent(
+        name="a", model=ScriptedLlm(rules=[Rule(then=Call("exit_loop"))]), tools=[exit_loop]
+    )
+
+    _, response = await Conversation(agent).say("go")
+
+    assert response.actions.escalate
+    assert response.is_final_response()
+
+
+def test_of_two_tools_with_one_name_the_later_answers(caplog):
+    def same() -> int:
+        return 1
+
+    first, second = FunctionTool(same), FunctionTool(same)
+    request = LlmRequest()
+
+    request.append_tools([first, second])
+
+    assert request.tools_dict == {"same": second}
+    assert "Rename one of them" in caplog.text

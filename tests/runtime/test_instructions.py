@@ -1,0 +1,152 @@
+"""Instructions: templates, functions, and where they stand in a request."""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import BaseAgent, LlmAgent
+from devui.runtime.models import Rule, Say, ScriptedLlm
+from tests.kit.conversation import Conversation, outline
+
+
+def agent(**fields):
+    model = ScriptedLlm(rules=[Rule(then=Say("ok"))])
+    return LlmAgent(**({"name": "guide", "model": model} | fields))
+
+
+async def system_instruction(instruction, state=None, **fields):
+    """What the model gets to read, without the sentence about the agent's identity."""
+    made = agent(instruction=instruction, **fields)
+    await Conversation(made, state=state).say("hi")
+    text = made.model.requests[0].config.system_instruction
+    return text.rpartition("\n\nYou are an agent;")[0]
+
+
+STATE = {"city": "Rome", "none": None, "app:shop": "S", "user:tier": "gold", "deep": {"a": 1}}
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("Go to {city}.", "Go to Rome."),
+        ("{ city }{none}|", "Rome|"),
+        ("{app:shop} {user:tier} {deep}", "S gold {'a': 1}"),
+        ("{missing?}{city?}", "Rome"),
+        ("{{city}}", "Rome"),
+        ("${city} \\{city}", "${city} \\{city}"),
+        ('{"city": 1} {} {a b} {deep.a} {other:city} {app:user:x}',) * 2,
+    ],
+)
+async def test_templates_are_filled_from_the_state(template, text):
+    assert await system_instruction(template, STATE) == text
+
+
+async def test_a_missing_key_is_an_error_that_says_what_to_do():
+    conversation = Conversation(agent(instruction="Go to {city}."))
+
+    with pytest.raises(KeyError, match="city"):
+        await conversation.say("hi")
+
+    error = conversation.heard[-1]
+    assert error.error_code == "KeyError"
+    assert error.error_message.startswith("The instruction of agent 'guide' needs the state key")
+    assert "{city?}" in error.error_message
+
+
+async def test_an_artifact_is_inserted_by_its_name():
+    made = agent(instruction="Read: {artifact.notes.txt} {artifact.none?}")
+    conversation = Conversation(made)
+    await conversation.runner.artifact_service.save_artifact(
+        app_name="app",
+        user_id="user",
+        session_id="s",
+        filename="notes.txt",
+        artifact=types.Part(text="{city} stays"),
+    )
+
+    await conversation.say("hi")
+
+    sent = made.model.requests[0].config.system_instruction
+    assert sent.startswith("Read: {city} stays \n\n")
+
+
+async def test_a_missing_artifact_is_an_error():
+    with pytest.raises(KeyError, match=r"artifact\.notes\.txt"):
+        await system_instruction("Read: {artifact.notes.txt}")
+
+
+async def test_what_a_function_returns_is_left_as_it_is():
+    def written(context):
+        return f"{context.state['city']} {{city}}"
+
+    async def awaited(context):
+        return written(context)
+
+    assert await system_instruction(written, STATE) == "Rome {city}"
+    assert await system_instruction(awaited, STATE) == "Rome {city}"
+
+
+async def test_the_roots_global_instruction_goes_first_for_every_agent():
+    leaf = agent(name="leaf", instruction="Be a leaf.", global_instruction="ignored")
+    root = agent(
+        name="root", sub_agents=[leaf], global_instruction="In {city} be kind.", instruction="Root."
+    )
+    context = Conversation(root, state=STATE)
+    await context.say("hi")
+    assert root.model.requests[0].config.system_instruction.startswith(
+        "In Rome be kind.\n\nRoot.\n\n"
+    )
+
+
+async def test_a_root_without_a_model_has_no_global_instruction():
+    made = agent(instruction="Be brief.")
+
+    class Wrapper(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            async for event in made.run_async(ctx):
+                yield event
+
+    await Conversation(Wrapper(name="root", sub_agents=[made])).say("hi")
+
+    assert made.model.requests[0].config.system_instruction.startswith("Be brief.\n\n")
+
+
+async def test_identity_tells_name_and_description():
+    made = agent(description="Knows the way.")
+
+    await Conversation(made).say("hi")
+
+    text = made.model.requests[0].config.system_instruction
+    assert '"guide"' in text
+    assert '"Knows the way."' in text
+
+
+async def test_with_a_static_instruction_the_other_one_goes_before_the_users_words():
+    made = agent(static_instruction="Never {change}.", instruction="Now in {city}.")
+    conversation = Conversation(made, state=STATE)
+
+    await conversation.say("hi")
+    await conversation.say("and now?")
+
+    request = made.model.requests[1]
+    assert request.config.system_instruction.startswith("Never {change}.\n\n")
+    brief = outline(request.contents)
+    assert [role for role, _ in brief] == ["user", "model", "user", "user"]
+    assert "<<<BEGIN_SYSTEM_INSTRUCTION>>>\nNow in Rome.\n<<<END" in brief[2][1][0]
+    assert brief[3] == ("user", ["and now?"])
+
+
+async def test_files_of_a_static_instruction_become_contents():
+    blob = types.Blob(data=b"x", mime_type="image/png")
+    static = types.Content(
+        role="user", parts=[types.Part(text="See the map."), types.Part(inline_data=blob)]
+    )
+    made = agent(static_instruction=static)
+
+    await Conversation(made).say("hi")
+
+    request = made.model.requests[0]
+    assert request.config.system_instruction.startswith(
+        "See the map.\n\n[See inline_data_0 (image/png)]"
+    )
+    assert request.contents[0].parts[1].inline_data == blob
+    assert request.contents[1].parts[0].text == "hi"
