@@ -80,11 +80,11 @@ class History:
         return True
 
     def _make_anew(self, events: Sequence[Event]) -> None:
-        self._callers = {}
         self._open = ()
         self._contents, self._settled = _arranged(self._entries(events))
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
+        self._callers = {}
         entries = (self._entry(event) for event in live_events(events))
         return [entry for entry in entries if entry is not None]
 

@@ -26,6 +26,16 @@ class Entry:
     long_running: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """One response, and where in the conversation it and its call stand."""
+
+    part: types.Part
+    call_id: str
+    called_at: int
+    given_at: int
+
+
 def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
     """The contents in an order models accept, and whether one more entry may change that order.
 
@@ -34,14 +44,19 @@ def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
     response, nothing stands between the call and it: the model is to go on from
     there.
     """
-    answers = _last_answers(entries)
-    between = _before_late_response(entries)
-    left_out = between | _outdated_comments(entries)
+    responses = _responses(entries)
+    between = _before_late_response(entries, responses)
+    left_out = between | _outdated_comments(entries, responses)
+    answers = {(each.called_at, each.call_id): each.part for each in responses}
     contents: list[types.Content] = []
     for index, entry in enumerate(entries):
         if index in left_out or entry.responses:
             continue
-        contents.extend(_with_answers(entry, answers) if entry.calls else [entry.content])
+        if entry.calls:
+            given = {call: answers.get((index, call)) for call in entry.calls}
+            contents.extend(_with_answers(entry, given))
+        else:
+            contents.append(entry.content)
     return contents, bool(between)
 
 
@@ -53,53 +68,49 @@ def without_client_ids(content: types.Content) -> types.Content:
     return content.model_copy(update={"parts": parts})
 
 
-def _last_answers(entries: Sequence[Entry]) -> dict[str, types.Part]:
-    return {
-        part.function_response.id: part
-        for entry in entries
-        if entry.responses
-        for part in entry.content.parts or []
-        if part.function_response and part.function_response.id
-    }
-
-
-def _before_late_response(entries: Sequence[Entry]) -> set[int]:
-    """What stands between the last entry, if it is a response, and its call."""
-    if not entries or not entries[-1].responses:
-        return set()
-    answered = set(entries[-1].responses)
-    for index in range(len(entries) - 2, -1, -1):
-        if not answered.isdisjoint(entries[index].calls):
-            return set(range(index + 1, len(entries) - 1))
-    return set()
-
-
-def _outdated_comments(entries: Sequence[Entry]) -> set[int]:
-    """The agent's texts between an interim response and the one that replaced it."""
-    first: dict[str, int] = {}
-    outdated: set[int] = set()
+def _responses(entries: Sequence[Entry]) -> list[_Response]:
+    """All responses in order, each to the latest call of its id; those without one do not count."""
+    called_at: dict[str, int] = {}
+    responses = []
     for index, entry in enumerate(entries):
-        for call_id in entry.responses:
-            start = first.setdefault(call_id, index)
-            outdated.update(
-                i
-                for i in range(start + 1, index)
-                if entries[i].own
-                and not entries[i].calls
-                and entries[i].invocation_id == entries[start].invocation_id
-            )
+        called_at.update(dict.fromkeys(entry.calls, index))
+        for part in entry.content.parts or [] if entry.responses else []:
+            call_id = part.function_response.id if part.function_response else None
+            if call_id in called_at:
+                responses.append(_Response(part, call_id, called_at[call_id], index))
+    return responses
+
+
+def _before_late_response(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
+    """What stands between the last entry, if it is a response, and its call."""
+    last = len(entries) - 1
+    calls = [each.called_at for each in responses if each.given_at == last]
+    return set(range(max(calls) + 1, last)) if calls else set()
+
+
+def _outdated_comments(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
+    """The agent's texts between an interim response and the one that replaced it."""
+    first: dict[tuple[int, str], int] = {}
+    outdated: set[int] = set()
+    for each in responses:
+        start = first.setdefault((each.called_at, each.call_id), each.given_at)
+        outdated.update(
+            index
+            for index in range(start + 1, each.given_at)
+            if entries[index].own
+            and not entries[index].calls
+            and entries[index].invocation_id == entries[start].invocation_id
+        )
     return outdated
 
 
-def _with_answers(entry: Entry, answers: dict[str, types.Part]) -> list[types.Content]:
+def _with_answers(entry: Entry, given: dict[str, types.Part | None]) -> list[types.Content]:
     """A content with calls, without those that nothing answers, and the answers."""
-    kept = [call for call in entry.calls if call in answers or call in entry.long_running]
-    content = entry.content
-    if len(kept) < len(entry.calls):
-        content = _without_calls(content, set(entry.calls) - set(kept))
+    dropped = {call for call, answer in given.items() if answer is None} - entry.long_running
+    content = _without_calls(entry.content, dropped) if dropped else entry.content
     contents = [content] if content.parts else []
-    if responses := [answers[call] for call in kept if call in answers]:
-        contents.append(types.Content(role="user", parts=responses))
+    if answers := [answer for answer in given.values() if answer is not None]:
+        contents.append(types.Content(role="user", parts=answers))
     return contents
 
 
