@@ -1,0 +1,170 @@
+"""`/run` and `/run_sse` (adk-web 1.5)."""
+
+import json
+import subprocess
+
+import pytest
+
+from tests.kit.server import SAMPLES, TOKEN, get_session, make_session, run, run_body, running
+
+PROMPT = "Book a flight to London next Tuesday"
+
+
+def test_run_answers_with_every_event_but_the_users_own(client):
+    session = make_session(client, "travel")
+    events = client.post("/run", json=run_body("travel", session["id"], PROMPT)).json()
+    assert {event["author"] for event in events} == {"TravelAgent"}
+    kept = get_session(client, "travel", session["id"])
+    assert kept["events"][0]["content"]["parts"] == [{"text": PROMPT}]
+    assert kept["events"][1:] == events
+
+
+def test_state_artifact_and_user_state_are_in_the_session_afterwards(client):
+    session = make_session(client, "travel", state={"user:home_airport": "GVA"})
+    run(client, "travel", session["id"], PROMPT)
+    kept = get_session(client, "travel", session["id"])
+    assert kept["state"]["city"] == "London"
+    assert kept["state"]["user:home_airport"] == "GVA"
+    assert not [key for key in kept["state"] if key.startswith("temp:")]
+    deltas = [event["actions"]["artifactDelta"] for event in kept["events"]]
+    assert {"itinerary.txt": 0} in deltas
+
+
+def test_each_frame_is_one_whole_write_of_data_and_nothing_else(client):
+    session = make_session(client, "summary")
+    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+    with client.stream("POST", "/run_sse", json=body) as answer:
+        assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
+        raw = b"".join(answer.iter_raw()).decode()
+    pieces = raw.split("\n\n")
+    assert pieces.pop() == ""
+    assert all(piece.startswith("data: {") and "\n" not in piece for piece in pieces)
+    assert all(json.loads(piece.removeprefix("data: ")) for piece in pieces)
+
+
+def test_a_streamed_answer_is_fragments_and_then_the_whole_under_one_id(client):
+    session = make_session(client, "summary")
+    events = run(client, "summary", session["id"], "Summarise the document", streaming=True)
+    *partials, whole = events
+    assert len(partials) >= 30
+    assert all(event["partial"] for event in partials)
+    assert not whole.get("partial")
+    assert {event["id"] for event in events} == {whole["id"]}
+    text = "".join(event["content"]["parts"][0]["text"] for event in partials)
+    assert whole["content"]["parts"][0]["text"] == text
+
+
+def test_without_streaming_there_are_no_fragments(client):
+    session = make_session(client, "summary")
+    events = run(client, "summary", session["id"], "Summarise the document")
+    assert [event.get("partial") for event in events] == [None]
+
+
+def test_an_artifact_comes_in_a_frame_of_its_own(client):
+    session = make_session(client, "travel")
+    events = run(client, "travel", session["id"], PROMPT)
+    with_artifacts = [event for event in events if event["actions"]["artifactDelta"]]
+    assert with_artifacts
+    assert all("content" not in event for event in with_artifacts)
+
+
+def test_an_exception_of_the_agent_ends_the_stream_with_an_error_frame(client):
+    session = make_session(client, "faulty")
+    *_, last = run(client, "faulty", session["id"], "Exit the process")
+    assert last["error"] == "SystemExit: 3"
+    assert last["error_details"]["error_type"] == "SystemExit"
+
+
+def test_the_runs_of_one_session_follow_each_other(client):
+    session = make_session(client, "travel")
+    run(client, "travel", session["id"], PROMPT)
+    events = run(client, "travel", session["id"], "Book it")
+    assert [e["author"] for e in events][-1] == "BookingAgent"
+    kept = get_session(client, "travel", session["id"])["events"]
+    assert len({event["invocationId"] for event in kept}) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "words"),
+    [
+        ({"sessionId": "nobody"}, 404, "Session not found: nobody"),
+        ({"appName": "nothing"}, 404, "nothing"),
+        ({"appName": None}, 400, "app_name is required"),
+        ({"userId": 5}, 422, "valid string"),
+        ({"newMessage": "hello"}, 422, "newMessage"),
+        ({"newMessage": {"parts": [{"text": 5}]}}, 422, "valid string"),
+        ({"newMessage": None}, 400, "new_message is required"),
+        ({"streaming": "perhaps"}, 422, "boolean"),
+    ],
+)
+def test_a_bad_request_says_what_is_wrong(client, change, status, words):
+    session = make_session(client, "summary")
+    for path in ("/run", "/run_sse"):
+        answer = client.post(path, json={**run_body("summary", session["id"], "Hi"), **change})
+        assert answer.status_code == status, answer.text
+        assert words in json.dumps(answer.json()["detail"])
+    assert get_session(client, "summary", session["id"])["events"] == []
+
+
+@pytest.mark.req("R26")
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"{", 400), (b'{"a": NaN}', 400), (b"[]", 422), (b"", 400), (b" " * 20_000_001, 413)],
+)
+def test_a_body_that_is_no_request_is_refused(client, body, status):
+    answer = client.post("/run_sse", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status, answer.text
+    assert answer.json()["detail"]
+
+
+def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(client):
+    session = make_session(client, "summary")
+    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+    with client.stream("POST", "/run_sse", json=body) as first:
+        lines = first.iter_lines()
+        next(lines)
+        second = client.post("/run", json=run_body("summary", session["id"], "Hi"))
+        assert second.status_code == 409, second.text
+        assert "running" in second.json()["detail"]
+        rest = [line for line in lines if line.startswith("data:")]
+    assert '"finishReason":"STOP"' in rest[-1]
+
+
+@pytest.mark.req("R49")
+def test_a_client_that_leaves_does_not_end_the_run(client, server):
+    session = make_session(client, "summary")
+    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+    with client.stream("POST", "/run_sse", json=body) as answer:
+        next(answer.iter_lines())
+    with server.client() as other:
+        events: list = []
+        while len(events) < 2:
+            events = get_session(other, "summary", session["id"])["events"]
+    assert events[-1]["finishReason"] == "STOP"
+
+
+def curl(url: str, *options: str) -> str:
+    command = ["curl", "-sS", "-N", "-X", "POST", url, "-H", "Content-Type: application/json"]
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=True).stdout
+
+
+def snake_case_body(session: str) -> str:
+    message = {"role": "user", "parts": [{"text": "Summarise the document"}]}
+    names = {"app_name": "summary", "user_id": "u", "session_id": session}
+    return json.dumps({**names, "new_message": message})
+
+
+def test_curl_works_with_the_bearer_token_and_not_without(client, server):
+    session = make_session(client, "summary")
+    body = snake_case_body(session["id"])
+    refused = curl(f"{server.url}/run_sse", "-d", body)
+    assert "Sign in first" in json.loads(refused)["detail"]
+    told = curl(f"{server.url}/run_sse", "-H", f"Authorization: Bearer {TOKEN}", "-d", body)
+    assert told.startswith("data: {")
+
+
+def test_curl_works_without_a_token_when_authentication_is_off(tmp_path):
+    with running(SAMPLES, tmp_path / "data", "--no-auth") as server, server.client() as client:
+        session = make_session(client, "summary")
+        told = curl(f"{server.url}/run_sse", "-d", snake_case_body(session["id"]))
+        assert told.startswith("data: {")

@@ -1,0 +1,131 @@
+"""The real server in a process of its own, with a folder of agents and a data folder."""
+
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from tests.kit.frames import frames
+
+ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "agents"
+TOKEN = "a-token-for-the-tests"
+_SECONDS_TO_START = 60
+
+
+class Server:
+    """`devui` as a user starts it. `start` again after `kill` to see what was kept."""
+
+    def __init__(self, agents: Path, data: Path, *options: str) -> None:
+        self.agents, self.data, self.options = agents, data, options
+        self.link = ""
+        self.port = 0
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> "Server":
+        command = [sys.executable, "-m", "devui", str(self.agents), "--no-browser"]
+        command += ["--data-dir", str(self.data), "--port", str(self.port), *self.options]
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"},
+            cwd=self.data.parent,
+        )
+        self.link = self._printed(r"http://\S+")
+        self.port = int(re.search(r":(\d+)/", self.link)[1])
+        return self
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def client(self, **options: Any) -> httpx2.Client:
+        """A client with the bearer token."""
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **options)
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._ended()
+
+    def stop(self) -> int:
+        """Stop in order; the exit status."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def _ended(self) -> int:
+        with self._process:
+            return self._process.wait(30)
+
+    def _printed(self, pattern: str) -> str:
+        """The first match of the pattern in what the command prints."""
+        seen, until = "", time.monotonic() + _SECONDS_TO_START
+        while time.monotonic() < until:
+            if select.select([self._process.stdout], [], [], 0.5)[0]:
+                line = self._process.stdout.readline()
+                seen += line
+                if found := re.search(pattern, line):
+                    return found[0]
+                if not line:
+                    break
+        raise AssertionError(f"devui did not start:\n{seen}")
+
+
+@contextmanager
+def running(agents: Path, data: Path, *options: str) -> Iterator[Server]:
+    """A server that is stopped at the end, whatever happened to it."""
+    server = Server(agents, data, *options).start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def make_session(client: httpx2.Client, app: str, user: str = "u", **body: Any) -> dict[str, Any]:
+    answer = client.post(f"/apps/{app}/users/{user}/sessions", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def get_session(client: httpx2.Client, app: str, session: str, user: str = "u") -> dict[str, Any]:
+    answer = client.get(f"/apps/{app}/users/{user}/sessions/{session}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def run_body(app: str, session: str, text: str, **more: Any) -> dict[str, Any]:
+    message = {"role": "user", "parts": [{"text": text}]}
+    names = {"appName": app, "userId": "u", "sessionId": session}
+    return {**names, "newMessage": message, **more}
+
+
+def run(client: httpx2.Client, app: str, session: str, text: str, **more: Any) -> list[Any]:
+    """Everything one `/run_sse` sends, parsed."""
+    with client.stream("POST", "/run_sse", json=run_body(app, session, text, **more)) as answer:
+        assert answer.status_code == 200, answer.read()
+        return list(frames(answer.iter_lines()))
+
+
+def write_app(agents: Path, name: str, code: str) -> Path:
+    """An app of a test's own; returns its agent.py."""
+    folder = agents / name
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "agent.py"
+    file.write_text(code, encoding="utf-8")
+    return file
