@@ -96,6 +96,7 @@ class Database:
         self._wake = asyncio.Event()
         self._room = asyncio.Semaphore(_QUEUE_LIMIT)
         self._closing = False
+        self._closed = False
         self._suspect = False
         self._writer: Connection
         self._reader: Connection
@@ -154,9 +155,9 @@ class Database:
 
     async def close(self) -> None:
         """Finish the accepted jobs, then close both connections; further calls do nothing."""
-        if self._closing:
+        if self._closed:
             return
-        self._closing = True
+        self._closed = self._closing = True
         self._wake.set()
         await asyncio.wait([self._task])
         await self._reader.close()

@@ -82,7 +82,8 @@ def inspect(path: Path, newest: int) -> Path | None:
             _examine(path, newest)
         except JournalDamaged as error:
             aside = _set_aside(path)
-            _LOG.warning("%s; it was set aside as %s and a new journal begins", error, aside)
+            cause = error.__cause__ or error
+            _LOG.warning("damaged: %s; set aside as %s, a new journal begins", cause, aside)
     create_private(path)
     return aside
 

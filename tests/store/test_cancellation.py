@@ -1,0 +1,66 @@
+import asyncio
+
+import pytest
+
+from devui.store import Appended, Journal, SessionRow
+from tests.store.kit import new_event
+
+
+@pytest.mark.req("R40")
+async def test_a_cancelled_append_happens_wholly_or_not_at_all(
+    journal: Journal, session: SessionRow
+) -> None:
+    kept = 0
+    for steps in [*range(60), *range(60, 1500, 8)] * 4:
+        event = new_event(f"c{kept}-{steps}", kept=kept)
+        task = asyncio.create_task(journal.events.append(session.key, event, None))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        outcome = (await asyncio.gather(task, return_exceptions=True))[0]
+        assert isinstance(outcome, asyncio.CancelledError) or outcome.number == kept + 1
+        # The same event again tells how the cancelled one ended: it was accepted, or never was.
+        again = await journal.events.append(session.key, event, None)
+        assert again.number == kept + 1
+        kept += 1
+    rows = await journal.events.since(session.key, 0)
+    assert [row.number for row in rows] == list(range(1, kept + 1))
+    assert await journal.state.merged(session.key) == {"kept": kept - 1}
+    assert not await journal._database._writer.call(lambda connection: connection.in_transaction)
+
+
+@pytest.mark.req("R40")
+async def test_callers_that_are_cancelled_while_the_queue_is_full_lose_nothing_of_others(
+    journal: Journal, session: SessionRow
+) -> None:
+    tasks = [
+        asyncio.create_task(journal.events.append(session.key, new_event(f"e{n}"), None))
+        for n in range(1000)
+    ]
+    await asyncio.sleep(0)
+    for task in tasks[::2]:
+        task.cancel()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    acknowledged = {f"e{n}" for n, done in enumerate(results) if isinstance(done, Appended)}
+    assert acknowledged >= {f"e{n}" for n in range(1, 1000, 2)}
+    rows = await journal.events.since(session.key, 0)
+    assert acknowledged <= {row.id for row in rows}
+    assert [row.number for row in rows] == list(range(1, len(rows) + 1))
+    assert (await journal.events.append(session.key, new_event("last"), None)).number == (
+        len(rows) + 1
+    )
+
+
+@pytest.mark.req("R40")
+async def test_a_cancelled_read_leaves_the_next_one_in_order(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.events.append(session.key, new_event("e1"), None)
+    for steps in range(20):
+        task = asyncio.create_task(journal.events.since(session.key, 0))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        done = await journal.events.append(session.key, new_event(f"r{steps}"), None)
+        assert (await journal.events.page(session.key, limit=1))[0].seq == done.seq

@@ -1,0 +1,313 @@
+import asyncio
+import contextlib
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from devui.store import (
+    FolderRefused,
+    Journal,
+    JournalClosed,
+    JournalError,
+    JournalForeign,
+    JournalInUse,
+    JournalNewer,
+)
+from devui.store.schema import Migration, load_migrations
+from tests.store.kit import append_many, new_event
+
+HOLDER = """
+import asyncio, pathlib, sys
+from devui.store import Journal
+async def hold():
+    journal = await Journal.open(pathlib.Path(sys.argv[1]))
+    print("held", flush=True)
+    await asyncio.Event().wait()
+asyncio.run(hold())
+"""
+
+NEXT = Migration(2, "BEGIN; CREATE TABLE extra (x ANY) STRICT; PRAGMA user_version = 2; COMMIT;")
+BROKEN = Migration(2, "BEGIN; CREATE TABLE extra (x ANY) STRICT; CREATE NONSENSE; COMMIT;")
+
+
+@contextlib.contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+async def fill(path: Path) -> bytes:
+    """Make a journal with one session and a few events; return its file's content."""
+    async with await Journal.open(path) as journal:
+        row = await journal.sessions.create("travel", "ada", "s1", {})
+        await append_many(journal, row.key, 20)
+    return (path / "journal.db").read_bytes()
+
+
+def version_of(path: Path) -> int:
+    with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
+        [(version,)] = connection.execute("PRAGMA user_version")
+        return int(version)
+
+
+@pytest.mark.req("R10")
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+async def test_only_the_owner_can_read_anything(tmp_path: Path, mask: int) -> None:
+    path = tmp_path / "deep" / "data"
+    with umask(mask):
+        async with await Journal.open(path) as journal:
+            await journal.sessions.create("travel", "ada", "s1", {})
+            files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.iterdir()}
+    assert files.keys() >= {"journal.db", "journal.db-wal", "journal.db-shm", "journal.pid"}
+    assert set(files.values()) == {0o600}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+@pytest.mark.req("R10")
+async def test_modes_that_were_opened_are_closed_again(tmp_path: Path) -> None:
+    await fill(tmp_path / "data")
+    (tmp_path / "data").chmod(0o755)
+    (tmp_path / "data" / "journal.db").chmod(0o644)
+    async with await Journal.open(tmp_path / "data"):
+        assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+        assert stat.S_IMODE((tmp_path / "data" / "journal.db").stat().st_mode) == 0o600
+
+
+@pytest.mark.req("R10")
+async def test_a_folder_that_is_a_link_or_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "file").touch()
+    with pytest.raises(FolderRefused, match="symbolic link"):
+        await Journal.open(tmp_path / "link")
+    with pytest.raises(FolderRefused, match="not a folder"):
+        await Journal.open(tmp_path / "file")
+    assert list((tmp_path / "real").iterdir()) == []
+
+
+@pytest.mark.req("R10")
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to give it away")
+async def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    os.chown(tmp_path / "data", 12345, -1)
+    with pytest.raises(FolderRefused, match="belongs to user 12345"):
+        await Journal.open(tmp_path / "data")
+
+
+async def test_git_ignores_a_folder_we_made_and_no_other(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "ours"):
+        assert (tmp_path / "ours" / ".gitignore").read_text() == "*\n"
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "work.py").touch()
+    async with await Journal.open(tmp_path / "theirs"):
+        assert not (tmp_path / "theirs" / ".gitignore").exists()
+
+
+@pytest.mark.req("R39")
+async def test_a_second_server_is_refused_and_told_the_first(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "data"):
+        with pytest.raises(JournalInUse, match=f"process {os.getpid()}"):
+            await Journal.open(tmp_path / "data")
+    async with await Journal.open(tmp_path / "data") as again:
+        assert await again.sessions.recent(1) == []
+
+
+@pytest.mark.req("R39")
+async def test_a_killed_server_leaves_the_folder_free(tmp_path: Path) -> None:
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLDER, str(tmp_path / "data"), stdout=subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    try:
+        assert await holder.stdout.readline() == b"held\n"
+        with pytest.raises(JournalInUse, match=f"process {holder.pid}"):
+            await Journal.open(tmp_path / "data")
+    finally:
+        holder.kill()
+        await holder.wait()
+    async with await Journal.open(tmp_path / "data") as journal:
+        assert (tmp_path / "data" / "journal.pid").read_text() == f"{os.getpid()}\n"
+        await journal.sessions.create("travel", "ada", "s1", {})
+
+
+@pytest.mark.req("R40")
+def test_an_interpreter_ends_although_nobody_closed_the_journal(tmp_path: Path) -> None:
+    code = (
+        "import asyncio, pathlib, sys\n"
+        "from devui.store import Journal\n"
+        "kept = asyncio.run(Journal.open(pathlib.Path(sys.argv[1])))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "data")], timeout=30, check=False
+    )
+    assert done.returncode == 0
+
+
+@pytest.mark.req("R46")
+async def test_the_connections_are_set_as_promised(journal: Journal) -> None:
+    expected = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "fullfsync": 1,
+        "foreign_keys": 1,
+        "busy_timeout": 5000,
+        "trusted_schema": 0,
+        "cell_size_check": 1,
+        "mmap_size": 0,
+        "application_id": 0x64767569,
+    }
+    database = journal._database
+
+    def ask(connection: sqlite3.Connection) -> dict[str, object]:
+        return {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in expected}
+
+    assert await database._writer.call(ask) == expected
+    with pytest.raises(JournalError, match="readonly"):
+        await database.fetch("DELETE FROM sessions")
+    tables = await database.fetch("SELECT name FROM pragma_table_list WHERE type = 'table'")
+    strict = await database.fetch("SELECT name FROM pragma_table_list WHERE strict")
+    assert {name for (name,) in tables if not name.startswith("sqlite_")} == {n for (n,) in strict}
+
+
+async def test_a_journal_keeps_its_id_and_its_count(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "data") as journal:
+        row = await journal.sessions.create("travel", "ada", "s1", {})
+        first = journal.id
+    async with await Journal.open(tmp_path / "data") as journal:
+        assert journal.id == first
+        assert await journal.head() == row.seq
+        assert journal.path == tmp_path / "data"
+        assert journal.set_aside is None
+    async with await Journal.open(tmp_path / "other") as journal:
+        assert journal.id != first
+
+
+async def test_a_closed_journal_says_so(tmp_path: Path) -> None:
+    journal = await Journal.open(tmp_path / "data")
+    await journal.close()
+    await journal.close()
+    with pytest.raises(JournalClosed):
+        await journal.sessions.create("travel", "ada", "s1", {})
+    with pytest.raises(JournalClosed):
+        await journal.sessions.recent(1)
+    assert {f.name for f in (tmp_path / "data").iterdir()} == {
+        ".gitignore",
+        "journal.db",
+        "journal.lock",
+    }
+
+
+@pytest.mark.req("R44")
+async def test_migrations_run_once(tmp_path: Path) -> None:
+    await fill(tmp_path / "data")
+    assert version_of(tmp_path / "data") == len(load_migrations())
+    async with await Journal.open(tmp_path / "data") as journal:
+        assert len(await journal.sessions.recent(9)) == 1
+
+
+@pytest.mark.req("R44")
+async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path) -> None:
+    await fill(tmp_path / "data")
+    async with await Journal.open(
+        tmp_path / "data", migrations=[*load_migrations(), NEXT]
+    ) as journal:
+        assert len(await journal.sessions.recent(9)) == 1
+    assert version_of(tmp_path / "data") == 2
+    backup = tmp_path / "data" / "journal.db.version-1"
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    with contextlib.closing(sqlite3.connect(backup)) as copy:
+        assert copy.execute("SELECT count(*) FROM events").fetchall() == [(20,)]
+        assert copy.execute("PRAGMA user_version").fetchall() == [(1,)]
+
+
+@pytest.mark.req("R44")
+async def test_a_migration_that_fails_leaves_the_old_version(tmp_path: Path) -> None:
+    await fill(tmp_path / "data")
+    with pytest.raises(JournalError, match="NONSENSE"):
+        await Journal.open(tmp_path / "data", migrations=[*load_migrations(), BROKEN])
+    async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):
+        assert version_of(tmp_path / "data") == 2
+
+
+@pytest.mark.req("R44")
+async def test_a_journal_of_a_newer_version_is_refused_unchanged(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):
+        pass
+    before = (tmp_path / "data" / "journal.db").read_bytes()
+    with pytest.raises(JournalNewer, match=r"version 2 and this devui knows 1"):
+        await Journal.open(tmp_path / "data")
+    assert (tmp_path / "data" / "journal.db").read_bytes() == before
+
+
+@pytest.mark.req("R43")
+async def test_a_database_of_another_application_is_refused_unchanged(tmp_path: Path) -> None:
+    for setup in ("CREATE TABLE t (x)", "PRAGMA application_id = 77"):
+        path = tmp_path / str(len(setup))
+        path.mkdir()
+        with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
+            connection.execute(setup)
+        before = (path / "journal.db").read_bytes()
+        with pytest.raises(JournalForeign, match="another application"):
+            await Journal.open(path)
+        assert (path / "journal.db").read_bytes() == before
+
+
+@pytest.mark.req("R43")
+async def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "data" / "journal.db").mkdir(parents=True)
+    with pytest.raises(JournalForeign, match="not a plain file"):
+        await Journal.open(tmp_path / "data")
+
+
+@pytest.mark.req("R43")
+async def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "journal.db").touch()
+    async with await Journal.open(tmp_path / "data") as journal:
+        assert journal.set_aside is None
+        await journal.sessions.create("travel", "ada", "s1", {})
+
+
+def scribble(content: bytes) -> bytes:
+    return b"no database at all" * 100
+
+
+def truncate(content: bytes) -> bytes:
+    return content[: len(content) // 2 + 100]
+
+
+def flip_inner_pages(content: bytes) -> bytes:
+    middle = 4096 * 3
+    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle:])
+
+
+def cut_to_a_header(content: bytes) -> bytes:
+    return content[:50]
+
+
+@pytest.mark.req("R43")
+@pytest.mark.parametrize("damage", [scribble, truncate, flip_inner_pages, cut_to_a_header])
+async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
+    tmp_path: Path, damage
+) -> None:
+    path = tmp_path / "data" / "journal.db"
+    damaged = damage(await fill(tmp_path / "data"))
+    for _ in range(2):
+        path.write_bytes(damaged)
+        async with await Journal.open(tmp_path / "data") as journal:
+            assert journal.set_aside is not None
+            assert journal.set_aside.read_bytes() == damaged
+            assert await journal.sessions.recent(1) == []
+            row = await journal.sessions.create("travel", "ada", "s1", {})
+            await journal.events.append(row.key, new_event(), None)
+    kept = [file.name for file in (tmp_path / "data").glob("journal.db.damaged-*")]
+    assert len([name for name in kept if not name.endswith(("-wal", "-shm"))]) == 2
