@@ -32,7 +32,7 @@ async def create_session(request: Request) -> Response:
     found, app, user = _names(request)
     value = await read_json(request, limit=_IMPORT_LIMIT, empty=None)
     body = parse(SessionBody, value or {})
-    events = [_first_event(event) for event in body.events or []]
+    events = _history(body.events or [])
     row = await found.journal.sessions.create(app, user, body.session_id, body.state or {})
     for event in events:
         text = json.dumps(event)
@@ -131,6 +131,14 @@ async def _whole(found: Services, key: int) -> Response:
     return StreamingResponse(pieces(), media_type="application/json")
 
 
+def _history(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events a session begins with, checked before anything is written."""
+    events = [_first_event(event) for event in given]
+    if len({str(event["id"]) for event in events}) < len(events):
+        raise BadRequest("two events of a new session have the same id")
+    return events
+
+
 def _first_event(event: dict[str, Any]) -> dict[str, Any]:
     """An event of a session that is created with a history; ids and times are kept if given."""
     if not isinstance(event.get("author"), str):
@@ -138,9 +146,12 @@ def _first_event(event: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(event.get("timestamp", 0.0), int | float):
         raise BadRequest("an event's timestamp is a number of seconds")
     actions = event.get("actions") or {}
-    if not isinstance(actions, dict) or not isinstance(actions.get("stateDelta") or {}, dict):
+    delta = actions.get("stateDelta") or {} if isinstance(actions, dict) else None
+    if not isinstance(actions, dict) or not isinstance(delta, dict):
         raise BadRequest("an event's actions and their stateDelta are objects")
-    return {"id": str(uuid.uuid4()), "timestamp": time.time(), "invocationId": "", **event}
+    kept = {**actions, "stateDelta": _lasting(delta)}
+    made = {"id": str(uuid.uuid4()), "timestamp": time.time(), "invocationId": ""}
+    return {**made, **event, "actions": kept}
 
 
 def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +160,7 @@ def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
         "invocationId": f"p-{uuid.uuid4()}",
         "author": "user",
         "actions": {
-            "stateDelta": {k: v for k, v in delta.items() if not k.startswith("temp:")},
+            "stateDelta": _lasting(delta),
             "artifactDelta": empty,
             "requestedAuthConfigs": empty,
             "requestedToolConfirmations": empty,
@@ -158,3 +169,8 @@ def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
         "id": str(uuid.uuid4()),
         "timestamp": time.time(),
     }
+
+
+def _lasting(delta: dict[str, Any]) -> dict[str, Any]:
+    """Without `temp:` keys, which nothing keeps."""
+    return {key: value for key, value in delta.items() if not key.startswith("temp:")}

@@ -1,0 +1,169 @@
+"""Sessions over ADK's REST API (adk-web 1.3)."""
+
+import json
+
+import pytest
+
+from tests.kit.server import SAMPLES, get_session, make_session, run
+
+BASE = "/apps/travel/users/u/sessions"
+
+
+def test_the_apps_are_the_folders_that_hold_an_agent(client):
+    names = sorted(path.name for path in SAMPLES.iterdir() if (path / "agent.py").is_file())
+    assert client.get("/list-apps").json() == names
+
+
+def test_apps_that_were_used_are_described(client):
+    run(client, "travel", make_session(client, "travel")["id"], "Hello")
+    apps = client.get("/list-apps?detailed=true").json()["apps"]
+    travel = next(app for app in apps if app["name"] == "travel")
+    assert travel["rootAgentName"] == "TravelAgent"
+
+
+def test_health_and_version_answer(client):
+    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/version").json()["language"] == "python"
+
+
+def test_a_session_has_adks_shape(client):
+    made = make_session(client, "travel", session_id="shape", state={"a": 1, "user:b": [2]})
+    assert made.pop("lastUpdateTime") > 1_700_000_000
+    assert made == {
+        "id": "shape",
+        "appName": "travel",
+        "userId": "u",
+        "state": {"a": 1, "user:b": [2]},
+        "events": [],
+    }
+
+
+@pytest.mark.parametrize("body", [None, {}, {"sessionId": None}, {"sessionId": "  "}])
+def test_an_id_is_made_up_when_none_is_given(client, body):
+    answer = client.post(BASE, json=body) if body is not None else client.post(BASE)
+    assert len(answer.json()["id"]) == 36
+
+
+def test_an_id_that_is_taken_is_a_conflict(client):
+    make_session(client, "travel", session_id="twice")
+    answer = client.post(BASE, json={"session_id": "twice"})
+    assert answer.status_code == 409
+    assert "twice" in answer.json()["detail"]
+
+
+def test_the_deprecated_form_takes_the_id_from_the_path_and_the_state_as_body(client):
+    path = "/apps/travel/users/old/sessions/named"
+    made = client.post(path, json={"city": "Bern"}).json()
+    assert (made["id"], made["state"]) == ("named", {"city": "Bern"})
+
+
+def test_user_state_is_shared_among_a_users_sessions_and_not_with_others(client):
+    make_session(client, "field_state", user="anna", state={"user:x": 1, "app:y": 2, "z": 3})
+    assert make_session(client, "field_state", user="anna")["state"] == {"user:x": 1, "app:y": 2}
+    assert make_session(client, "field_state", user="ben")["state"] == {"app:y": 2}
+
+
+def test_temporary_state_is_never_kept(client):
+    assert make_session(client, "travel", user="t", state={"temp:x": 1})["state"] == {}
+
+
+def test_a_list_has_the_users_sessions_without_events(client):
+    for name in ("one", "two"):
+        make_session(client, "summary", user="lister", session_id=name)
+    listed = client.get("/apps/summary/users/lister/sessions").json()
+    assert [row["id"] for row in listed] == ["one", "two"]
+    assert all(row["events"] == [] for row in listed)
+
+
+def test_a_session_can_begin_with_a_history(client):
+    event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "timestamp": 5.0}
+    changed = {"author": "A", "actions": {"stateDelta": {"x": 1, "temp:y": 2}}}
+    made = make_session(client, "travel", events=[event, changed])
+    assert [e["author"] for e in made["events"]] == ["user", "A"]
+    assert made["events"][0]["timestamp"] == 5.0
+    assert (made["state"]["x"], "temp:y" in made["state"]) == (1, False)
+
+
+def test_a_patch_changes_state_by_an_event_of_the_user(client):
+    made = make_session(client, "travel", state={"a": 1})
+    path = f"{BASE}/{made['id']}"
+    after = client.patch(path, json={"stateDelta": {"a": 2, "temp:b": 3}}).json()
+    assert after["state"]["a"] == 2
+    [event] = after["events"]
+    assert event["author"] == "user"
+    assert event["invocationId"].startswith("p-")
+    assert event["actions"]["stateDelta"] == {"a": 2}
+
+
+def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
+    made = make_session(client, "travel")
+    path = f"{BASE}/{made['id']}"
+    for _ in range(2):
+        answer = client.delete(path)
+        assert (answer.status_code, answer.json()) == (200, None)
+    assert client.get(path).status_code == 404
+
+
+def test_a_session_that_is_not_there_is_not_found(client):
+    for method in ("GET", "PATCH"):
+        answer = client.request(method, f"{BASE}/none", json={"stateDelta": {}})
+        assert (answer.status_code, answer.json()) == (404, {"detail": "Session not found"})
+
+
+@pytest.mark.req("R22")
+@pytest.mark.parametrize(
+    "app",
+    ["nothing", "..", ".", "%2e%2e", "%2Fetc", "json", "Travel", "travel%00", "trаvel", "x" * 300],
+)
+def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
+    before = sorted(SAMPLES.iterdir())
+    for method in ("GET", "POST"):
+        answer = client.request(method, f"/apps/{app}/users/u/sessions")
+        assert answer.status_code == 404
+    assert sorted(SAMPLES.iterdir()) == before
+
+
+@pytest.mark.req("R23")
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "a b", "…", "x" * 500, "'; DROP TABLE"])
+def test_an_id_is_text_and_never_a_path(client, server, name):
+    made = make_session(client, "travel", user="odd", session_id=name)
+    assert made["id"] == name
+    listed = client.get("/apps/travel/users/odd/sessions").json()
+    assert name in [row["id"] for row in listed]
+    assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", ""}
+
+
+@pytest.mark.req("R26")
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"state": 5}', 422),
+        (b'{"state": {"a": 1}, "what": 2}', 422),
+        (b'{"sessionId": 7}', 422),
+        (b'{"events": [{"content": 1}]}', 400),
+        (b'{"events": [5]}', 422),
+        (b'{"events": [{"author": "A", "id": "1"}, {"author": "A", "id": "1"}]}', 400),
+        (b'{"state": {"a": 1, "a": 2}}', 400),
+        (b'{"state": {"a": "\\ud800"}}', 400),
+        (b'{"state": {"a": 99999999999999999999999}}', 400),
+        (b'{"state": ' + b"[" * 100 + b"]" * 100 + b"}", 400),
+        (b"not json", 400),
+    ],
+)
+def test_a_bad_body_is_refused_and_nothing_is_made(client, body, status):
+    path = "/apps/travel/users/nobody/sessions"
+    answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == status, answer.text
+    assert answer.json()["detail"]
+    assert client.get(path).json() == []
+
+
+def test_a_long_session_comes_whole_and_in_order(client):
+    events = [
+        {"author": "A", "id": str(i), "actions": {"stateDelta": {"n": i}}} for i in range(1200)
+    ]
+    made = make_session(client, "travel", user="long", events=events)
+    kept = get_session(client, "travel", made["id"], user="long")
+    assert [event["id"] for event in kept["events"]] == [str(i) for i in range(1200)]
+    assert kept["state"]["n"] == 1199
+    assert json.dumps(kept)
