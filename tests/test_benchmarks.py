@@ -1,0 +1,38 @@
+"""The benchmarks run, and say what the guide says they say. Their figures prove nothing here."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.__main__ import FIGURES
+from tests.source import ROOT
+
+QUICK = {
+    "turns": ["--seconds", "0.01"],
+    "run_sse": ["--seconds", "0.01"],
+    "startup": ["--runs", "1"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", QUICK)
+def test_a_benchmark_ends_with_its_figures_as_json(figure: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", f"benchmarks.{figure}", *QUICK[figure]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert all(value > 0 for value in figures.values())
+    guide = (ROOT / "docs" / "guide" / "performance.md").read_text(encoding="utf-8")
+    assert all(name.split(".")[0] in guide for name in figures)
+
+
+def test_every_figure_has_its_module() -> None:
+    missing = [name for name in FIGURES if not (ROOT / "benchmarks" / f"{name}.py").is_file()]
+    assert missing == []
