@@ -17,10 +17,10 @@ class OutputSaver:
     _texts: list[str] = field(default_factory=list)
 
     def save(self, event: Event) -> ValueError | None:
-        """Put the answer into the state changes of a final event.
+        """Put the answer into the state changes of an event.
 
-        Without a schema the value is all text of the run, what was said before tool
-        calls included. With one it is the parsed JSON of the final event.
+        Without a schema the value is all text of the run up to here, what was said
+        before tool calls included. With one it is the parsed JSON of the final event.
 
         Returns:
             What is wrong with the answer, if it does not fit the schema.
@@ -31,17 +31,19 @@ class OutputSaver:
         if text is None:
             return None
         self._texts.append(text)
-        if not event.is_final_response():
-            return None
         if self.schema is None:
             event.actions.state_delta[self.key] = "".join(self._texts)
-        elif text.strip():
-            try:
-                event.actions.state_delta[self.key] = parsed(self.schema, text)
-            except ValueError as error:
-                return ValueError(
-                    f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
-                )
+        elif event.is_final_response() and text.strip():
+            return self._save_parsed(event, text)
+        return None
+
+    def _save_parsed(self, event: Event, text: str) -> ValueError | None:
+        try:
+            event.actions.state_delta[str(self.key)] = parsed(self.schema, text)
+        except ValueError as error:
+            return ValueError(
+                f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
+            )
         return None
 
 

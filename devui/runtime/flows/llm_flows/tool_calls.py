@@ -125,10 +125,11 @@ class ToolCall:
         )
 
     def _part(self, result: Any) -> types.Part:
-        response = types.FunctionResponse(
+        # Built of values known to be right, so without google-genai's costly validation.
+        response = types.FunctionResponse.model_construct(
             id=self._call.id, name=self._call.name, response=_as_response(result)
         )
-        return types.Part(function_response=response)
+        return types.Part.model_construct(function_response=response)
 
 
 class _UnknownTool(BaseTool):
