@@ -38,9 +38,6 @@ BROAD_EXCEPT = {
     "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._run_guarded": (
         "the tool edge: on_tool_error callbacks may answer for any error"
     ),
-    "devui/runtime/invocations/loop.py:run_and_commit": (
-        "the run edge: on_run_error callbacks are told, then it is raised again"
-    ),
     "devui/runtime/invocations/loop.py:_call_after_run": (
         "users' plugins; leaving a run early succeeds whatever they raise"
     ),
@@ -82,9 +79,7 @@ DYNAMIC_CODE = {
     "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",
 }
 
-BUILT_SQL = {
-    "devui/store/schema.py": "PRAGMA takes no parameters; the values are integers of ours",
-}
+BUILT_SQL: dict[str, str] = {}
 
 SLEEPS = {
     "devui/web/views/stream.py:_app_messages": "paces pushes that news has already called for",
