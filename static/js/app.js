@@ -5,6 +5,7 @@ import * as confirm from "./confirm.js";
 import * as connection from "./connection.js";
 import * as copy from "./copy.js";
 import * as dialogs from "./dialogs.js";
+import * as earlier from "./earlier.js";
 import * as fold from "./fold.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
@@ -20,7 +21,7 @@ import * as title from "./title.js";
 import * as unique from "./unique.js";
 
 const behaviours = [
-  announce, composer, confirm, connection, copy, dialogs, fold, keys, menus, outside, panes,
+  announce, composer, confirm, connection, copy, dialogs, earlier, fold, keys, menus, outside, panes,
   unique, rows, scrubber, splitters, tail, theme, times, title,
 ];
 

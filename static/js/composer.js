@@ -23,6 +23,9 @@ export function start() {
 }
 
 export function connect(root) {
+  each(root, "[data-composer] textarea", (field) => {
+    if (!document.querySelector(".msg") && document.activeElement === document.body) field.focus();
+  });
   each(root, "[data-remember]", (box) => {
     const kept = localStorage.getItem(box.dataset.remember);
     if (kept) box.checked = kept === "on";
@@ -31,4 +34,8 @@ export function connect(root) {
 
 export function focus() {
   document.querySelector("[data-composer] textarea")?.focus();
+}
+
+export function focused() {
+  return Boolean(document.activeElement?.closest("[data-composer]"));
 }

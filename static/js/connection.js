@@ -23,6 +23,7 @@ function lost(is) {
   if (!banner || banner.hidden === !is) return;
   banner.hidden = !is;
   document.documentElement.toggleAttribute("data-offline", is);
+  if (!is) document.getElementById("trouble").hidden = true;
   if (is) banner.querySelector("[data-connection]").textContent = `Showing what was known at ${new Date().toLocaleTimeString()}; trying again…`;
 }
 

@@ -21,7 +21,9 @@ function live() {
 }
 
 function escape() {
-  if (!menus.close() && !panes.close()) composer.focus();
+  if (menus.close() || panes.close()) return;
+  if (composer.focused()) rows.focus();
+  else composer.focus();
 }
 
 const KEYS = [
@@ -35,7 +37,7 @@ const KEYS = [
   { keys: ["1", "2", "3", "4"], does: "Event, State, Raw, Log", run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["Enter", "Ctrl+Enter"], does: "send the message", field: true },
   { keys: ["Shift+Enter"], does: "new line in the message", field: true },
-  { keys: ["Escape"], does: "close, then back to the message", run: escape },
+  { keys: ["Escape"], does: "close; between message and events", run: escape },
   { keys: ["t"], does: "light or dark", run: () => theme.toggle() },
   { keys: ["?"], does: "this sheet", run: () => dialogs.open("keys") },
 ];

@@ -30,11 +30,19 @@ export function step(count) {
   const here = rows.findIndex((row) => row.contains(document.activeElement));
   const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === selected());
   const start = from >= 0 ? from : count > 0 ? -1 : rows.length;
+  if (start + count === rows.length && from >= 0) document.querySelector("#next[href]")?.click();
   go(rows[Math.min(Math.max(start + count, 0), rows.length - 1)]);
 }
 
+export function focus() {
+  document.activeElement?.blur();
+  document.querySelector('#rows .seq a[tabindex="0"]')?.focus({ preventScroll: true });
+}
+
 export function first() {
-  go(visible()[0]);
+  const form = document.querySelector("[data-scrub]")?.form;
+  if (document.getElementById("earlier")) location.assign(`${form.getAttribute("action")}?event=1`);
+  else go(visible()[0]);
 }
 
 function visible() {
@@ -60,8 +68,10 @@ function mark() {
   const rows = visible();
   const link = (row || rows.at(-1))?.querySelector(".seq a");
   if (link && !document.activeElement?.closest("#rows")) stop(link);
-  document.getElementById(`m-${number}`)?.classList.add("selected");
   if (!row) return;
+  document.getElementById(`m-${number}`)?.classList.add("selected");
+  const messages = [...document.querySelectorAll("#messages > [data-event]")];
+  messages.findLast((message) => message.dataset.event <= number)?.scrollIntoView({ block: "nearest" });
   row.setAttribute("aria-selected", "true");
   row.scrollIntoView({ block: "nearest" });
 }

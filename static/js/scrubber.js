@@ -8,16 +8,24 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "svg[data-count]", (picture) => {
-    const slider = document.querySelector("[data-scrub]");
-    const count = Number(picture.dataset.count);
-    if (!slider || !count) return;
-    const atEnd = !new URLSearchParams(location.search).has("event");
-    slider.disabled = false;
-    slider.max = count;
-    if (atEnd) slider.value = count;
-    document.querySelectorAll("span[data-count]").forEach((span) => { span.textContent = count; });
+  each(root, "#ticks", (picture) => {
+    new MutationObserver(() => extend(picture)).observe(picture, { attributes: true, childList: true, subtree: true });
+    extend(picture);
   });
+}
+
+function extend(picture) {
+  const slider = document.querySelector("[data-scrub]");
+  const count = Number(picture.querySelector("svg")?.dataset.count);
+  if (!slider || !count) return;
+  slider.disabled = false;
+  slider.max = count;
+  document.querySelectorAll("span[data-count]").forEach((span) => { span.textContent = count; });
+  if (new URLSearchParams(location.search).has("event")) return;
+  slider.value = count;
+  const previous = document.getElementById("previous");
+  previous.href = `${slider.form.getAttribute("action")}?event=${count}`;
+  previous.removeAttribute("aria-disabled");
 }
 
 function speak(slider) {

@@ -9,8 +9,8 @@ const selected = () => new URLSearchParams(location.search).has("event");
 export function connect(root) {
   each(root, "[data-tail]", (box) => {
     const button = box.parentElement.querySelector("[data-newer]");
-    const follows = () => following && !(box.closest(".timeline") && selected());
-    let following = true;
+    const follows = () => following && !selected();
+    let following = !selected();
     let fresh = 0;
     const settle = () => {
       if (follows()) toEnd(box);
@@ -28,8 +28,6 @@ export function connect(root) {
       settle();
     }).observe(box, { childList: true, subtree: true, characterData: true });
     new ResizeObserver(() => { if (follows()) toEnd(box); }).observe(box);
-    if (!follows()) box.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "center" });
-    else toEnd(box);
   });
 }
 

@@ -1,17 +1,21 @@
 // How long ago things happened, and how long a run has been going on.
-import { each } from "./connected.js";
-
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 
 export function start() {
-  setInterval(() => document.querySelectorAll("[data-ago]").forEach(ago), 20000);
-  setInterval(() => document.querySelectorAll("[data-since]").forEach(since), 1000);
+  setInterval(() => refresh("[data-ago]", ago), 20000);
+  setInterval(() => refresh("[data-since]", since), 1000);
+  document.addEventListener("htmx:after:swap", all);
+  all();
 }
 
-export function connect(root) {
-  each(root, "[data-ago]", ago);
-  each(root, "[data-since]", since);
+function all() {
+  refresh("[data-ago]", ago);
+  refresh("[data-since]", since);
+}
+
+function refresh(selector, write) {
+  document.querySelectorAll(selector).forEach(write);
 }
 
 function age(time) {

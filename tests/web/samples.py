@@ -10,7 +10,7 @@ from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
 from devui.web import links, pages, parts
 from devui.web.chat import conversation
 from devui.web.detail import event_detail
-from devui.web.figures import compact
+from devui.web.figures import UNKNOWN, compact
 from devui.web.jsontext import json_text
 from devui.web.moments import moment
 from devui.web.rows import earlier, live_row, timeline_items
@@ -316,7 +316,7 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
         user="user",
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
         run=run_status(run),
-        totals=parts.Totals(str(events), compact(tokens), "6.1 s" if events else "0 s"),
+        totals=parts.Totals(str(events), compact(tokens), "6.1" if events else UNKNOWN),
     )
 
 

@@ -59,7 +59,7 @@ class Totals:
     events: str
     tokens: str
     seconds: str
-    """Time spent in runs."""
+    """Time spent in runs, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
