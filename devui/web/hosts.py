@@ -22,7 +22,7 @@ DEFAULT_HOST: Final = "localhost"
 
 _AUTHORITY: Final = re.compile(
     rb"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]{2,45}\])"
-    rb"(?::(?P<port>[0-9]{1,5}))?"
+    rb"(?::(?P<port>[1-9][0-9]{0,4}))?"
 )
 _ENTRY: Final = re.compile(
     r"(?:(?P<scheme>https?)://)?"

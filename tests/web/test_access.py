@@ -1,0 +1,113 @@
+"""Tokens, codes and signed-in browsers."""
+
+import pytest
+
+from devui.web.access import CODE_LIFETIME, MIN_TOKEN, Access, WeakToken
+
+TOKEN = "0123456789abcdef"
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.req("R07")
+def test_the_token_is_drawn_anew_for_each_process() -> None:
+    assert Access().token != Access().token
+    assert len(Access().token) >= 43
+
+
+@pytest.mark.parametrize("blank", [None, "", "  \n"])
+def test_a_blank_token_means_a_drawn_one_and_never_none(blank: str | None) -> None:
+    access = Access(blank)
+    assert len(access.token) >= 43
+    assert not access.admits_bearer("")
+    assert access.admits_bearer(access.token)
+
+
+@pytest.mark.parametrize("token", ["short", "x" * (MIN_TOKEN - 1), "a token with blanks", "ü" * 20])
+def test_a_weak_token_is_refused(token: str) -> None:
+    with pytest.raises(WeakToken):
+        Access(token)
+
+
+@pytest.mark.req("R07")
+@pytest.mark.parametrize("wrong", ["", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ü\ud800"])
+def test_only_the_very_token_is_admitted(wrong: str) -> None:
+    access = Access(f" {TOKEN}\n")
+    assert access.admits_bearer(TOKEN)
+    assert not access.admits_bearer(wrong)
+
+
+@pytest.mark.req("R08")
+def test_a_code_signs_one_browser_in_once() -> None:
+    access = Access()
+    code = access.new_code()
+    secret = access.redeem(code)
+    assert secret is not None
+    assert access.admits_cookie([secret])
+    assert access.redeem(code) is None
+
+
+@pytest.mark.req("R08")
+def test_a_code_is_good_for_ten_minutes() -> None:
+    clock = Clock()
+    access = Access(clock=clock)
+    early, late = access.new_code(), access.new_code()
+    clock.now += CODE_LIFETIME - 1
+    assert access.redeem(early)
+    clock.now += 1
+    assert access.redeem(late) is None
+
+
+def test_codes_do_not_disturb_each_other_and_wrong_ones_use_nothing_up() -> None:
+    access = Access()
+    first, second = access.new_code(), access.new_code()
+    assert access.redeem("nonsense") is None
+    assert access.redeem(second)
+    assert access.redeem(first)
+
+
+def test_a_stray_cookie_beside_the_right_one_does_no_harm() -> None:
+    access = Access(TOKEN)
+    secret = access.sign_in(TOKEN)
+    assert secret is not None
+    assert access.admits_cookie(["from another port", secret])
+    assert not access.admits_cookie(["from another port"])
+    assert not access.admits_cookie([])
+    assert not access.admits_cookie([TOKEN])
+
+
+def test_a_wrong_token_signs_nobody_in() -> None:
+    assert Access(TOKEN).sign_in("wrong") is None
+
+
+@pytest.mark.req("R07")
+def test_revoking_ends_browsers_codes_and_token_and_tells() -> None:
+    access, told = Access(TOKEN), []
+    access.on_revoke(lambda: told.append("revoked"))
+    secret, code = access.sign_in(TOKEN), access.new_code()
+    access.revoke()
+    assert secret is not None
+    assert not access.admits_cookie([secret])
+    assert not access.admits_bearer(TOKEN)
+    assert access.redeem(code) is None
+    assert told == ["revoked"]
+    assert access.admits_bearer(access.token)
+
+
+def test_a_weak_new_token_revokes_nothing() -> None:
+    access = Access(TOKEN)
+    with pytest.raises(WeakToken):
+        access.revoke("weak")
+    assert access.admits_bearer(TOKEN)
+
+
+def test_many_sign_ins_do_not_pile_up() -> None:
+    access = Access(TOKEN)
+    secrets = [access.sign_in(TOKEN) or "" for _ in range(100)]
+    assert access.admits_cookie([secrets[-1]])
+    assert not access.admits_cookie([secrets[0]])

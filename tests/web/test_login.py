@@ -1,0 +1,126 @@
+"""Signing a browser in."""
+
+import pytest
+
+from devui.web.htmx import CONFIG
+from tests.web.edge_kit import BASE, NAVIGATION, TOKEN, Site
+
+FROM_FORM = {"origin": BASE, "sec-fetch-site": "same-origin"}
+
+
+@pytest.mark.req("R08")
+def test_the_printed_link_is_exchanged_for_a_cookie() -> None:
+    site = Site()
+    response = site.client().get(f"/login?code={site.access.new_code()}", headers=NAVIGATION)
+    assert response.status_code == 303
+    assert response.headers["location"] == "/"
+    name, *attributes = response.headers["set-cookie"].split("; ")
+    assert name.startswith("devui-8000=")
+    assert {part.lower() for part in attributes} == {"httponly", "path=/", "samesite=strict"}
+
+
+@pytest.mark.req("R08")
+def test_the_cookie_opens_what_was_closed() -> None:
+    site = Site()
+    client = site.client(**NAVIGATION)
+    assert client.get("/").status_code == 401
+    client.get(f"/login?code={site.access.new_code()}")
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.req("R08")
+def test_a_used_link_is_refused_with_a_page_that_helps() -> None:
+    site = Site()
+    link = f"/login?code={site.access.new_code()}"
+    assert site.client().get(link, headers=NAVIGATION).status_code == 303
+    again = site.client().get(link, headers=NAVIGATION)
+    assert again.status_code == 401
+    assert "used already" in again.text
+    assert "set-cookie" not in again.headers
+
+
+def test_a_browser_that_is_signed_in_already_goes_straight_on() -> None:
+    site = Site()
+    client = site.client(**NAVIGATION)
+    link = f"/login?code={site.access.new_code()}"
+    client.get(link)
+    assert client.get(link).headers["location"] == "/"
+    assert client.get("/login").headers["location"] == "/"
+
+
+@pytest.mark.req("R08")
+def test_a_cookie_does_not_outlive_its_server() -> None:
+    before, after = Site(), Site()
+    client = before.client(**NAVIGATION)
+    client.get(f"/login?code={before.access.new_code()}")
+    assert client.get("/").status_code == 200
+    cookie = f"devui-8000={client.cookies['devui-8000']}"
+    assert after.client(**NAVIGATION).get("/", headers={"cookie": cookie}).status_code == 401
+
+
+@pytest.mark.req("R08")
+def test_looking_ahead_does_not_use_the_link_up() -> None:
+    site = Site()
+    link = f"/login?code={site.access.new_code()}"
+    ahead = {**NAVIGATION, "sec-purpose": "prefetch;prerender"}
+    assert site.client().get(link, headers=ahead).status_code == 503
+    assert site.client().head(link).status_code == 503
+    foreign = {**NAVIGATION, "sec-fetch-site": "cross-site"}
+    assert site.client().get(link, headers=foreign).status_code == 200
+    assert site.client().get(link, headers=NAVIGATION).status_code == 303
+
+
+def test_the_token_can_be_pasted_into_the_form() -> None:
+    client = Site().client(**NAVIGATION)
+    response = client.post("/login", data={"token": f" {TOKEN} "}, headers=FROM_FORM)
+    assert response.status_code == 303
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("token", ["wrong", "", "<script>alert(1)</script>", "ü"])
+def test_a_wrong_token_shows_the_form_again_and_locks_nobody_out(token: str) -> None:
+    client = Site().client(**NAVIGATION)
+    for _ in range(20):
+        response = client.post("/login", data={"token": token}, headers=FROM_FORM)
+        assert response.status_code == 401
+        assert "not the access token" in response.text
+        assert "<script" not in response.text
+    right = client.post("/login", data={"token": TOKEN}, headers=FROM_FORM)
+    assert right.status_code == 303
+
+
+def test_the_sign_in_form_takes_no_flood() -> None:
+    response = Site().client().post("/login", data={"token": "x" * 5000}, headers=FROM_FORM)
+    assert response.status_code == 413
+
+
+@pytest.mark.req("R07")
+def test_who_is_not_signed_in_is_told_so_in_their_own_form() -> None:
+    site = Site()
+    page = site.client().get("/", headers=NAVIGATION)
+    assert page.status_code == 401
+    assert "printed in its terminal" in page.text
+    script = site.client().get("/data")
+    assert script.status_code == 401
+    assert script.headers["www-authenticate"] == "Bearer"
+    assert "bearer token" in script.json()["detail"]
+    htmx = site.client().get("/data", headers={"hx-request": "true"})
+    assert htmx.status_code == 401
+    assert htmx.text.startswith('<hx-partial hx-target="#notice"')
+    assert "4xx" in CONFIG["noSwap"]
+
+
+def test_without_authentication_the_link_leads_to_the_page() -> None:
+    client = Site(authenticated=False).client(**NAVIGATION)
+    assert client.get("/login?code=x").headers["location"] == "/"
+    assert client.post("/login", data={"token": "x"}, headers=FROM_FORM).status_code == 303
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.req("R08")
+@pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example"])
+def test_the_request_has_no_say_in_where_it_leads(target: str) -> None:
+    site = Site()
+    query = {"code": site.access.new_code(), "next": target, "url": target}
+    response = site.client().get("/login", params=query, headers=NAVIGATION)
+    assert response.headers["location"] == "/"
