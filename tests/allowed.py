@@ -12,6 +12,9 @@ FUNCTION_LINES: dict[str, str] = {}
 COMPLEXITY: dict[str, str] = {}
 
 NESTING = {
+    "devui/web/api/run.py:_events": (
+        "batches of news of several kinds, and a generator cannot hand its return to a helper"
+    ),
     "devui/runtime/models/scripted_llm.py:ScriptedLlm.generate_content_async": (
         "three kinds of step, and a generator cannot hand its yields to a helper"
     ),
@@ -87,7 +90,7 @@ SLEEPS = {
 
 SAFE_MARKUP = {
     "devui/web/highlighting.py:highlighted": "every piece was escaped on the way in",
-    "devui/web/markdown.py:_convert": "cleaned by nh3 in the same expression (R18)",
+    "devui/web/markdown.py:_clean": "cleaned by nh3 just before (R18)",
     "devui/web/render.py:Renderer.part": "the output of a template, which escapes by itself",
 }
 
