@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.flows.llm_flows.functions import execute, give_ids, long_running_ids
+from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids, long_running_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
 from devui.runtime.flows.llm_flows.output_schema import structured_answer
@@ -66,8 +66,10 @@ class BaseLlmFlow:
         for processor in self.request_processors:
             if processor.prepare is not None:
                 await processor.prepare(ctx, llm_request)
-            if processor.run is not None:
-                async for event in processor.run(ctx, llm_request):
+            if processor.run is None:
+                continue
+            async with aclosing(processor.run(ctx, llm_request)) as events:
+                async for event in events:
                     yield event
 
     async def _ask(
@@ -83,25 +85,19 @@ class BaseLlmFlow:
                     continue
                 calls = _calls(event, llm_request)
                 yield event
-                async for answered in self._answer(ctx, calls, llm_request):
+                executed = await execute(ctx, calls, llm_request.tools_dict)
+                for answered in _answers(ctx, executed):
                     yield answered
+                if executed.error is not None:
+                    raise executed.error
 
-    async def _answer(
-        self,
-        ctx: InvocationContext,
-        calls: Sequence[types.FunctionCall],
-        llm_request: LlmRequest,
-    ) -> AsyncGenerator[Event, None]:
-        """Run the tools that an answer calls, if any."""
-        if not calls:
-            return
-        executed = await execute(ctx, calls, llm_request.tools_dict)
-        if executed.event is not None:
-            yield executed.event
-            if answer := structured_answer(ctx, executed.event):
-                yield answer
-        if executed.error is not None:
-            raise executed.error
+
+def _answers(ctx: InvocationContext, executed: Executed) -> list[Event]:
+    """The event of the tools' responses, and the structured answer if one was given by a tool."""
+    if executed.event is None:
+        return []
+    structured = structured_answer(ctx, executed.event)
+    return [executed.event] if structured is None else [executed.event, structured]
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:

@@ -52,6 +52,8 @@ async def execute(
     ctx: InvocationContext, calls: Sequence[types.FunctionCall], tools: Mapping[str, BaseTool]
 ) -> Executed:
     """Run all calls at the same time and gather their responses in one event."""
+    if not calls:
+        return Executed(None)
     running = [ToolCall(ctx, call, tools) for call in calls]
     if len(running) == 1:
         return Executed(_event(ctx, [(await running[0].run(), running[0])]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 Prepare = Callable[["InvocationContext", "LlmRequest"], Awaitable[None]]
-Run = Callable[["InvocationContext", "LlmRequest"], AsyncIterator["Event"]]
+Run = Callable[["InvocationContext", "LlmRequest"], AsyncGenerator["Event", None]]
 
 
 def agent_of(ctx: InvocationContext) -> LlmAgent:
