@@ -113,7 +113,18 @@ def test_a_session_that_is_not_there_is_not_found(client):
 @pytest.mark.req("R22")
 @pytest.mark.parametrize(
     "app",
-    ["nothing", "..", ".", "%2e%2e", "%2Fetc", "json", "Travel", "travel%00", "trаvel", "x" * 300],
+    [
+        "nothing",
+        "..",
+        ".",
+        "%2e%2e",
+        "%2Fetc",
+        "json",
+        "Travel",
+        "travel%00",
+        "tr\u0430vel",
+        "x" * 300,
+    ],
 )
 def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
     before = sorted(SAMPLES.iterdir())

@@ -1,0 +1,22 @@
+"""One server over agents that misbehave."""
+
+import pytest
+
+from tests.faults.zoo import AGENTS
+from tests.kit.server import running, write_app
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("zoo")
+    agents = folder / "agents"
+    for name, code in AGENTS.items():
+        write_app(agents, name, code)
+    with running(agents, folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened

@@ -1,0 +1,72 @@
+"""Small agents that do what agents must not do, by name (R50 to R54)."""
+
+_HEAD = """
+import asyncio, os, signal, subprocess, sys, threading, time
+from google.genai import types
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+def said(text):
+    return types.Content(role="model", parts=[types.Part(text=text)])
+
+class Zoo(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        def event(text="begun", **delta):
+            actions = EventActions(state_delta=delta)
+            invocation = ctx.invocation_id
+            return Event(author=self.name, invocation_id=invocation, content=said(text), actions=actions)
+        yield event(begun=True)
+{body}
+        yield event("after", after=True)
+
+root_agent = Zoo(name="zoo")
+"""
+
+
+def _agent(*lines: str) -> str:
+    return _HEAD.replace("{body}", "\n".join(f"        {line}" for line in lines))
+
+
+AGENTS = {
+    "fine": _agent("pass"),
+    "raises": _agent("raise ValueError('no such seat')"),
+    "group": _agent("raise ExceptionGroup('two', [KeyError('a'), ValueError('b')])"),
+    "exits": _agent("sys.exit(3)"),
+    "interrupts": _agent("raise KeyboardInterrupt"),
+    "dies": _agent("os._exit(7)"),
+    "segfaults": _agent("os.kill(os.getpid(), signal.SIGSEGV)"),
+    "recurses": _agent("def f(): return f()", "f()"),
+    "floods": _agent(
+        "line = 'x' * 9999",
+        "for _ in range(100_000): print(line)",
+        "subprocess.run(['sh', '-c', 'yes | head -c 200000000'])",
+    ),
+    "closes": _agent("[os.close(fd) for fd in (0, 1, 2)]", "print('still here')"),
+    "sleeps": _agent("await asyncio.sleep(3600)"),
+    "blocks": _agent("while True: pass"),
+    "stubborn": _agent(
+        "while True:",
+        "    try: await asyncio.sleep(3600)",
+        "    except asyncio.CancelledError: pass",
+    ),
+    "leaks": _agent(
+        "stop = False",
+        "def spin():",
+        "    while True: time.sleep(0.01)",
+        "await asyncio.to_thread(spin)",
+    ),
+    "begets": _agent(
+        "child = subprocess.Popen(['sleep', '3600'])",
+        "yield event(str(child.pid), child=child.pid)",
+        "while True: time.sleep(1)",
+    ),
+    "unstorable": _agent("yield event('odd', odd=object())"),
+    "surrogate": _agent("yield event('bad \\ud800 text')"),
+    "huge": _agent("yield event('x' * 40_000_000)"),
+    "syntax": "def broken(:\n    pass\n",
+    "missing": "import a_module_that_is_not_there\n",
+    "bare": "x = 1\n",
+    "foreign": "root_agent = object()\n",
+    "raising": "def helper():\n    raise RuntimeError('no key')\n\nhelper()\n",
+    "exiting": "import sys\nsys.exit('bye')\n",
+}
