@@ -1,0 +1,28 @@
+"""The examples of docs/guide/models.md do what the page says."""
+
+import re
+
+from devui.runtime.models import LLMRegistry
+from tests.source import ROOT
+
+PAGE = ROOT / "docs" / "guide" / "models.md"
+SCRIPTED, ECHO = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def run(example):
+    names = {}
+    exec(compile(example, PAGE.name, "exec", dont_inherit=True), names)
+    return names
+
+
+def test_the_scripted_agent_calls_its_tool_and_answers():
+    names = run(SCRIPTED)
+
+    assert names["answer"] == "From LHR or LGW?"
+    assert len(names["model"].requests) == 2
+
+
+def test_a_model_of_ones_own_is_found_by_name():
+    echo = run(ECHO)["Echo"]
+
+    assert LLMRegistry.resolve("echo-1") is echo
