@@ -1,0 +1,196 @@
+"""Markdown that cannot do anything."""
+
+import asyncio
+import time
+from typing import Any
+
+import html5lib
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.web import highlighting, markdown
+from devui.web.markdown import MAX_CHARACTERS, prepare, to_html, to_html_off_loop
+
+TAGS = {
+    *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr"),
+    *("li", "ol", "p", "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead"),
+    *("tr", "ul"),
+}
+ATTRIBUTES = {"href", "title", "rel", "target", "class", "start"}
+ATTACKS = [
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>"),
+    *(
+        "<iframe srcdoc='<script>1</script>'>",
+        "<a href='javascript:alert(1)'>x</a>",
+        "</div></div>",
+    ),
+    *("[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](&#106;avascript:alert(1))"),
+    *("[x](java\tscript:alert(1))", "[x](data:text/html,<script>)", "[x](vbscript:msgbox)"),
+    *("[x](//evil.example)", "[x](/runs/1/stop)", "[x](?a=b)", "[x](#id)", "[x](\\\\evil)"),
+    *("![x](http://evil.example/beacon.png)", "![x](javascript:alert(1))", '![a"b](http://x/\'">)'),
+    *("[x]: javascript:alert(1)\n\n[x]", "<javascript:alert(1)>", "<http://a.example/?\"'>"),
+    *("[x](http://a.example \"' onmouseover=alert(1) '\")", "[x](http://a.example/<b>)"),
+    *('```"><script>alert(1)</script>\nx\n```', "```python onload=alert(1)\n<b>\n```"),
+    *(
+        "<div hx-get=/runs hx-trigger=load>x</div>",
+        "<div data-hx-post='/x'>",
+        "<hx-partial hx-target='#rows'>",
+    ),
+    *("<form action=/x><button formaction=/y>", "<base href=//evil>", "<meta http-equiv=refresh>"),
+    *("<style>*{}</style>", "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>"),
+    *("<!--><img src=x onerror=alert(1)>-->", "<![CDATA[<script>]]>", "<?php ?>", "{{7*7}}{% x %}"),
+    *("<template><script>alert(1)</script></template>", "<noscript><p title='</noscript><img>'>"),
+    *("| a |\n|:-:|\n| <img src=x> |", "# <script>x</script>", "- <object data=x>", "> <embed>"),
+    *("a\0b<scr\0ipt>", "\ufeff<script>", "\u202etxt.exe", "<scr<script>ipt>", "&lt;script&gt;"),
+    *("**<b onclick=x>**", "`<img onerror=x>`", "~~<i>~~", "<a@b.example>", "ftp://x.example"),
+]
+
+
+def elements(html: str) -> list[Any]:
+    """Every element, as a browser's parser would build it."""
+    tree = html5lib.parseFragment(html, namespaceHTMLElements=False)
+    return [node for node in tree.iter() if isinstance(node.tag, str) and node is not tree]
+
+
+def check_inert(html: str) -> None:
+    for element in elements(f"<div>{html}</div>")[1:]:
+        assert element.tag in TAGS
+        assert set(element.attrib) <= ATTRIBUTES
+        address = element.attrib.get("href", "http://")
+        assert address.startswith(("http://", "https://", "mailto:"))
+        if element.tag == "a":
+            assert element.attrib["rel"] == "noopener noreferrer nofollow"
+        if "class" in element.attrib:
+            allowed = highlighting.CLASSES | {"highlight", "align-left", "align-center"}
+            assert element.attrib["class"] in allowed | {"align-right"}
+
+
+@pytest.mark.req("R16")
+@pytest.mark.req("R18")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_comes_out_inert(attack: str) -> None:
+    check_inert(to_html(attack))
+    check_inert(to_html(f"text {attack} text\n\n{attack}"))
+    check_inert(to_html(f"```python\n{attack}\n```"))
+
+
+@pytest.mark.req("R16")
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_it_cannot_close_the_element_around_it(attack: str) -> None:
+    fence = f"<section>{to_html(attack)}</section><p></p>"
+    tree = html5lib.parseFragment(fence, namespaceHTMLElements=False)
+    assert [node.tag for node in tree] == ["section", "p"]
+
+
+@pytest.mark.req("R16")
+@given(st.lists(st.sampled_from(ATTACKS) | st.text(max_size=20), max_size=5).map("".join))
+def test_no_mixture_of_attacks_comes_through(text: str) -> None:
+    check_inert(to_html(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**bold** and *soft*", "<p><strong>bold</strong> and <em>soft</em></p>"),
+        ("a\nb", "<p>a\nb</p>"),
+        ("`x < y`", "<p><code>x &lt; y</code></p>"),
+        ("3. c", '<ol start="3">\n<li>c</li>\n</ol>'),
+        ("~~old~~", "<p><s>old</s></p>"),
+        ("# Top", "<h1>Top</h1>"),
+        ("", ""),
+    ],
+)
+def test_ordinary_markdown_looks_as_it_should(text: str, html: str) -> None:
+    assert to_html(text).strip() == html
+
+
+def test_a_link_opens_elsewhere_and_tells_nothing() -> None:
+    (link,) = [e for e in elements(to_html("[x](https://a.example/?q=1)")) if e.tag == "a"]
+    assert link.attrib == {
+        "href": "https://a.example/?q=1",
+        "rel": "noopener noreferrer nofollow",
+        "target": "_blank",
+    }
+
+
+@pytest.mark.req("R19")
+def test_a_picture_is_shown_as_a_link() -> None:
+    html = to_html("![a cat](https://a.example/cat.png)")
+    assert "<img" not in html
+    assert ">a cat</a>" in html
+    assert ">image</a>" in to_html("![](https://a.example/cat.png)")
+
+
+def test_cells_are_aligned_by_class() -> None:
+    html = to_html("| a | b |\n|:-:|--:|\n| 1 | 2 |")
+    assert '<td class="align-center">1</td>' in html
+    assert '<th class="align-right">b</th>' in html
+    assert "style" not in html
+
+
+def test_code_is_coloured_by_class_for_known_languages_only() -> None:
+    assert '<span class="k">def</span>' in to_html("```python\ndef f(): pass\n```")
+    assert "<span" not in to_html("```klingon\ndef f(): pass\n```")
+    assert "<span" not in to_html("    def f(): pass")
+    assert "<span" not in to_html("```python\n" + "x = 1\n" * 5000 + "```")
+
+
+@pytest.mark.req("R18")
+def test_too_long_a_text_is_shown_as_it_is() -> None:
+    text = "*a* <b>\n" * (MAX_CHARACTERS // 8 + 1)
+    html = to_html(text)
+    assert html.startswith("<pre>*a* &lt;b&gt;")
+    check_inert(html[:10_000])
+    assert "<em>" in to_html(text[:1000])
+
+
+UNITS = [
+    *("[", "![", "](", "*", "_", "**a", "`", "``a`", "<", "&", "\\", "~~", "> ", "- ", "# ", "|"),
+    *("\n|a|b|\n|-|-|\n", "[a]: ", "[a](", "[a](<", "\t", "```\n", " \n", "*a_ ", "[[a]]", "-\n"),
+    *("| \n", "a\n=\n", "  - a\n", "\n|", "x\\\n", "<a", "&#", "((", "> > ", "[^", "a@b.c "),
+]
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize("unit", UNITS)
+def test_hostile_text_costs_a_bounded_time(unit: str) -> None:
+    text = (unit * MAX_CHARACTERS)[:MAX_CHARACTERS]
+    start = time.thread_time()
+    html = to_html(text)
+    spent = time.thread_time() - start
+    assert bool(html) == bool(text.strip())
+    assert spent < 5 * markdown.BUDGET
+
+
+@pytest.mark.req("R18")
+@pytest.mark.parametrize(
+    ("language", "unit"),
+    [("java", "\n"), ("c", "/"), ("diff", "--"), ("ts", "a.b"), ("css", "{"), ("python", "f'{")],
+)
+def test_hostile_code_costs_a_bounded_time(language: str, unit: str) -> None:
+    code = (unit * highlighting.MAX_CHARACTERS)[: highlighting.MAX_CHARACTERS]
+    start = time.thread_time()
+    html = highlighting.to_html(code, language)
+    spent = time.thread_time() - start
+    assert html
+    assert spent < 5 * highlighting.BUDGET
+
+
+@pytest.mark.req("R18")
+async def test_the_loop_goes_on_while_a_hostile_text_is_converted() -> None:
+    work = asyncio.create_task(to_html_off_loop("[" * MAX_CHARACTERS))
+    turns = 0
+    while not work.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert turns > 10
+    assert (await work).startswith("<pre>[[[")
+
+
+async def test_texts_prepared_ahead_are_not_converted_again() -> None:
+    texts = [f"*prepared {n}*" for n in range(3)]
+    await prepare([*texts, "x" * 100_000])
+    hits = markdown._cached.cache_info().hits
+    assert [to_html(text) for text in texts]
+    assert markdown._cached.cache_info().hits == hits + 3
