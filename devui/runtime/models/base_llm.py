@@ -25,7 +25,7 @@ class LlmCapabilities(BaseModel):
 class BaseLlm(BaseModel):
     """A model. One instance may serve concurrent calls of several agents and sessions."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)
 
     model: str
     """The model's name, for example `gemini-2.5-flash`."""

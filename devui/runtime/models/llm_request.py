@@ -21,7 +21,7 @@ class LlmRequest(BaseModel):
     wants to change one replaces it in the list by a changed copy.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)
 
     model: str | None = None
     """The name of the model to ask."""
