@@ -89,7 +89,6 @@ SLEEPS = {
 }
 
 SAFE_MARKUP = {
-    "devui/web/highlighting.py:highlighted": "every piece was escaped on the way in",
     "devui/web/markdown.py:_clean": "cleaned by nh3 just before (R18)",
     "devui/web/render.py:Renderer.part": "the output of a template, which escapes by itself",
 }
