@@ -1,0 +1,254 @@
+"""The journal against a model of plain lists: state is the fold of deltas, for every prefix."""
+
+import asyncio
+import dataclasses
+import json
+import tempfile
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+
+from devui.store import (
+    Appended,
+    EventConflict,
+    Journal,
+    NewEvent,
+    RunActive,
+    RunNotActive,
+    SessionExists,
+    SessionNotFound,
+)
+from tests.store.kit import event_with
+
+T = TypeVar("T")
+
+KEYS = st.sampled_from(["a", "b", "user:a", "user:c", "app:a", "app:", "temp:t", "é"])
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner),
+    max_leaves=3,
+).filter(lambda value: not has_surrogate(value))
+STATES = st.dictionaries(KEYS, VALUES, max_size=4)
+DELTAS = st.dictionaries(KEYS.filter(lambda key: not key.startswith("temp:")), VALUES, max_size=4)
+
+
+def has_surrogate(value: Any) -> bool:
+    return any(0xD800 <= ord(char) <= 0xDFFF for char in json.dumps(value, ensure_ascii=False))
+
+
+@dataclasses.dataclass
+class Session:
+    """What the model knows of one session."""
+
+    key: int
+    app: str
+    user: str
+    id: str
+    events: list[tuple[int, NewEvent]] = dataclasses.field(default_factory=list)
+    run: str | None = None
+    alive: bool = True
+
+    def scoped(self, key: str) -> tuple[object, ...]:
+        """Who owns a key: its scope and the key without its prefix."""
+        if key.startswith("user:"):
+            return ("user", self.app, self.user, key)
+        if key.startswith("app:"):
+            return ("app", self.app, key)
+        return ("session", self.key, key)
+
+
+class JournalMachine(RuleBasedStateMachine):
+    sessions = Bundle("sessions")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.runner = asyncio.Runner()
+        self.clock = 0.0
+        self.known: list[Session] = []
+        self.writes: list[tuple[int, Session, dict[str, Any]]] = []
+        self.head = 0
+        self.made = 0
+        self.open()
+
+    def open(self) -> None:
+        self.journal = self.run(Journal.open(Path(self.folder.name), clock=lambda: self.clock))
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(coroutine)
+
+    def teardown(self) -> None:
+        try:
+            for session in self.known:
+                self.check_every_prefix(session)
+        finally:
+            self.run(self.journal.close())
+            self.runner.close()
+            self.folder.cleanup()
+
+    def check_every_prefix(self, session: Session) -> None:
+        for seq in range(self.head + 1):
+            found = self.run(self.journal.state.at(session.key, seq)) if session.alive else []
+            prefix = {"session": "", "user": "user:", "app": "app:"}
+            values = {prefix[v.scope] + v.key: json.loads(v.value) for v in found}
+            assert values == (self.folded(session, seq) if session.alive else {})
+
+    def folded(self, session: Session, limit: int) -> dict[str, Any]:
+        state: dict[str, Any] = {}
+        for seq, writer, delta in self.writes:
+            for key, value in delta.items():
+                if seq <= limit and writer.scoped(key) == session.scoped(key):
+                    state[key] = value
+        return state
+
+    @rule(
+        target=sessions,
+        app=st.sampled_from(["travel", "weather"]),
+        user=st.sampled_from(["ada", "bob"]),
+        name=st.sampled_from(["s1", "s2", "s3"]),
+        state=STATES,
+    )
+    def create(self, app: str, user: str, name: str, state: dict[str, Any]) -> Any:
+        taken = any((s.app, s.user, s.id) == (app, user, name) for s in self.known if s.alive)
+        creation = self.journal.sessions.create(app, user, name, state)
+        if taken:
+            with pytest.raises(SessionExists):
+                self.run(creation)
+            return multiple()
+        row = self.run(creation)
+        self.head += 1
+        assert (row.seq, row.created) == (self.head, self.clock)
+        assert row.key not in {s.key for s in self.known}
+        session = Session(row.key, app, user, name)
+        kept = {key: value for key, value in state.items() if not key.startswith("temp:")}
+        assert self.run(self.journal.sessions.initial_state(row.key)) == kept
+        self.known.append(session)
+        self.writes.append((self.head, session, kept))
+        return session
+
+    @rule(session=sessions, delta=DELTAS, under_run=st.booleans())
+    def append(self, session: Session, delta: dict[str, Any], under_run: bool) -> None:
+        self.made += 1
+        event = event_with(delta, f"e{self.made}", timestamp=self.clock)
+        appending = self.journal.events.append(
+            session.key, event, (session.run or "none") if under_run else None
+        )
+        if not session.alive:
+            with pytest.raises(SessionNotFound):
+                self.run(appending)
+        elif under_run and session.run is None:
+            with pytest.raises(RunNotActive):
+                self.run(appending)
+        else:
+            self.head += 1
+            session.events.append((self.head, event))
+            self.writes.append((self.head, session, delta))
+            assert self.run(appending) == Appended(self.head, len(session.events), duplicate=False)
+
+    @rule(session=sessions, data=st.data(), changed=st.booleans())
+    def append_again(self, session: Session, data: st.DataObject, changed: bool) -> None:
+        if not session.alive or not session.events:
+            return
+        number = data.draw(st.integers(1, len(session.events)))
+        seq, event = session.events[number - 1]
+        if changed:
+            other = dataclasses.replace(event, data=event.data + " ")
+            with pytest.raises(EventConflict):
+                self.run(self.journal.events.append(session.key, other, None))
+        else:
+            again = self.run(self.journal.events.append(session.key, event, None))
+            assert again == Appended(seq, number, duplicate=True)
+
+    @rule(session=sessions)
+    def start_or_end_a_run(self, session: Session) -> None:
+        if not session.alive:
+            return
+        if session.run is None:
+            self.made += 1
+            session.run = f"r{self.made}"
+            self.run(self.journal.runs.start(session.run, session.key))
+        else:
+            with pytest.raises(RunActive):
+                self.run(self.journal.runs.start("another", session.key))
+            self.run(self.journal.runs.change(session.run, "done"))
+            session.run = None
+        self.head += 1
+
+    @rule(session=sessions, title=st.none() | st.just("title"))
+    def rename(self, session: Session, title: str | None) -> None:
+        renaming = self.journal.sessions.rename(session.key, title)
+        if not session.alive:
+            with pytest.raises(SessionNotFound):
+                self.run(renaming)
+            return
+        self.head += 1
+        assert self.run(renaming).seq == self.head
+
+    @rule(session=consumes(sessions))
+    def delete(self, session: Session) -> None:
+        assert self.run(self.journal.sessions.delete(session.key)) is session.alive
+        session.alive = False
+
+    @rule()
+    def reopen(self) -> None:
+        self.run(self.journal.close())
+        self.open()
+        for row in self.run(self.journal.runs.interrupt_active()):
+            [owner] = [session for session in self.known if session.run == row.id and session.alive]
+            owner.run = None
+            self.head += 1
+
+    @rule(step=st.sampled_from([-3600.0, 0.0, 1.0, 315_360_000.0]))
+    def step_the_clock(self, step: float) -> None:
+        self.clock += step
+
+    @invariant()
+    def events_are_numbered_without_gaps(self) -> None:
+        for session in self.known:
+            rows = self.run(self.journal.events.since(session.key, 0))
+            expected = session.events if session.alive else []
+            assert [(row.seq, row.number, row.id) for row in rows] == [
+                (seq, number, event.id) for number, (seq, event) in enumerate(expected, 1)
+            ]
+
+    @invariant()
+    def state_is_the_fold_of_the_deltas(self) -> None:
+        for session in self.known:
+            merged = self.run(self.journal.state.merged(session.key))
+            assert merged == (self.folded(session, self.head) if session.alive else {})
+
+    @invariant()
+    def the_head_counts_every_change(self) -> None:
+        assert self.run(self.journal.head()) == self.head
+
+
+@pytest.mark.req("R36")
+@pytest.mark.req("R37")
+@pytest.mark.req("R47")
+def test_the_journal_behaves_like_its_model() -> None:
+    run_state_machine_as_test(
+        JournalMachine,
+        settings=settings(
+            max_examples=60,
+            stateful_step_count=25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
