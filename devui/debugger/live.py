@@ -74,6 +74,8 @@ class LiveRun:
     chunks: list[tuple[str, str]] = field(default_factory=list)
     """Partial events that wait to be written, as (event id, JSON text)."""
     output: list[OutputLine] = field(default_factory=list)
+    heard: int = 0
+    """Characters of output past Python's streams that were taken."""
     lines: int = 0
     """How many lines were printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)

@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import sys
-from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,13 +12,13 @@ from devui.wire.framing import WireError, for_worker, read_from_worker
 from devui.wire.messages import Shutdown, ToServer, ToWorker
 
 Receive = Callable[[ToServer], Awaitable[None]]
-Overhear = Callable[[list[str]], None]
+Overhear = Callable[[str], None]
 
 SECRETS = ("DEVUI_TOKEN",)
 """Variables of the server that agent code must not hold (R09)."""
-_TAIL = 200
+_TAIL = 16 * 1024
+"""Bytes of raw output that are remembered."""
 _CHUNK = 64 * 1024
-_MAX_LINE = 4000
 _SECONDS_TO_LEAVE = 4.0
 _SECONDS_TO_TERMINATE = 2.0
 
@@ -32,7 +31,7 @@ class WorkerProcess:
         self._down = os.fdopen(down, "wb", buffering=0)
         self._up = os.fdopen(up, "rb", buffering=0)
         self._writes: asyncio.StreamWriter | None = None
-        self._tail: deque[str] = deque(maxlen=_TAIL)
+        self._tail = b""
 
     @classmethod
     async def start(cls, agents: Path, app: str) -> "WorkerProcess":
@@ -64,7 +63,7 @@ class WorkerProcess:
     @property
     def last_words(self) -> str:
         """The end of what the process wrote past Python's own streams: crash reports and such."""
-        return "\n".join(self._tail)
+        return self._tail.decode(errors="replace")
 
     async def send(self, message: ToWorker) -> None:
         """Send a message; a worker that is gone already takes it silently.
@@ -81,7 +80,7 @@ class WorkerProcess:
     async def listen(self, receive: Receive, overhear: Overhear) -> int:
         """Hand every message to `receive`, in order, until the worker is gone; its exit status.
 
-        `overhear` gets the lines written past Python's own streams, by child processes and C code.
+        `overhear` gets what is written past Python's own streams, by child processes and C code.
         A worker that sends something that is no message is killed.
         """
         loop = asyncio.get_running_loop()
@@ -94,7 +93,7 @@ class WorkerProcess:
             while (message := await read_from_worker(stream)) is not None:
                 await receive(message)
         except WireError as error:
-            self._tail.append(str(error))
+            self._tail += f"\n{error}\n".encode()
             self.kill()
         finally:
             transport.close()
@@ -146,16 +145,9 @@ class WorkerProcess:
 
     async def _keep_tail(self, overhear: Overhear) -> None:
         stream = self._process.stdout
-        begun = ""
         while stream is not None and (chunk := await stream.read(_CHUNK)):
-            *lines, begun = (begun + chunk.decode(errors="replace")).split("\n")
-            begun = begun[-_MAX_LINE:]
-            heard = [line[:_MAX_LINE] for line in lines]
-            self._tail.extend(heard[-_TAIL:])
-            overhear(heard)
-        if begun:
-            self._tail.append(begun)
-            overhear([begun])
+            self._tail = (self._tail + chunk)[-_TAIL:]
+            overhear(chunk.decode(errors="replace"))
 
 
 async def _writer(pipe: object) -> asyncio.StreamWriter:

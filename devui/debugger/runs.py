@@ -51,6 +51,10 @@ logger = logging.getLogger("devui.runs")
 SECONDS_TO_STOP = 5.0
 """How long a cancelled run may take before its process is ended (R52)."""
 SECONDS_TO_TERMINATE = 2.0
+HEARD = 1_000_000
+"""Characters of output past Python's streams that are kept of a run (R50)."""
+_HEARD_LINES = 500
+_HEARD_LINE = 4000
 _FLUSH_SECONDS = 0.25
 
 
@@ -359,17 +363,18 @@ class Runs:
                 live.stack = stack
                 self._bus.publish(live.session.key, RunStuck(run, stack))
 
-    def _overhear(self, worker: Worker, lines: list[str]) -> None:
+    def _overhear(self, worker: Worker, text: str) -> None:
         """Output past Python's streams; it can be told whose it is when there is one run."""
-        if len(worker.runs) != 1:
+        live = self._live.get(next(iter(worker.runs))) if len(worker.runs) == 1 else None
+        if live is None or live.heard > HEARD:
             return
-        live = self._live.get(next(iter(worker.runs)))
-        if live is None:
-            return
-        for text in lines[:1000]:
-            line = Output(run=live.row.id, stream="stdout", text=text, at=time.time())
+        live.heard += len(text)
+        lines = text.splitlines()[:_HEARD_LINES]
+        lines += ["… more output is not kept"] if live.heard > HEARD else []
+        for line in lines:
+            said = Output(run=live.row.id, stream="stdout", text=line[:_HEARD_LINE], at=time.time())
             with contextlib.suppress(asyncio.QueueFull):
-                live.inbox.put_nowait(line)
+                live.inbox.put_nowait(said)
 
     async def _worker_gone(self, worker: Worker, status: int) -> None:
         for run in tuple(worker.runs):

@@ -73,7 +73,7 @@ class AppStatus:
 
 
 Deliver = Callable[[Worker, ToServer], Awaitable[None]]
-Overhear = Callable[[Worker, list[str]], None]
+Overhear = Callable[[Worker, str], None]
 Gone = Callable[[Worker, int], Awaitable[None]]
 
 
@@ -208,7 +208,7 @@ class Workers:
             else:
                 await self._deliver(worker, message)
 
-        status = await worker.process.listen(receive, lambda lines: self._overhear(worker, lines))
+        status = await worker.process.listen(receive, lambda text: self._overhear(worker, text))
         self._all.discard(worker)
         if not worker.loaded.done():
             error = _gone_while_loading(worker.process.last_words)

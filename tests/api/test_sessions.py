@@ -6,7 +6,7 @@ import pytest
 
 from tests.kit.server import SAMPLES, get_session, make_session, run
 
-BASE = "/apps/travel/users/u/sessions"
+BASE = "/apps/summary/users/u/sessions"
 
 
 def test_the_apps_are_the_folders_that_hold_an_agent(client):
@@ -27,11 +27,11 @@ def test_health_and_version_answer(client):
 
 
 def test_a_session_has_adks_shape(client):
-    made = make_session(client, "travel", session_id="shape", state={"a": 1, "user:b": [2]})
+    made = make_session(client, "summary", session_id="shape", state={"a": 1, "user:b": [2]})
     assert made.pop("lastUpdateTime") > 1_700_000_000
     assert made == {
         "id": "shape",
-        "appName": "travel",
+        "appName": "summary",
         "userId": "u",
         "state": {"a": 1, "user:b": [2]},
         "events": [],
@@ -45,14 +45,14 @@ def test_an_id_is_made_up_when_none_is_given(client, body):
 
 
 def test_an_id_that_is_taken_is_a_conflict(client):
-    make_session(client, "travel", session_id="twice")
+    make_session(client, "summary", session_id="twice")
     answer = client.post(BASE, json={"session_id": "twice"})
     assert answer.status_code == 409
     assert "twice" in answer.json()["detail"]
 
 
 def test_the_deprecated_form_takes_the_id_from_the_path_and_the_state_as_body(client):
-    path = "/apps/travel/users/old/sessions/named"
+    path = "/apps/summary/users/old/sessions/named"
     made = client.post(path, json={"city": "Bern"}).json()
     assert (made["id"], made["state"]) == ("named", {"city": "Bern"})
 
@@ -64,7 +64,7 @@ def test_user_state_is_shared_among_a_users_sessions_and_not_with_others(client)
 
 
 def test_temporary_state_is_never_kept(client):
-    assert make_session(client, "travel", user="t", state={"temp:x": 1})["state"] == {}
+    assert make_session(client, "summary", user="t", state={"temp:x": 1})["state"] == {}
 
 
 def test_a_list_has_the_users_sessions_without_events(client):
@@ -78,14 +78,14 @@ def test_a_list_has_the_users_sessions_without_events(client):
 def test_a_session_can_begin_with_a_history(client):
     event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "timestamp": 5.0}
     changed = {"author": "A", "actions": {"stateDelta": {"x": 1, "temp:y": 2}}}
-    made = make_session(client, "travel", events=[event, changed])
+    made = make_session(client, "summary", events=[event, changed])
     assert [e["author"] for e in made["events"]] == ["user", "A"]
     assert made["events"][0]["timestamp"] == 5.0
     assert (made["state"]["x"], "temp:y" in made["state"]) == (1, False)
 
 
 def test_a_patch_changes_state_by_an_event_of_the_user(client):
-    made = make_session(client, "travel", state={"a": 1})
+    made = make_session(client, "summary", state={"a": 1})
     path = f"{BASE}/{made['id']}"
     after = client.patch(path, json={"stateDelta": {"a": 2, "temp:b": 3}}).json()
     assert after["state"]["a"] == 2
@@ -96,7 +96,7 @@ def test_a_patch_changes_state_by_an_event_of_the_user(client):
 
 
 def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
-    made = make_session(client, "travel")
+    made = make_session(client, "summary")
     path = f"{BASE}/{made['id']}"
     for _ in range(2):
         answer = client.delete(path)
@@ -137,9 +137,9 @@ def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
 @pytest.mark.req("R23")
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "a b", "…", "x" * 500, "'; DROP TABLE"])
 def test_an_id_is_text_and_never_a_path(client, server, name):
-    made = make_session(client, "travel", user="odd", session_id=name)
+    made = make_session(client, "summary", user="odd", session_id=name)
     assert made["id"] == name
-    listed = client.get("/apps/travel/users/odd/sessions").json()
+    listed = client.get("/apps/summary/users/odd/sessions").json()
     assert name in [row["id"] for row in listed]
     assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", ""}
 
@@ -162,7 +162,7 @@ def test_an_id_is_text_and_never_a_path(client, server, name):
     ],
 )
 def test_a_bad_body_is_refused_and_nothing_is_made(client, body, status):
-    path = "/apps/travel/users/nobody/sessions"
+    path = "/apps/summary/users/nobody/sessions"
     answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == status, answer.text
     assert answer.json()["detail"]
@@ -173,8 +173,8 @@ def test_a_long_session_comes_whole_and_in_order(client):
     events = [
         {"author": "A", "id": str(i), "actions": {"stateDelta": {"n": i}}} for i in range(1200)
     ]
-    made = make_session(client, "travel", user="long", events=events)
-    kept = get_session(client, "travel", made["id"], user="long")
+    made = make_session(client, "summary", user="long", events=events)
+    kept = get_session(client, "summary", made["id"], user="long")
     assert [event["id"] for event in kept["events"]] == [str(i) for i in range(1200)]
     assert kept["state"]["n"] == 1199
     assert json.dumps(kept)

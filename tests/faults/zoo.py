@@ -13,8 +13,8 @@ class Zoo(BaseAgent):
     async def _run_async_impl(self, ctx):
         def event(text="begun", **delta):
             actions = EventActions(state_delta=delta)
-            invocation = ctx.invocation_id
-            return Event(author=self.name, invocation_id=invocation, content=said(text), actions=actions)
+            where = {"author": self.name, "invocation_id": ctx.invocation_id}
+            return Event(content=said(text), actions=actions, **where)
         yield event(begun=True)
 {body}
         yield event("after", after=True)
