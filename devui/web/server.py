@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 Hook = Callable[[], Awaitable[None]]
 """Called once when the server is about to stop."""
 
-HOOK_SECONDS: Final = 3.0
+HOOK_SECONDS: Final = 2.0
 """How long one hook may take before the others go on."""
 
 GRACE_SECONDS: Final = 2

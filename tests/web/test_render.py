@@ -1,0 +1,70 @@
+"""Models to HTML."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from jinja2 import UndefinedError
+
+from devui.web.assets import Assets
+from devui.web.render import Renderer
+
+HOSTILE = "</p><script>alert('x')</script>\"{{7*7}}"
+
+
+@dataclass(frozen=True)
+class Row:
+    template: ClassVar[str] = "row.txt"
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Rows:
+    template: ClassVar[str] = "rows.html"
+
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Wrong:
+    template: ClassVar[str] = "wrong.html"
+
+    text: str
+
+
+@pytest.fixture
+def renderer(tmp_path: Path) -> Renderer:
+    (tmp_path / "row.txt").write_text('<p title="{{ text }}">{{ text }}</p>')
+    (tmp_path / "rows.html").write_text("{% for row in rows %}{{ part(row) }}{% endfor %}")
+    (tmp_path / "wrong.html").write_text("{{ text }}{{ missing }}")
+    return Renderer(Assets(tmp_path, Assets.find().static))
+
+
+@pytest.mark.req("R17")
+def test_every_template_escapes_whatever_its_ending(renderer: Renderer) -> None:
+    html = renderer.part(Row(HOSTILE))
+    assert "<script" not in html
+    assert '"{{' not in html
+    assert "{{7*7}}" in html
+
+
+def test_a_part_inside_a_page_is_the_part_itself(renderer: Renderer) -> None:
+    rows = (Row("a"), Row("<b>"))
+    assert renderer.part(Rows(rows)) == renderer.parts(rows)
+    assert renderer.parts(rows) == renderer.part(rows[0]) + renderer.part(rows[1])
+    assert "&lt;b&gt;" in renderer.parts(rows)
+
+
+def test_an_unknown_variable_is_an_error(renderer: Renderer) -> None:
+    with pytest.raises(UndefinedError, match="missing"):
+        renderer.part(Wrong("x"))
+
+
+def test_a_page_is_a_response(renderer: Renderer) -> None:
+    response = renderer.page(Row("a"), status=404, headers={"HX-Push-Url": "false"})
+    assert response.status_code == 404
+    assert response.media_type == "text/html"
+    assert response.headers["hx-push-url"] == "false"
+    assert response.body == b'<p title="a">a</p>'

@@ -1,0 +1,183 @@
+"""The server: its settings, and how it ends."""
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.types import Receive, Scope, Send
+
+from devui.web.server import HEADER_BYTES, Server, settings
+from tests.web.edge_kit import BEARER, Site, exchange, free_socket, running
+
+PROGRAM = Path(__file__).with_name("endless_server.py")
+ROOT = Path(__file__).parent.parent.parent
+
+
+async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that is never called."""
+
+
+@pytest.mark.req("R11")
+def test_the_settings_that_matter_are_not_the_defaults() -> None:
+    config = settings(nothing)
+    assert config.proxy_headers is False
+    assert config.server_header is False
+    assert config.access_log is False
+    assert config.http == "h11"
+    assert config.ws == "none"
+    assert config.timeout_graceful_shutdown == 2
+    assert config.h11_max_incomplete_event_size == HEADER_BYTES
+
+
+@pytest.mark.req("R11")
+async def test_forwarded_headers_change_nothing() -> None:
+    listener = free_socket()
+    site = Site(port=listener.getsockname()[1])
+    host = f"localhost:{site.port}".encode()
+    forged = b"X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil\r\n"
+    token = BEARER["authorization"].encode()
+    request = b"GET / HTTP/1.1\r\nHost: " + host + b"\r\nAuthorization: " + token + b"\r\n" + forged
+    async with running(site.app, listener):
+        answer = await exchange(site.port, request + b"Connection: close\r\n\r\n")
+    assert b'"scheme":"http"' in answer
+    assert b'"host":"' + host in answer
+    assert b"\r\nserver:" not in answer.lower()
+
+
+@pytest.mark.req("R11")
+async def test_an_oversized_head_is_refused_and_others_are_served() -> None:
+    listener = free_socket()
+    site = Site(port=listener.getsockname()[1])
+    host = f"Host: localhost:{site.port}\r\n".encode()
+    ask = b"GET /health HTTP/1.1\r\n" + host
+    async with running(site.app, listener):
+        _, slow = await asyncio.open_connection("127.0.0.1", site.port)
+        slow.write(b"GET /health HTTP/1.1\r\nHo")
+        await slow.drain()
+        refused = await exchange(site.port, ask + b"X: " + b"x" * HEADER_BYTES)
+        large = await exchange(
+            site.port, ask + b"X: " + b"x" * 20_000 + b"\r\nConnection: close\r\n\r\n"
+        )
+        slow.close()
+        await slow.wait_closed()
+    assert refused.startswith(b"HTTP/1.1 400")
+    assert large.startswith(b"HTTP/1.1 200")
+
+
+class Program:
+    """The program under test and the lines it prints."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    async def line(self) -> str:
+        assert self.process.stdout is not None
+        return (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode().strip()
+
+    async def end(self) -> tuple[int, str]:
+        out, _ = await asyncio.wait_for(self.process.communicate(), 20)
+        assert self.process.returncode is not None
+        return self.process.returncode, out.decode()
+
+
+@asynccontextmanager
+async def program(*arguments: str) -> AsyncIterator[Program]:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, str(PROGRAM), *arguments),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Program(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def connect(port: int, path: str) -> Any:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    await writer.drain()
+    return reader, writer
+
+
+@pytest.mark.req("R56")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_one_signal_ends_it_in_order_with_streams_open(number: signal.Signals) -> None:
+    async with program() as running_program:
+        port = int(await running_program.line())
+        readers = [await connect(port, "/stream") for _ in range(10)]
+        for reader, _ in readers:
+            await asyncio.wait_for(reader.readuntil(b"data: hello"), 20)
+        start = time.monotonic()
+        running_program.process.send_signal(number)
+        ends = [await asyncio.wait_for(reader.read(), 20) for reader, _ in readers]
+        code, said = await running_program.end()
+        spent = time.monotonic() - start
+        for _, writer in readers:
+            writer.close()
+    assert code == 0
+    assert said.split("\n") == ["hook ran", "lifespan ended", "served", ""]
+    assert all(b"event: away" in end and end.endswith(b"0\r\n\r\n") for end in ends)
+    assert spent < 5
+
+
+@pytest.mark.req("R56")
+async def test_a_stuck_hook_and_a_stuck_response_do_not_hold_it_for_ever() -> None:
+    async with program("stuck") as running_program:
+        port = int(await running_program.line())
+        _, writer = await connect(port, "/never")
+        assert await running_program.line() == "asked"
+        running_program.process.send_signal(signal.SIGTERM)
+        code, said = await running_program.end()
+        writer.close()
+    assert code == 0
+    assert said.split("\n") == ["hook ran", "hook hangs", "lifespan ended", "served", ""]
+
+
+@pytest.mark.req("R56")
+async def test_a_second_interrupt_ends_it_at_once() -> None:
+    async with program("stuck") as running_program:
+        port = int(await running_program.line())
+        _, writer = await connect(port, "/never")
+        assert await running_program.line() == "asked"
+        running_program.process.send_signal(signal.SIGINT)
+        assert await running_program.line() == "hook ran"
+        assert await running_program.line() == "hook hangs"
+        running_program.process.send_signal(signal.SIGINT)
+        code, said = await running_program.end()
+        writer.close()
+    assert code == 128 + signal.SIGINT
+    assert "lifespan ended" not in said
+
+
+@pytest.mark.req("R56")
+async def test_the_hooks_run_in_their_order_and_one_that_fails_stops_no_other() -> None:
+    listener = free_socket()
+    site, ran = Site(port=listener.getsockname()[1]), []
+
+    async def first() -> None:
+        ran.append("first")
+        raise LookupError("failed")
+
+    async def second() -> None:
+        ran.append("second")
+
+    server = Server(settings(site.app))
+    server.before_shutdown(first)
+    server.before_shutdown(second)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    await server.ready.wait()
+    server.should_exit = True
+    with pytest.raises(LookupError, match="failed"):
+        await task
+    assert ran == ["first", "second"]
+    assert server.lifespan.shutdown_event.is_set()
