@@ -20,6 +20,7 @@ from devui.web.hosts import BindRefused, check_bind
 from devui.web.program import serve
 
 _PORTS_TRIED = 50
+_BACKLOG = 128
 
 _EXAMPLES = """\b
 Examples:
@@ -103,7 +104,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
     taken: OSError | None = None
     for candidate in ports:
         try:
-            return socket.create_server((host, candidate), family=family, backlog=128)
+            return _bound(family, host, candidate)
         except OSError as error:
             taken = error
     if port is None:
@@ -111,6 +112,20 @@ def _listen(host: str, port: int | None) -> socket.socket:
     raise OSError(
         f"cannot listen on {host}:{port}: {taken and taken.strerror}; choose another --port"
     ) from taken
+
+
+def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    # Not socket.create_server: it leaves the protocol at 0, and asyncio turns Nagle's algorithm off
+    # only for sockets that say they are TCP. With it, the pieces of a stream wait 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(_BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def _announce(url: str, browser: bool) -> None:

@@ -1,0 +1,107 @@
+"""kill -9 of the server in the middle: nothing that was shown is lost (R35, R49, R55)."""
+
+import threading
+
+import psutil
+import pytest
+
+from tests.kit.frames import frames
+from tests.kit.server import SAMPLES, Server, get_session, make_session, run, run_body
+
+
+@pytest.fixture
+def server(tmp_path):
+    started = Server(SAMPLES, tmp_path / "data").start()
+    yield started
+    started.stop()
+
+
+def shown_until_killed(server: Server, session: str, kill_after: int) -> list[dict]:
+    """The events that a client had seen as committed when the server was killed."""
+    seen: list[dict] = []
+    body = run_body("travel", session, "Book a flight to London next Tuesday", streaming=True)
+    with server.client() as client, client.stream("POST", "/run_sse", json=body) as answer:
+        told = frames(answer.iter_lines())
+        try:
+            for event in told:
+                if not event.get("partial"):
+                    seen.append(event)
+                if len(seen) >= kill_after:
+                    break
+            server.kill()
+            seen += [event for event in told if not event.get("partial")]
+        except Exception as error:  # noqa: BLE001 - however the connection ends
+            assert "closed" in str(error) or "reset" in str(error).lower() or "peer" in str(error)
+    return seen
+
+
+@pytest.mark.req("R35")
+@pytest.mark.req("R55")
+@pytest.mark.parametrize("kill_after", [1, 2, 3, 5])
+def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_after):
+    with server.client() as client:
+        session = make_session(client, "travel")
+    seen = shown_until_killed(server, session["id"], kill_after)
+    assert len(seen) >= kill_after
+    server.start()
+    with server.client() as client:
+        kept = get_session(client, "travel", session["id"])["events"]
+        ids = [event["id"] for event in kept]
+        assert [event["id"] for event in seen if event["id"] in ids] == [e["id"] for e in seen]
+        page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert "The run was interrupted" in page
+        run(client, "travel", session["id"], "Hello again")
+        after = get_session(client, "travel", session["id"])["events"]
+        assert after[: len(kept)] == kept
+
+
+@pytest.mark.req("R55")
+def test_a_run_is_marked_interrupted_once_however_often_the_server_restarts(server):
+    with server.client() as client:
+        session = make_session(client, "travel")
+    shown_until_killed(server, session["id"], 2)
+    for _ in range(2):
+        server.start()
+        with server.client() as client:
+            page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert page.count('class="row run-end') <= 1
+        server.kill()
+    server.start()
+
+
+def test_the_worker_ends_with_its_server(server):
+    with server.client() as client:
+        run(client, "summary", make_session(client, "summary")["id"], "Hi")
+    workers = psutil.Process(server.pid).children(recursive=True)
+    assert workers
+    server.kill()
+    gone, alive = psutil.wait_procs(workers, timeout=10)
+    assert not alive
+
+
+@pytest.mark.req("R56")
+def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_open(server):
+    with server.client() as client:
+        session = make_session(client, "summary")
+        streaming = threading.Event()
+
+        def read() -> None:
+            path = "/sessions/1/stream"
+            with server.client() as reader, reader.stream("GET", path) as answer:
+                for line in answer.iter_lines():
+                    if line.startswith("data"):
+                        streaming.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+        with client.stream("POST", "/run_sse", json=body) as answer:
+            next(answer.iter_lines())
+            assert streaming.wait(10)
+            assert server.stop() == 0
+        reader.join(10)
+        assert not reader.is_alive()
+    server.start()
+    with server.client() as client:
+        page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert "interrupted" in page
