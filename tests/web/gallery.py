@@ -1,6 +1,6 @@
 """Renders every page from the samples and photographs it, to be looked at.
 
-    python tests/web/gallery.py FOLDER [name…]
+    python -m tests.web.gallery FOLDER [name…]
 
 Each picture is taken light and dark at 1440, 1100 and 900 pixels, with the pages' own content
 security policy; anything the browser complains about is printed.
@@ -17,21 +17,26 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import samples
-from samples import Stored, session_page
-
 from devui.web import pages, parts
 from devui.web.assets import Assets
 from devui.web.headers import CONTENT_SECURITY_POLICY
-from devui.web.render import Renderer
+from devui.web.jsontree import json_tree
+from devui.web.render import Model, Renderer
+from tests.web import samples
+from tests.web.samples import Stored, session_page
 
 SIZES = {1440: 900, 1100: 800, 900: 800}
+SELECTED = {
+    "session-event": 11,
+    "session-text": 5,
+    "session-state": 11,
+    "session-raw": 11,
+    "session-huge": 2,
+}
 
 
 def long_session() -> list[Stored]:
-    """Three hundred events, with everything that is too long."""
+    """Three hundred events in twenty-five turns."""
     kept: list[Stored] = []
     at = samples.NOW
     for turn in range(25):
@@ -42,13 +47,18 @@ def long_session() -> list[Stored]:
     return kept
 
 
+DECEPTIVE = (
+    "Deceptive \u202etxt.exe and <img src=x onerror=alert(1)> `code`\n\n"
+    "```python\ndef f(x):\n    return x + 1\n```\n\n" + "word " * 300
+)
+
+
 def huge() -> list[Stored]:
     """A value of 10,000 characters, an author of 60, right-to-left text, markup, bidi controls."""
+    arabic = "احجز رحلة إلى لندن يوم الثلاثاء القادم"
+    failed = {"error": "disk full", "n": list(range(120))}
     events = [
-        {
-            "author": "user",
-            "content": samples.text("احجز رحلة إلى لندن يوم الثلاثاء القادم", role="user"),
-        },
+        {"author": "user", "content": samples.text(arabic, role="user")},
         {
             "author": "AnAgentWhoseNameIsExactlySixtyCharactersLongAndThenSomeMore12",
             "branch": "root.left.deeper.deepest",
@@ -58,97 +68,100 @@ def huge() -> list[Stored]:
         },
         {
             "author": "TravelAgent",
-            "content": samples.response(
-                "write_report", "adk-9", {"error": "disk full", "n": list(range(120))}
-            ),
+            "content": samples.response("write_report", "adk-9", failed),
         },
-        {
-            "author": "TravelAgent",
-            "content": samples.text(
-                "Deceptive \u202etxt.exe and <img src=x onerror=alert(1)> `code`\n\n```python\ndef f(x):\n    return x + 1\n```\n\n"
-                + "word " * 300
-            ),
-        },
-        {
-            "author": "LLMAgent",
-            "errorCode": "SAFETY",
-            "errorMessage": "The answer was blocked. " * 12,
-        },
+        {"author": "TravelAgent", "content": samples.text(DECEPTIVE)},
+        {"author": "LLMAgent", "errorCode": "SAFETY", "errorMessage": "Blocked by a filter. " * 12},
     ]
     return samples.stored(events, invocation="e-huge")
 
 
-def gallery() -> dict[str, parts.Notice | object]:
-    """Every page by name."""
-    travel = samples.travel()
-    running = replace(samples.RUN, status="running", started=samples.NOW, ended=None)
-    inspector, hint = samples.inspector, parts.Hint("No event yet", "Send a message to begin.")
-    big, long = huge(), long_session()
-    broken = parts.Notice(
-        "bad", "travel cannot be loaded.", "agent.py:3 ModuleNotFoundError", "/apps/travel", "Show"
+def app_pages() -> dict[str, Model]:
+    """The pages about apps."""
+    form = parts.NewSession("/apps/travel/sessions")
+    wrong = parts.NewSession(
+        "/apps/faulty/sessions",
+        "The app cannot be loaded",
+        id=parts.Field("../x", "An id may hold letters, digits, - and _."),
+        state=parts.Field("{oops", "Not JSON: expected a name in quotes at line 1, column 2."),
+        open=True,
     )
+    recent = tuple(replace(session, show_app=True) for session in samples.SESSIONS)
+    folder = "/home/me/agents"
     return {
-        "apps": pages.AppsPage(
-            "auto",
-            "/home/me/agents",
-            samples.CARDS,
-            tuple(replace(s, show_app=True) for s in samples.SESSIONS),
-        ),
-        "apps-empty": pages.AppsPage("auto", "/home/me/agents", (), ()),
-        "app": pages.AppPage(
-            "auto",
-            samples.CARDS[3],
-            samples.README,
-            parts.NewSession("/apps/travel/sessions"),
-            samples.SESSIONS,
-        ),
-        "app-error": pages.AppPage(
-            "auto",
-            samples.CARDS[0],
-            "",
-            parts.NewSession(
-                "/apps/faulty/sessions",
-                "The app cannot be loaded",
-                id=parts.Field("../x", "An id may hold letters, digits, - and _."),
-                state=parts.Field(
-                    "{oops", "Not JSON: expected a name in quotes at line 1, column 2."
-                ),
-                open=True,
-            ),
-            (),
-        ),
-        "session-empty": session_page(
-            [], panel=inspector(samples.state_at(None), "state"), run=None
-        ),
-        "session-live": session_page(
-            travel[:-1], panel=inspector(samples.state_at(None), "state"), run=running, live=True
-        ),
-        "session-waiting": session_page(travel[:6], panel=inspector(hint, "event"), run=running),
-        "session-event": session_page(
-            travel, panel=inspector(samples.event_panel(travel, 11), "event", 11), selected=11
-        ),
-        "session-text": session_page(
-            travel, panel=inspector(samples.event_panel(travel, 5), "event", 5), selected=5
-        ),
-        "session-state": session_page(
-            travel, panel=inspector(samples.state_at(11), "state", 11), selected=11
-        ),
-        "session-raw": session_page(
-            travel, panel=inspector(samples.raw_panel(travel, 11), "raw", 11), selected=11
-        ),
-        "session-log": session_page(
-            travel[:9],
-            panel=inspector(samples.log_panel(), "log"),
-            run=samples.FAILED,
-            notices=(broken,),
-        ),
-        "session-huge": session_page(
-            big, panel=inspector(samples.event_panel(big, 2), "event", 2), selected=2
-        ),
-        "session-long": session_page(
-            long, panel=inspector(samples.state_at(None), "state"), first=100
-        ),
+        "apps": pages.AppsPage("auto", folder, samples.CARDS, recent),
+        "apps-empty": pages.AppsPage("auto", folder, (), ()),
+        "app": pages.AppPage("auto", samples.CARDS[3], samples.README, form, samples.SESSIONS),
+        "app-error": pages.AppPage("auto", samples.CARDS[0], "", wrong, ()),
     }
+
+
+def live_pages() -> dict[str, Model]:
+    """The session page as it follows what happens."""
+    travel, long = samples.travel(), long_session()
+    running = replace(samples.RUN, status="running", started=samples.NOW, ended=None)
+    now = samples.inspector(samples.state_at(None), "state")
+    hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
+    log = samples.inspector(samples.log_panel(), "log")
+    text = "ModuleNotFoundError agent.py:3"
+    broken = parts.Notice("bad", "travel does not load.", text, "/apps/travel", "Show")
+    return {
+        "session-empty": session_page([], panel=now, run=None),
+        "session-live": session_page(travel[:-1], panel=now, run=running, live=True),
+        "session-waiting": session_page(travel[:6], panel=hint, run=running),
+        "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(broken,)),
+        "session-long": session_page(long, panel=now, first=100),
+    }
+
+
+def selected_pages() -> dict[str, Model]:
+    """The session page as of an event."""
+    travel, big = samples.travel(), huge()
+    panels: dict[str, tuple[list[Stored], parts.Panel, parts.TabKey]] = {
+        "session-event": (travel, samples.event_panel(travel, 11), "event"),
+        "session-text": (travel, samples.event_panel(travel, 5), "event"),
+        "session-state": (travel, samples.state_at(11), "state"),
+        "session-raw": (travel, samples.raw_panel(travel, 11), "raw"),
+        "session-huge": (big, samples.event_panel(big, 2), "event"),
+    }
+    return {
+        name: session_page(
+            events,
+            panel=samples.inspector(panel, tab, SELECTED[name]),
+            selected=SELECTED[name],
+        )
+        for name, (events, panel, tab) in panels.items()
+    }
+
+
+def alone() -> list[Model]:
+    """Parts that answer or are pushed by themselves."""
+    travel = samples.travel()
+    rows = samples.timeline(travel[5:], None)
+    panel = samples.event_panel(travel, 11)
+    return [
+        *rows.items,
+        *samples.chat(travel, samples.FAILED).messages,
+        parts.Older(rows.items, samples.chat(travel, None).messages, rows.earlier),
+        parts.Selection(
+            samples.inspector(panel, "event", 11),
+            samples.transport([s.kind for _, s, _ in travel], 11),
+        ),
+        samples.state_at(None),
+        *samples.log_panel().lines,
+        *content(),
+    ]
+
+
+def content() -> list[Model]:
+    """Every kind of content part."""
+    return [
+        parts.ThoughtPart("Hm.", open=True),
+        parts.CodePart("python", "print(1 < 2)"),
+        parts.OutputPart("ok", "True"),
+        parts.FilePart("chart.png", "image/png", "12 kB"),
+        parts.OtherPart(json_tree({"videoMetadata": {"fps": 1}})),
+    ]
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -173,42 +186,42 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 def photograph(page: Page, address: str, name: str, folder: Path) -> None:
     """One page in all sizes and both themes."""
+    query = f"?event={SELECTED[name]}" if name in SELECTED else ""
     for (width, height), scheme in itertools.product(SIZES.items(), ("light", "dark")):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme=scheme)
-        query = f"?event={name_event(name)}" if name_event(name) else ""
         page.goto(f"{address}/{name}.html{query}")
-        page.wait_for_timeout(150)
-        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png")
+        page.wait_for_function("document.fonts.status === 'loaded'")
+        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", animations="disabled")
 
 
-def name_event(name: str) -> int | None:
-    """The event that a page of the gallery has selected."""
-    numbers = {"event": 11, "state": 11, "raw": 11, "text": 5, "huge": 2}
-    return numbers.get(name.removeprefix("session-"))
-
-
-def main() -> None:
-    folder = Path(sys.argv[1])
-    wanted = sys.argv[2:]
-    folder.mkdir(parents=True, exist_ok=True)
+def write(folder: Path, wanted: list[str]) -> list[str]:
+    """The pages and everything they load; returns their names."""
     found = Assets.find()
     shutil.copytree(found.static, folder / "static", dirs_exist_ok=True)
     render = Renderer(Assets(found.templates, folder / "static"))
-    models = {n: m for n, m in gallery().items() if not wanted or n in wanted}
-    for name, model in models.items():
-        (folder / f"{name}.html").write_text(str(render.part(model)))
+    models = app_pages() | live_pages() | selected_pages()
+    names = [name for name in models if not wanted or name in wanted]
+    for name in names:
+        (folder / f"{name}.html").write_text(str(render.part(models[name])))
+    return names
+
+
+def main() -> None:
+    """Take the pictures."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    names = write(folder, sys.argv[2:])
     handler = functools.partial(Handler, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
+        options = ["--no-sandbox", "--disable-gpu"]
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=options)
         page = browser.new_page()
-        page.on("console", lambda m: m.type in ("error", "warning") and print(m.text[:300]))
-        page.on("pageerror", lambda error: print("page error:", error))
-        for name in models:
+        page.on("console", lambda m: m.type == "error" and sys.stderr.write(f"{m.text[:300]}\n"))
+        page.on("pageerror", lambda error: sys.stderr.write(f"page error: {error}\n"))
+        for name in names:
             photograph(page, f"http://127.0.0.1:{server.server_port}", name, folder)
         browser.close()
     server.shutdown()

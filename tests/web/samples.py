@@ -81,7 +81,8 @@ FIRST: list[dict[str, Any]] = [
         "author": "TravelAgent",
         "content": text(
             "London has three airports. **Heathrow** suits you best from Zurich:\n\n"
-            "| airport | to the centre |\n|---|--:|\n| Heathrow | 15 min |\n| Gatwick | 30 min |\n\n"
+            "| airport | to the centre |\n|---|--:|\n"
+            "| Heathrow | 15 min |\n| Gatwick | 30 min |\n\n"
             "Shall I look for a morning flight?"
         ),
         "usageMetadata": usage(560, 95),
@@ -278,7 +279,8 @@ ERROR = json.dumps(
         "message": "'fares'",
         "file": "agents/travel/agent.py",
         "line": 48,
-        "traceback": 'Traceback (most recent call last):\n  File "agents/travel/agent.py", line 48, '
+        "traceback": "Traceback (most recent call last):\n"
+        '  File "agents/travel/agent.py", line 48, '
         "in search_flights\n    return cache['fares'][to]\nKeyError: 'fares'\n",
     }
 )
@@ -320,6 +322,50 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
     )
 
 
+WORDS = "I found two flights before ten. The cheaper one is **LX 316**, leaving at"
+
+
+def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> parts.Chat:
+    """The chat pane of some events."""
+    running = run is not None and run.status == "running"
+    note = run_note(run) if run else None
+    said = parts.LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
+    return parts.Chat(
+        welcome=WELCOME,
+        messages=conversation([(r.number, e, s) for r, s, e in events], session=KEY)
+        + ((note,) if note else ()),
+        live=parts.LiveChat((said,) if live else (), "FlightAgent is working" if running else ""),
+        composer=parts.Composer(
+            action=links.runs_url(KEY),
+            placeholder="Message TravelAgent",
+            state=parts.ComposerState(
+                "FlightAgent is answering" if running else "",
+                links.stop_url("run-1") if running else None,
+            ),
+        ),
+    )
+
+
+def timeline(
+    events: list[Stored],
+    run: RunRow | None,
+    *,
+    selected: int | None = None,
+    live: bool = False,
+    first: int = 0,
+) -> parts.Timeline:
+    """The timeline of some events; those before `first` are left out."""
+    end = run_end(run) if run else None
+    rows = [(row, summary) for row, summary, _ in events[first:]]
+    before = events[first - 1][0] if first else None
+    return parts.Timeline(
+        items=timeline_items(rows, previous=before, selected=selected) + ((end,) if end else ()),
+        live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
+        count=len(events),
+        earlier=earlier(KEY, rows[0][0]) if rows else None,
+    )
+
+
 def session_page(
     events: list[Stored],
     *,
@@ -330,41 +376,14 @@ def session_page(
     first: int = 0,
     notices: tuple[parts.Notice, ...] = (),
 ) -> pages.SessionPage:
-    shown = events[first:]
-    rows = [(row, summary) for row, summary, _ in shown]
-    note, end = (run_note(run), run_end(run)) if run else (None, None)
-    before = events[first - 1][0] if first else None
-    messages = conversation([(r.number, e, s) for r, s, e in shown], session=KEY)
-    words = "I found two flights before ten. The cheaper one is **LX 316**, leaving at"
-    running = run is not None and run.status == "running"
+    """The page of a session."""
     return pages.SessionPage(
         theme="auto",
         key=KEY,
         name="Flight to London",
         topbar=topbar(run, len(events), 3211 if events else None),
-        chat=parts.Chat(
-            welcome=WELCOME,
-            messages=messages + ((note,) if note else ()),
-            live=parts.LiveChat(
-                (parts.LiveMessage("FlightAgent", words, chunks=17),) if live else (),
-                "FlightAgent is working" if running and not live else "",
-            ),
-            composer=parts.Composer(
-                action=links.runs_url(KEY),
-                placeholder="Message TravelAgent",
-                state=parts.ComposerState(
-                    "FlightAgent is answering" if running else "",
-                    links.stop_url("run-1") if running else None,
-                ),
-            ),
-        ),
-        timeline=parts.Timeline(
-            items=timeline_items(rows, previous=before, selected=selected)
-            + ((end,) if end else ()),
-            live=parts.LiveRows((live_row("FlightAgent", words, chunks=17),) if live else ()),
-            count=len(events),
-            earlier=earlier(KEY, shown[0][0]) if shown else None,
-        ),
+        chat=chat(events[first:], run, live=live),
+        timeline=timeline(events, run, selected=selected, live=live, first=first),
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
         stream_href=links.stream_url(KEY, 140),

@@ -1,0 +1,260 @@
+"""Summaries of events, row by row of the events seed's catalogue."""
+
+from typing import Any
+
+import pytest
+
+from devui.debugger.preview import one_line, preview
+from devui.debugger.summary import KINDS, Kind, Summary, summarise
+
+
+def parts(*parts: dict[str, Any]) -> dict[str, Any]:
+    return {"parts": list(parts)}
+
+
+def call(name: str, **args: Any) -> dict[str, Any]:
+    return {"functionCall": {"id": "adk-1", "name": name, "args": args}}
+
+
+def response(name: str, value: Any) -> dict[str, Any]:
+    return {"functionResponse": {"id": "adk-1", "name": name, "response": value}}
+
+
+FLIGHT = "下周二预订去伦敦的航班"
+CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
+    (
+        "user input",
+        {"author": "user", "content": parts({"text": FLIGHT})},
+        True,
+        "user",
+        FLIGHT,
+    ),
+    (
+        "final text",
+        {
+            "author": "TravelAgent",
+            "content": parts({"text": "请确认出发城市"}),
+            "partial": False,
+            "turnComplete": True,
+        },
+        True,
+        "text",
+        "请确认出发城市",
+    ),
+    (
+        "streamed text",
+        {"author": "SummaryAgent", "content": parts({"text": "三个要点"}), "partial": True},
+        False,
+        "text",
+        "三个要点",
+    ),
+    (
+        "tool call",
+        {"author": "TravelAgent", "content": parts(call("find_airports", city="London"))},
+        False,
+        "call",
+        'find_airports(city="London")',
+    ),
+    (
+        "tool result",
+        {
+            "author": "TravelAgent",
+            "content": parts(response("find_airports", {"result": ["LHR", "LGW", "STN"]})),
+        },
+        False,
+        "result",
+        'find_airports → ["LHR", "LGW", "STN"]',
+    ),
+    (
+        "state and artifact update",
+        {
+            "author": "InternalUpdater",
+            "actions": {
+                "stateDelta": {"user_status": "verified"},
+                "artifactDelta": {"verification_doc.pdf": 2},
+            },
+        },
+        False,
+        "state",
+        'user_status = "verified"',
+    ),
+    (
+        "artifact update",
+        {"author": "InternalUpdater", "actions": {"artifactDelta": {"doc.pdf": 2}}},
+        False,
+        "artifact",
+        "saved doc.pdf v2",
+    ),
+    (
+        "transfer",
+        {
+            "author": "OrchestratorAgent",
+            "content": parts(call("transfer_to_agent", agent_name="BillingAgent")),
+            "actions": {"transferToAgent": "BillingAgent"},
+        },
+        False,
+        "transfer",
+        "→ BillingAgent",
+    ),
+    (
+        "escalation",
+        {
+            "author": "CheckerAgent",
+            "content": parts({"text": "已达到最大重试次数。"}),
+            "actions": {"escalate": True},
+        },
+        False,
+        "escalate",
+        "已达到最大重试次数。",
+    ),
+    (
+        "error",
+        {
+            "author": "LLMAgent",
+            "errorCode": "SAFETY_FILTER_TRIGGERED",
+            "errorMessage": "响应因安全设置被拦截",
+        },
+        True,
+        "error",
+        "SAFETY_FILTER_TRIGGERED: 响应因安全设置被拦截",
+    ),
+    (
+        "code",
+        {"author": "Coder", "content": parts({"executableCode": {"code": "print(1)"}})},
+        False,
+        "code",
+        "print(1)",
+    ),
+    (
+        "thought",
+        {"author": "Thinker", "content": parts({"text": "Hm.", "thought": True})},
+        True,
+        "thought",
+        "Hm.",
+    ),
+    (
+        "question to a person",
+        {
+            "author": "FlightAgent",
+            "content": parts(call("adk_request_confirmation")),
+            "actions": {"requestedToolConfirmations": {"adk-1": {"hint": "Hold the seat?"}}},
+            "longRunningToolIds": ["adk-1"],
+        },
+        True,
+        "human",
+        "asks for a confirmation: Hold the seat?",
+    ),
+    ("picture", {"author": "A", "content": parts({"inlineData": {"mimeType": "image/png"}})}, True,
+     "other", "[image/png]"),
+    ("nothing", {"author": "A"}, True, "other", "no content"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("event", "final", "kind", "text"),
+    [row[1:] for row in CATALOGUE],
+    ids=[r[0] for r in CATALOGUE],
+)
+def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
+    event: dict[str, Any], final: bool, kind: Kind, text: str
+) -> None:
+    summary = summarise(event, final=final)
+    assert (summary.kind, summary.text, summary.final) == (kind, text, final)
+
+
+@pytest.mark.parametrize("row", CATALOGUE, ids=[row[0] for row in CATALOGUE])
+def test_a_summary_comes_back_from_its_json(
+    row: tuple[str, dict[str, Any], bool, Kind, str],
+) -> None:
+    summary = summarise(row[1], final=row[2])
+    assert Summary.from_json(summary.to_json()) == summary
+
+
+def test_every_kind_has_an_example() -> None:
+    assert {row[3] for row in CATALOGUE} == set(KINDS)
+
+
+def test_state_artifacts_and_tokens_are_told_apart_from_the_content() -> None:
+    delta = {f"user:key{n}": n for n in range(11)}
+    summary = summarise(
+        {
+            "author": "A",
+            "content": parts({"text": "done"}),
+            "actions": {"stateDelta": delta, "artifactDelta": {"a.txt": 0}},
+            "usageMetadata": {"totalTokenCount": 42},
+        },
+        final=True,
+    )
+    assert summary.kind == "text"
+    assert summary.state_count == 11
+    assert summary.state_keys == tuple(delta)[:8]
+    assert summary.artifacts == ("a.txt",)
+    assert summary.tokens == 42
+
+
+def test_a_long_running_call_is_marked_and_others_beside_it_are_not() -> None:
+    content = parts(call("wait"), {"functionCall": {"id": "adk-2", "name": "now", "args": {}}})
+    summary = summarise(
+        {"author": "A", "content": content, "longRunningToolIds": ["adk-1"]}, final=True
+    )
+    assert summary.long_running
+    assert [c.long_running for c in summary.calls] == [True, False]
+
+
+def test_the_answer_of_a_person_to_a_tool_is_a_result() -> None:
+    event = {"author": "user", "content": parts(response("approve", {"status": "yes"}))}
+    assert summarise(event, final=True).kind == "result"
+
+
+def test_a_tool_that_answers_with_an_error_has_failed() -> None:
+    event = {"author": "A", "content": parts(response("read", {"error": "disk full"}))}
+    assert [r.failed for r in summarise(event, final=False).responses] == [True]
+
+
+def test_the_line_is_one_line_of_at_most_two_hundred_characters() -> None:
+    text = summarise({"author": "A", "content": parts({"text": "a\nb " * 5000})}, final=True).text
+    assert len(text) == 200
+    assert "\n" not in text
+    assert text.endswith("…")
+
+
+def test_a_summary_of_a_huge_value_is_small() -> None:
+    event = {"author": "A", "content": parts(response("read", {"body": "x" * 2_000_000}))}
+    assert len(summarise(event, final=False).to_json()) < 1000
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {},
+        {"author": "A", "content": None, "actions": None},
+        {"author": "A", "content": {"parts": None}},
+        {"author": "A", "content": {"parts": [None, "text", {}]}},
+        {"author": "A", "content": {"parts": [{"functionCall": None, "text": "x"}]}},
+        {"author": "A", "content": {"parts": [{"functionResponse": {"name": "f"}}]}},
+    ],
+)
+def test_odd_events_have_a_summary_too(event: dict[str, Any]) -> None:
+    assert Summary.from_json(summarise(event, final=False).to_json()).kind in KINDS
+
+
+def test_text_that_is_no_summary_is_refused() -> None:
+    with pytest.raises(ValueError, match="not the summary"):
+        Summary.from_json('{"kind": "text", "colour": "red"}')
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ({"a": [1, True, None]}, '{"a": [1, true, null]}'),
+        ("line\nbreak", '"line\\nbreak"'),
+        (list(range(100)), "[0, 1, 2, 3, 4, 5, …"),
+    ],
+)
+def test_previews_are_compact_json(value: object, shown: str) -> None:
+    assert preview(value, 22 if isinstance(value, dict) else 20) == shown
+
+
+def test_one_line_is_cut_at_its_limit() -> None:
+    assert one_line("a  b\t\nc", 10) == "a b c"
+    assert one_line("word " * 10, 12) == "word word w…"

@@ -1,0 +1,343 @@
+"""From stored events to the parts of the pages."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from devui.store.rows import Change, Value
+from devui.web import links, parts
+from devui.web.chat import chat_message, conversation, tool_outcomes
+from devui.web.detail import event_detail
+from devui.web.figures import compact, plural, seconds
+from devui.web.jsontext import json_text
+from devui.web.jsontree import CHILDREN, NODES, json_tree
+from devui.web.kinds import LOUDNESS, WORDS, shape
+from devui.web.rows import earlier, event_row, live_row, timeline_items
+from devui.web.runs import run_end, run_note, run_status
+from devui.web.statepanel import changed_values, state_panel
+from devui.web.ticks import BINS, ticks
+from devui.web.visible import quoted, readable, visible
+from tests.web import samples
+
+TRAVEL = samples.travel()
+PAIRS = [(row, summary) for row, summary, _ in TRAVEL]
+
+
+def messages() -> tuple[parts.ChatMessage, ...]:
+    return conversation([(row.number, e, s) for row, s, e in TRAVEL], session=samples.KEY)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def test_a_row_shows_number_kind_author_text_and_flags() -> None:
+    row, summary = PAIRS[10]
+    shown = event_row(row, summary, row.timestamp - 0.31)
+    assert (shown.number, shown.kind, shown.word, shown.author) == (
+        11,
+        "result",
+        "result",
+        "FlightAgent",
+    )
+    assert shown.text.startswith('search_flights → {"flights": [{"no": "LX 316"')
+    assert shown.code
+    assert shown.flags == (parts.Flag("delta", "Δ 3", "changes flights, cheapest, retries"),)
+    assert shown.elapsed == "0.31"
+    assert shown.tokens == "\u2013"
+    assert shown.depth == 1
+    assert shown.href == "/sessions/7?event=11"
+
+
+def test_the_first_row_does_not_invent_a_time() -> None:
+    assert event_row(*PAIRS[0], None).elapsed == "\u2013"
+
+
+def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
+    shown = event_row(*PAIRS[4], None)
+    assert shown.shape == "final"
+    assert [flag.kind for flag in shown.flags] == ["chunks", "final"]
+
+
+def test_rows_are_grouped_under_what_the_user_said() -> None:
+    items = timeline_items(PAIRS)
+    headers = [item for item in items if isinstance(item, parts.InvocationHeader)]
+    assert [header.text for header in headers] == [
+        "Book a flight to London next Tuesday",
+        "Yes, before ten",
+    ]
+    assert [header.events for header in headers] == ["5 events", "8 events"]
+    assert headers[0].tokens == "1.1k tok"
+    assert len(items) == len(PAIRS) + 2
+
+
+def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
+    items = timeline_items(PAIRS[7:], previous=PAIRS[6][0])
+    assert isinstance(items[0], parts.InvocationHeader)
+    assert items[0].continued
+    assert isinstance(items[1], parts.EventRow)
+    assert items[1].elapsed == "0.55"
+
+
+def test_there_is_something_earlier_only_after_the_first_event() -> None:
+    assert earlier(samples.KEY, PAIRS[0][0]) is None
+    found = earlier(samples.KEY, PAIRS[3][0])
+    assert found is not None
+    assert (found.count, found.page_href) == (3, "/sessions/7?event=3")
+
+
+def test_a_live_row_shows_the_end_of_what_was_said() -> None:
+    row = live_row("A", "word " * 100 + "end", chunks=3)
+    assert row.text.startswith("…")
+    assert row.text.endswith("end")
+    assert row.chunks == "3 chunks"
+
+
+def test_every_kind_has_a_word_a_shape_and_a_tick() -> None:
+    assert WORDS.keys() == LOUDNESS.keys()
+    assert shape("text", final=True) != shape("text", final=False)
+
+
+# --- chat --------------------------------------------------------------------------------------
+
+
+def test_events_without_words_for_people_have_no_message() -> None:
+    assert [message.number for message in messages()] == [1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13]
+
+
+def test_a_result_goes_into_the_chip_of_its_call() -> None:
+    chip = messages()[1].parts[1]
+    assert isinstance(chip, parts.ToolChip)
+    assert (chip.name, chip.args) == ("find_airports", 'city="London"')
+    assert (chip.outcome.status, chip.outcome.text) == ("done", '["LHR", "LGW", "STN"]')
+    (pushed,) = tool_outcomes(3, PAIRS[2][1], session=samples.KEY)
+    assert pushed == chip.outcome
+
+
+def test_the_page_and_the_stream_make_the_same_message() -> None:
+    row, summary, event = TRAVEL[12]
+    previous = messages()[-2].author
+    pushed = chat_message(row.number, event, summary, session=samples.KEY, previous_author=previous)
+    assert pushed == messages()[-1]
+
+
+def test_an_error_is_a_message_with_its_code() -> None:
+    error = messages()[7]
+    assert (error.role, error.code) == ("error", "DEADLINE_EXCEEDED")
+    assert error.text == "The fares service did not answer within 2 s"
+
+
+def test_a_transfer_is_a_line_between_the_messages() -> None:
+    assert (messages()[5].role, messages()[5].text) == ("signal", "TravelAgent → FlightAgent")
+
+
+def test_a_question_to_a_person_is_asked_in_words() -> None:
+    chip = messages()[9].parts[0]
+    assert isinstance(chip, parts.ToolChip)
+    assert chip.asks
+    assert (chip.name, chip.args) == ("asks for a confirmation", "Hold LX 316 for 212 CHF?")
+    assert chip.outcome.status == "waiting"
+
+
+def test_a_name_is_not_repeated_for_the_same_speaker() -> None:
+    continued = {message.number: message.continued for message in messages()}
+    assert not continued[2]
+    assert continued[5]
+    assert not continued[8]
+
+
+# --- the inspector -----------------------------------------------------------------------------
+
+
+def test_the_detail_has_every_labelled_field() -> None:
+    row, summary, event = TRAVEL[4]
+    detail = event_detail(event, row, (), summary=summary)
+    facts = {fact.label: fact.value for fact in (*detail.identity, *detail.model)}
+    assert facts["invocation"] == "e-7f31c2aa"
+    assert facts["branch"] == "none"
+    assert facts["id"] == "event-5"
+    assert facts["tokens"] == "655"
+    assert facts["finish reason"] == "STOP"
+    assert detail.final
+    assert not detail.partial
+    assert isinstance(detail.parts[0], parts.TextPart)
+
+
+def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
+    row, summary, event = TRAVEL[3]
+    chunks = [{"content": samples.text(f"piece {n}")} for n in range(250)]
+    detail = event_detail(event, row, (), summary=summary, chunks=chunks)
+    assert detail.artifacts == (
+        parts.ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
+    )
+    assert detail.chunks is not None
+    assert (detail.chunks.count, detail.chunks.more) == (250, 50)
+    assert detail.chunks.shown[0] == "piece 0"
+    asked = event_detail(TRAVEL[11][2], TRAVEL[11][0], (), summary=TRAVEL[11][1])
+    assert [fact.label for fact in asked.actions] == ["asks to confirm"]
+
+
+def test_state_changes_show_old_and_new() -> None:
+    values = changed_values(samples.CHANGES, session=samples.KEY, number=11)
+    assert [(value.key, value.mark) for value in values] == [
+        ("flights", "changed"),
+        ("cheapest", "changed"),
+        ("retries", "new"),
+    ]
+    assert values[1].old is not None
+    assert values[1].old.root.text == "null"
+    assert values[1].value is not None
+    assert values[1].value.root.text == '"LX 316"'
+
+
+def test_the_state_panel_is_by_scope_and_marks_what_changed() -> None:
+    gone = Change("user", "draft", '"x"', None)
+    panel = state_panel(
+        samples.VALUES,
+        [*samples.CHANGES, gone],
+        {"temp:url": "https://fares.test"},
+        session=samples.KEY,
+        number=11,
+    )
+    scopes = {scope.label: {v.key: v for v in scope.values} for scope in panel.scopes}
+    assert list(scopes) == ["session", "user:", "app:", "temp:"]
+    assert scopes["session"]["cheapest"].mark == "changed"
+    assert scopes["session"]["city"].mark == "same"
+    assert (scopes["session"]["city"].by, scopes["session"]["itinerary"].by) == ("#3", "start")
+    assert scopes["user:"]["draft"].mark == "removed"
+    assert scopes["temp:"]["url"].value is not None
+
+
+def test_a_value_keeps_its_dom_id_from_event_to_event() -> None:
+    first = state_panel([Value("session", "a b", "1", 1, 1)], (), {}, session=1)
+    later = state_panel([Value("session", "a b", "[2]", 9, 5)], (), {}, session=1, number=5)
+    assert first.scopes[0].values[0].dom_id == later.scopes[0].values[0].dom_id
+    assert " " not in first.scopes[0].values[0].dom_id
+
+
+# --- JSON --------------------------------------------------------------------------------------
+
+
+def test_a_tree_folds_what_is_long() -> None:
+    root = json_tree({"text": "x" * 10_000, "list": list(range(120))}).root
+    text, items = root.children
+    assert (text.kind, text.note) == ("text", "10,000 characters")
+    assert items.note == "120 items"
+    assert len(items.children) == CHILDREN + 1
+    assert items.children[-1].text == "… 70 more"
+
+
+def test_a_tree_is_bounded_in_nodes_and_depth() -> None:
+    def count(node: parts.JsonNode) -> int:
+        return 1 + sum(count(child) for child in node.children)
+
+    wide = [[[list(range(40)) for _ in range(40)] for _ in range(40)] for _ in range(40)]
+    assert count(json_tree(wide).root) < NODES + 50 * CHILDREN
+    deep: object = 1
+    for _ in range(500):
+        deep = [deep]
+    assert count(json_tree(deep).root) < 20
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        (None, "null", "null"),
+        (True, "boolean", "true"),
+        (1.5, "number", "1.5"),
+        ("a\u202eb", "string", '"a\\u202eb"'),
+        ({}, "object", "{}"),
+        ([], "array", "[]"),
+    ],
+)
+def test_scalars_of_a_tree_are_json(value: object, kind: str, text: str) -> None:
+    root = json_tree(value).root
+    assert (root.kind, root.text) == (kind, text)
+
+
+def test_coloured_json_is_the_same_text() -> None:
+    value = {"a": ["x", 1, True, None, {"b": 'say "hi"'}], "é": -1.5e3}
+    shown = json_text(value)
+    assert json.loads("".join(text for _, text in shown.pieces)) == value
+    assert ("key", '"a"') in shown.pieces
+    assert {"key", "string", "number", "boolean", "null"} <= {kind for kind, _ in shown.pieces}
+
+
+def test_very_large_json_is_cut_and_says_by_how_much() -> None:
+    shown = json_text({"a": "x" * 1_000_000})
+    assert sum(len(text) for _, text in shown.pieces) < 600_000
+    assert "characters not shown" in shown.cut
+
+
+@pytest.mark.req("R20")
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\ufeff", "\U000e0041", "\x1b", "\ud800"])
+def test_deceptive_characters_can_be_seen(hidden: str) -> None:
+    assert hidden not in visible(f"a{hidden}b")
+    assert hidden not in quoted(f"a{hidden}b")
+    visible(f"a{hidden}b").encode()
+
+
+def test_text_for_reading_keeps_what_scripts_and_emoji_need() -> None:
+    assert readable("\u0645\u200c\u062e") == "\u0645\u200c\u062e"
+    assert visible("👩\u200d💻") == "👩\u200d💻"
+    assert visible("line\nbreak\ttab") == "line\nbreak\ttab"
+
+
+# --- figures, ticks, runs, links ---------------------------------------------------------------
+
+
+def test_figures_use_one_unit_and_a_dash_for_unknown() -> None:
+    assert [seconds(s) for s in (None, -1.0, 0.814, 12.44, 340.2)] == [
+        "\u2013",
+        "0.00",
+        "0.81",
+        "12.4",
+        "340",
+    ]
+    assert [compact(n) for n in (None, 0, 999, 1400, 23_456, 1_200_000)] == [
+        "\u2013",
+        "0",
+        "999",
+        "1.4k",
+        "23k",
+        "1.2M",
+    ]
+    assert (plural(1, "event"), plural(1200, "event")) == ("1 event", "1,200 events")
+
+
+def test_ticks_are_binned_in_long_sessions_and_the_loudest_shows() -> None:
+    few = ticks(["user", "text"])
+    assert [(mark.kind, mark.x) for mark in few.marks] == [("user", 0.0), ("text", 998.0)]
+    many = ticks(["text"] * 5000 + ["error"] + ["text"] * 4999)
+    assert many.count == 10_000
+    assert len(many.marks) == BINS
+    assert [mark.kind for mark in many.marks].count("error") == 1
+    assert ticks([]).marks == ()
+
+
+def test_a_run_is_told_by_how_it_stands() -> None:
+    running = replace(samples.RUN, status="running")
+    assert run_status(running).stop_href == "/runs/run-1/stop"
+    assert run_status(samples.RUN).stop_href is None
+    assert run_status(None).word == "not run yet"
+    assert run_end(samples.RUN) is None
+    assert run_note(running) is None
+
+
+def test_a_failed_run_shows_message_place_and_traceback() -> None:
+    end, note = run_end(samples.FAILED), run_note(samples.FAILED)
+    assert end is not None
+    assert note is not None
+    assert end.failure == note.failure
+    assert end.failure is not None
+    assert end.failure.message == "KeyError: 'fares'"
+    assert end.failure.place == "agents/travel/agent.py:48"
+
+
+def test_names_cannot_leave_their_place_in_an_address() -> None:
+    assert (
+        links.artifact_url(7, "../a b/ü?#", 2)
+        == "/sessions/7/artifacts/..%2Fa%20b%2F%C3%BC%3F%23?version=2"
+    )
+    assert links.app_url("a/b") == "/apps/a%2Fb"
+    assert links.session_url(7, event=3, tab="state") == "/sessions/7?event=3&tab=state"
