@@ -1,0 +1,45 @@
+"""The samples' server and one browser for all tests here; each test has a profile of its own."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.browser import Visit, chromium
+from tests.kit.server import SAMPLES, running
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Keep these tests together and last: Playwright's loop gets in the way of asyncio's tests."""
+    items.sort(key=lambda item: HERE in item.path.parents)
+
+
+@pytest.fixture(scope="package")
+def browser():
+    with chromium() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory):
+    with running(SAMPLES, tmp_path_factory.mktemp("browser") / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="package")
+def signed_in(browser, server):
+    """The cookies of a browser that came by the printed link, which works once."""
+    context = browser.new_context()
+    with Visit(context, server) as visit:
+        page = visit.context.new_page()
+        page.goto(server.link)
+        assert page.url == f"{server.url}/"
+        return context.storage_state()
+
+
+@pytest.fixture
+def visit(browser, server, signed_in):
+    with Visit(browser.new_context(storage_state=signed_in), server) as begun:
+        yield begun

@@ -1,0 +1,207 @@
+"""A browser in which nothing goes wrong unnoticed, and a session page as a person handles it."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Locator,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
+
+from tests.kit.server import Server
+
+_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+_RUN = 30_000
+"""Milliseconds within which any run of a sample has ended."""
+
+_REPORT_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) => {
+  console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});
+"""
+
+_OUTLINE = """
+(list) => {
+  const PASSING = new Set(["tabindex", "data-htmx-powered", "aria-selected", "aria-expanded"]);
+  const OF_THE_READER = new Set(["paired", "selected"]);
+  const outline = (node, depth) => {
+    const margin = " ".repeat(depth);
+    if (node.nodeType === 3) {
+      const text = node.data.replace(/\\s+/g, " ").trim();
+      return text ? [margin + JSON.stringify(text)] : [];
+    }
+    if (node.nodeType !== 1) return [];
+    const told = [...node.attributes].filter(({ name }) => !PASSING.has(name)).map(({ name, value }) => {
+      const words = value.split(/\\s+/).filter((word) => word && !(name === "class" && OF_THE_READER.has(word)));
+      return ` ${name}="${words.join(" ")}"`;
+    });
+    const inner = node.hasAttribute("data-ago") ? [] : [...node.childNodes].flatMap((child) => outline(child, depth + 1));
+    return [`${margin}<${node.localName}${told.sort().join("")}>`, ...inner];
+  };
+  return [...list.childNodes].flatMap((child) => outline(child, 0));
+}
+"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The Chromium that is installed."""
+    path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """One browser profile; its complaints are everything that no page should have done."""
+
+    def __init__(self, context: BrowserContext, server: Server) -> None:
+        self.context, self.server = context, server
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        """Every request of every page, as `GET /path`."""
+        self._allowed: list[re.Pattern[str]] = []
+        self._answers: list[bool] = []
+        context.add_init_script(_REPORT_VIOLATIONS)
+        context.on("page", self._watch)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert not self.unexpected(), "\n".join(self.unexpected())
+
+    def unexpected(self) -> list[str]:
+        """The complaints that no `allow` covers."""
+        return [
+            told
+            for told in self.complaints
+            if not any(allowed.search(told) for allowed in self._allowed)
+        ]
+
+    def allow(self, pattern: str) -> None:
+        """Take complaints of this form as part of the test."""
+        self._allowed.append(re.compile(pattern))
+
+    def answer_next_dialog(self, *, accept: bool) -> None:
+        """Expect a dialog."""
+        self._answers.append(accept)
+
+    def open(self, path: str = "/") -> Page:
+        """A new tab."""
+        page = self.context.new_page()
+        page.goto(self.server.url + path)
+        return page
+
+    def session(self, app: str, **options: Any) -> "SessionPage":
+        """A new session of an app, made with the app's own button."""
+        page = self.open(f"/apps/{app}")
+        page.locator(".new-session .go button").click()
+        page.wait_for_url("**/sessions/*")
+        return SessionPage(page, **options)
+
+    def _watch(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
+        page.on("console", self._console)
+        page.on("dialog", self._dialog)
+        page.on("request", self._request)
+        page.on("response", self._response)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            where = message.location.get("url", "")
+            self.complaints.append(f"console {message.type}: {message.text} at {where}")
+
+    def _dialog(self, dialog: Dialog) -> None:
+        if not self._answers:
+            self.complaints.append(f"dialog: {dialog.message}")
+        if self._answers and self._answers.pop(0):
+            dialog.accept()
+        else:
+            dialog.dismiss()
+
+    def _request(self, request: Request) -> None:
+        self.requests.append(f"{request.method} {request.url.removeprefix(self.server.url)}")
+        if not request.url.startswith((self.server.url + "/", "data:")):
+            self.complaints.append(f"request to another origin: {request.url}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400:
+            self.complaints.append(f"status {response.status}: {response.url}")
+
+
+class SessionPage:
+    """The page of one session."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.composer = page.locator("#composer-text")
+        self.events = page.locator("#rows > .row[data-event]")
+        self.messages = page.locator("#messages > .msg")
+        self.live = page.locator("#live-chat .msg.live")
+        self.status = page.locator("#run .run")
+        self.panel = page.locator("#panel")
+
+    @property
+    def path(self) -> str:
+        """The address of the session, without a selection."""
+        return "/" + self.page.url.split("/", 3)[3].partition("?")[0]
+
+    def send(self, text: str) -> None:
+        """Type a message and press Enter."""
+        self.composer.fill(text)
+        self.composer.press("Enter")
+
+    def say(self, text: str, status: str = "done") -> None:
+        """Send a message and wait for the end of its run."""
+        before = self.events.count()
+        self.send(text)
+        expect(self.page.locator(f"#e-{before + 1}")).to_be_attached()
+        self.ends(status)
+
+    def ends(self, status: str = "done") -> None:
+        """Wait for the end of the run."""
+        expect(self.status).to_have_class(f"run {status}", timeout=_RUN)
+
+    def row(self, number: int) -> Locator:
+        return self.page.locator(f"#e-{number}")
+
+    def select(self, number: int) -> None:
+        """Click a row and wait for what the inspector shows of it."""
+        self.row(number).locator(".what").click()
+        expect(self.row(number)).to_have_attribute("aria-selected", "true")
+
+    def tab(self, key: str) -> None:
+        """Change to a tab of the inspector."""
+        self.page.locator(f"#tab-{key}").click()
+        expect(self.page.locator(f"#tab-{key}")).to_have_attribute("aria-current", "true")
+
+    def cell(self, cell: str) -> list[str]:
+        """The text of one column, row by row."""
+        return [text.strip() for text in self.events.locator(f".{cell}").all_inner_texts()]
+
+    def outline(self, selector: str) -> list[str]:
+        """An element's content, without what readers and behaviours do to it."""
+        return self.page.locator(selector).evaluate(_OUTLINE)
+
+    def fits(self) -> bool:
+        """Whether the page has no horizontal scroll bar."""
+        return self.page.evaluate(
+            "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        )
