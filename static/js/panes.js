@@ -8,6 +8,7 @@ export function start() {
     const tab = event.target.closest("[data-pane-tab]");
     if (tab) { event.preventDefault(); show(tab.dataset.paneTab); }
     if (event.target.closest("[data-drawer-close]")) close();
+    if (event.target.closest("[data-drawer-open]")) { drawer("open"); document.getElementById("panel").focus(); }
   });
   document.addEventListener("htmx:after:swap", (event) => {
     const { target } = event.detail.ctx;
