@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from devui.debugger.summary import summarise
-from devui.store.rows import NewEvent
+from devui.store.rows import Appended, EventRow, NewEvent
 from devui.wire.messages import Append
 
 
@@ -39,4 +39,26 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
         data=text,
         state_delta=(event.get("actions") or {}).get("stateDelta") or {},
         tokens=summary.tokens or 0,
+    )
+
+
+def stored_row(
+    event: NewEvent, done: Appended, *, session: int, run: str | None, chunks: int
+) -> EventRow:
+    """The row as the journal will hand it out, so that publishing needs no reading."""
+    return EventRow(
+        seq=done.seq,
+        number=done.number,
+        session=session,
+        run=run,
+        id=event.id,
+        invocation_id=event.invocation_id,
+        author=event.author,
+        branch=event.branch,
+        timestamp=event.timestamp,
+        kind=event.kind,
+        final=event.final,
+        summary=event.summary,
+        chunks=chunks,
+        size=len(event.data.encode()),
     )

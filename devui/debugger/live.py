@@ -105,9 +105,11 @@ class LiveRun:
         self.lines += 1
         return self.lines, line
 
-    def committed(self, author: str, branch: str | None) -> None:
-        """What this author streamed on this branch is an event now."""
+    def committed(self, author: str, branch: str | None, temp: str | None) -> None:
+        """What this author streamed on this branch is an event now; `temp` is its `temp:` state."""
         self.streaming.pop((author, branch), None)
+        if temp is not None:
+            self.temp.update(json.loads(temp))
 
     @property
     def waiting(self) -> int:

@@ -23,6 +23,7 @@ from devui.wire.messages import (
     ListVersions,
     LoadArtifact,
     Reply,
+    Request,
     SaveArtifact,
     ToServer,
 )
@@ -61,14 +62,13 @@ class Requests:
 
     async def answer(self, app: str, message: ToServer) -> Reply | None:
         """Do what a worker of `app` asks; None for a message that asks for nothing."""
-        handler = self._handlers.get(type(message))
-        number = getattr(message, "id", None)
-        if handler is None or number is None:
+        if not isinstance(message, Request):
             return None
         try:
-            return Reply(id=number, result=json.dumps(await handler(app, message)))
+            result = await self._handlers[type(message)](app, message)
+            return Reply(id=message.id, result=json.dumps(result))
         except (StoreError, WireError, ValueError) as error:
-            return Reply(id=number, failure=failure_of(error))
+            return Reply(id=message.id, failure=failure_of(error))
 
     async def session(self, app: str, user: str, session: str) -> SessionRow:
         """The session of these names; raises SessionNotFound."""

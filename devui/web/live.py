@@ -8,6 +8,7 @@ changed.
 """
 
 import json
+from collections.abc import Iterator
 
 from markupsafe import Markup
 
@@ -15,6 +16,7 @@ from devui.debugger.feed import Batch
 from devui.debugger.news import (
     AppChanged,
     EventCommitted,
+    News,
     OutputArrived,
     PartialArrived,
     RunChanged,
@@ -22,7 +24,7 @@ from devui.debugger.news import (
     SessionChanged,
 )
 from devui.debugger.summary import Summary
-from devui.store.rows import EventRow, SessionRow
+from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.chat import conversation, spoken_by, tool_outcomes
 from devui.web.inspection import state
 from devui.web.kinds import kind_of
@@ -88,25 +90,19 @@ class LivePage:
 
     def _history(self, batch: Batch) -> Markup:
         rows, messages, changed = Markup(""), Markup(""), Markup("")
-        render, run = self._found.render, list[EventCommitted]()
-        for news in [*batch.news, None]:
-            if isinstance(news, EventCommitted):
-                run.append(news)
-                continue
-            end = news.run if isinstance(news, RunChanged) else None
-            if run and (news is None or end is not None):
-                added, header = self._rows(run)
-                said, outcomes = self._messages(run)
+        for events, run in _segments(batch.news):
+            if events:
+                added, header = self._rows(events)
+                said, outcomes = self._messages(events)
                 rows, messages, changed = rows + added, messages + said, changed + header + outcomes
-                run = []
-            if end is not None and (row := run_end(end)) and (note := run_note(end)):
-                rows, messages = rows + render.part(row), messages + render.part(note)
+            if run is not None and (end := run_end(run)) and (note := run_note(run)):
+                rows += self._found.render.part(end)
+                messages += self._found.render.part(note)
                 self._speaker = None
         if not self._tail:
             return Markup("")
-        pieces = changed
-        pieces += append("#rows", rows) if rows else ""
-        return pieces + (append("#messages", messages) if messages else "")
+        changed += append("#rows", rows) if rows else ""
+        return changed + (append("#messages", messages) if messages else "")
 
     def _rows(self, news: list[EventCommitted]) -> tuple[Markup, Markup]:
         """Rows to add, and the header on the page that they change."""
@@ -181,6 +177,18 @@ class LivePage:
             return fill("#notice", render.part(gone))
         self._session = session
         return fill("#title", render.part(session_title(session)))
+
+
+def _segments(news: list[News]) -> Iterator[tuple[list[EventCommitted], RunRow | None]]:
+    """The events between the changes of runs, each list with the change that follows."""
+    events: list[EventCommitted] = []
+    for item in news:
+        if isinstance(item, EventCommitted):
+            events.append(item)
+        elif isinstance(item, RunChanged):
+            yield events, item.run
+            events = []
+    yield events, None
 
 
 def _slots(message: ChatMessage) -> list[str]:

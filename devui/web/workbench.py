@@ -95,7 +95,12 @@ def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.Compose
 
 
 async def session_page(
-    found: Services, session: SessionRow, row: EventRow | None, tab: str | None, theme: Theme
+    found: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    theme: Theme,
 ) -> SessionPage:
     """The whole page; the stream it names completes it from `head` on, without gap or double."""
     journal = found.journal

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from devui.debugger.runs import RunRequest
+from devui.debugger.driver import RunRequest
 from devui.web.errors import NotFound, Unprocessable
 from devui.web.formats import clock
 from devui.web.htmx import HtmxRequest

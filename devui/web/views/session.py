@@ -25,7 +25,8 @@ async def show(request: Request) -> Response:
         return found.render.page(Selection(shown, bar))
     if session.app in found.apps.names():
         found.workers.warm(session.app)
-    return found.render.page(await session_page(found, session, row, tab, theme_of(request)))
+    page = await session_page(found, session, row, tab=tab, theme=theme_of(request))
+    return found.render.page(page)
 
 
 async def rename(request: Request) -> Response:

@@ -1,0 +1,251 @@
+"""One run, from its start to its end.
+
+A run has one task. It takes the messages of the run's worker in order, writes them to the journal,
+and only then answers the worker and publishes them (Law 3, R35).
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from devui.debugger.apps import UnknownApp
+from devui.debugger.bus import Bus
+from devui.debugger.commit import new_event, stored_row
+from devui.debugger.live import CHUNK_BATCH, LiveRun, WorkerGone
+from devui.debugger.news import EventCommitted, News, OutputArrived, PartialArrived, RunChanged
+from devui.debugger.requests import Requests, failure_of
+from devui.debugger.workers import AppBroken, Worker, Workers
+from devui.store.errors import StoreError
+from devui.store.journal import Journal
+from devui.store.rows import RunStatus, SessionRow
+from devui.wire.messages import (
+    AgentError,
+    Append,
+    Output,
+    Partial,
+    Reply,
+    RunEnded,
+    StartRun,
+    StopRun,
+    ToServer,
+)
+
+logger = logging.getLogger("devui.runs")
+
+SECONDS_TO_STOP = 5.0
+"""How long a cancelled run may take before its process is ended (R52)."""
+SECONDS_TO_TERMINATE = 2.0
+_FLUSH_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a run is to do: answer a message, or resume an invocation."""
+
+    message: dict[str, Any] | None = None
+    """The user's Content in wire form."""
+    invocation: str | None = None
+    state_delta: dict[str, Any] | None = None
+    streaming: bool = True
+
+
+class Driver:
+    """Takes one run through its life; `live` is what can be seen of it meanwhile."""
+
+    def __init__(
+        self, live: LiveRun, *, journal: Journal, workers: Workers, bus: Bus[News]
+    ) -> None:
+        self.live = live
+        self._journal = journal
+        self._workers = workers
+        self._bus = bus
+        self._requests = Requests(journal)
+
+    async def run(self, request: RunRequest) -> None:
+        """From the start of the worker to the end of the run."""
+        try:
+            worker = await self._worker()
+            if worker is not None:
+                self.live.worker = worker
+                worker.runs.add(self.live.row.id)
+                await self._begin(worker, request)
+                await self._follow(worker)
+        except StoreError as error:
+            # The journal did not take it: the run cannot go on, what is committed stays (R42).
+            logger.exception("the journal refused a write of run %s", self.live.row.id)
+            await self._abandon(error)
+
+    async def stop(self) -> None:
+        """Cancel, then SIGTERM, then SIGKILL, each after its time (R52)."""
+        live = self.live
+        live.stopping = True
+        await self.change("stopping")
+        if live.worker is None:
+            return
+        await live.worker.send(StopRun(run=live.row.id))
+        for seconds, act in (
+            (SECONDS_TO_STOP, live.worker.process.terminate),
+            (SECONDS_TO_TERMINATE, live.worker.process.kill),
+        ):
+            try:
+                await asyncio.wait_for(live.ended.wait(), seconds)
+            except TimeoutError:
+                logger.warning("run %s does not stop: ending its process", live.row.id)
+                act()
+            else:
+                return
+
+    async def end(self, status: RunStatus, error: AgentError | None = None) -> None:
+        """Write what waits, then the end; the first end counts."""
+        if self.live.ended.is_set():
+            return
+        await self._flush()
+        self.live.streaming.clear()
+        self.live.ended.set()
+        await self.change(status, error)
+
+    async def change(self, status: RunStatus, error: AgentError | None = None) -> None:
+        """Journal a status, and publish it."""
+        text = json.dumps(asdict(error)) if error else None
+        self.live.row = await self._journal.runs.change(
+            self.live.row.id, status, error=text, invocation_id=self.live.row.invocation_id
+        )
+        self._bus.publish(self.live.session.key, RunChanged(self.live.row))
+
+    # --- the start -------------------------------------------------------------------------
+
+    async def _worker(self) -> Worker | None:
+        """A loaded worker; None when the run is over before it began."""
+        try:
+            worker = await self._workers.worker(self.live.session.app)
+        except AppBroken as broken:
+            await self.end("failed", broken.error)
+            return None
+        except UnknownApp as gone:
+            await self.end("failed", error_of(gone))
+            return None
+        if self.live.stopping:
+            await self.end("stopped")
+            return None
+        return worker
+
+    async def _begin(self, worker: Worker, request: RunRequest) -> None:
+        session = self.live.session
+        head = await self._journal.sessions.get(session.key)
+        shared = await self._journal.state.shared(session.app, session.user)
+        await worker.send(
+            StartRun(
+                run=self.live.row.id,
+                user=session.user,
+                session=session.id,
+                session_key=session.key,
+                head=head.seq if head else 0,
+                shared=json.dumps(shared),
+                message=_text(request.message),
+                invocation=request.invocation,
+                state_delta=_text(request.state_delta),
+                streaming=request.streaming,
+            )
+        )
+
+    # --- the messages ----------------------------------------------------------------------
+
+    async def _follow(self, worker: Worker) -> None:
+        while not self.live.ended.is_set():
+            await self._take(worker, await self._next())
+            if self.live.waiting >= CHUNK_BATCH:
+                await self._flush()
+
+    async def _take(self, worker: Worker, message: ToServer | WorkerGone) -> None:
+        live = self.live
+        if isinstance(message, Append):
+            await worker.send(await self._commit(message))
+        elif isinstance(message, Partial):
+            live.add_partial(message.event)
+            self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
+        elif isinstance(message, Output):
+            number, line = live.add_output(message)
+            self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
+        elif isinstance(message, RunEnded):
+            self._workers.release(worker, live.row.id, stuck=message.stuck_threads > 0)
+            await self.end(message.outcome, message.error)
+        elif isinstance(message, WorkerGone):
+            await self._lost(message)
+
+    async def _next(self) -> ToServer | WorkerGone:
+        while self.live.waiting:
+            try:
+                return await asyncio.wait_for(self.live.inbox.get(), _FLUSH_SECONDS)
+            except TimeoutError:
+                await self._flush()
+        return await self.live.inbox.get()
+
+    async def _commit(self, message: Append) -> Reply:
+        """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
+        live = self.live
+        try:
+            session = await self._session_of(message)
+            event = new_event(message)
+            await self._flush()
+            run = live.row.id if session.key == live.session.key else None
+            done = await self._journal.events.append(session.key, event, run=run)
+        except (StoreError, ValueError) as error:
+            return Reply(id=message.id, failure=failure_of(error))
+        live.committed(event.author, event.branch, message.temp)
+        if run is not None:
+            known = live.row.invocation_id or event.invocation_id
+            live.row = replace(live.row, invocation_id=known)
+        if not done.duplicate:
+            chunks = live.chunk_counts.pop(event.id, 0)
+            row = stored_row(event, done, session=session.key, run=run, chunks=chunks)
+            self._bus.publish(session.key, EventCommitted(row, event.data))
+        return Reply(id=message.id, result=json.dumps({"seq": done.seq, "number": done.number}))
+
+    async def _session_of(self, message: Append) -> SessionRow:
+        session = self.live.session
+        if (message.user, message.session) == (session.user, session.id):
+            return session
+        return await self._requests.session(session.app, message.user, message.session)
+
+    async def _flush(self) -> None:
+        live = self.live
+        chunks, live.chunks = live.chunks, []
+        output, live.output = live.output, []
+        if chunks:
+            await self._journal.events.add_chunks(live.session.key, live.row.id, chunks)
+        if output:
+            await self._journal.runs.add_output(live.row.id, output)
+
+    # --- ends ------------------------------------------------------------------------------
+
+    async def _lost(self, gone: WorkerGone) -> None:
+        if self.live.stopping:
+            await self.end("stopped")
+            return
+        how = f"with signal {-gone.status}" if gone.status < 0 else f"with status {gone.status}"
+        error = AgentError(
+            type="WorkerDied",
+            message=f"the agent's process ended {how} in the middle of the run; "
+            "events committed before are kept",
+            traceback=gone.last_words,
+        )
+        await self.end("failed", error)
+
+    async def _abandon(self, error: StoreError) -> None:
+        if self.live.worker is not None:
+            await self.live.worker.send(StopRun(run=self.live.row.id))
+        self.live.ended.set()
+        with contextlib.suppress(StoreError):
+            await self.change("failed", error_of(error))
+
+
+def error_of(error: Exception) -> AgentError:
+    """An error of the server's own, as the page shows those of agents."""
+    return AgentError(type=type(error).__name__, message=str(error), traceback="")
+
+
+def _text(value: dict[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value)
