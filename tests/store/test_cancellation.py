@@ -1,4 +1,6 @@
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -49,6 +51,33 @@ async def test_callers_that_are_cancelled_while_the_queue_is_full_lose_nothing_o
     assert (await journal.events.append(session.key, new_event("last"), None)).number == (
         len(rows) + 1
     )
+
+
+@pytest.mark.req("R40")
+async def test_the_queue_stays_bounded_when_its_callers_go_away(
+    journal: Journal, session: SessionRow
+) -> None:
+    with closing(sqlite3.connect(journal.path / "journal.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        tasks = []
+        for wave in range(5):
+            events = [new_event(f"w{wave}e{number}") for number in range(300)]
+            tasks += [
+                asyncio.create_task(journal.events.append(session.key, event, None))
+                for event in events
+            ]
+            for _ in range(5):
+                await asyncio.sleep(0)
+            for task in tasks:
+                task.cancel()
+            for _ in range(5):
+                await asyncio.sleep(0)
+        assert len(journal._database._waiting) <= 256
+        other.execute("ROLLBACK")
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await journal.events.append(session.key, new_event("last"), None)
+    rows = await journal.events.since(session.key, 0)
+    assert len(rows) <= 256 + 1
 
 
 @pytest.mark.req("R40")

@@ -2,7 +2,14 @@ import uuid
 
 import pytest
 
-from devui.store import BadValue, Journal, SessionExists, SessionNotFound, SessionRow
+from devui.store import (
+    BadValue,
+    Journal,
+    OutputLine,
+    SessionExists,
+    SessionNotFound,
+    SessionRow,
+)
 from tests.store.kit import append_many, new_event
 
 
@@ -77,6 +84,7 @@ async def test_a_deleted_session_leaves_only_what_it_shared(journal: Journal) ->
     await journal.runs.start("r1", row.key)
     await journal.events.append(row.key, new_event(own=2), "r1")
     await journal.events.add_chunks(row.key, "r1", [("e1", "{}")])
+    await journal.runs.add_output("r1", [OutputLine("stdout", "gone", 0.0)])
     await journal.artifacts.save("travel", "ada", "s1", "a.txt", mime=None, text="gone")
     assert await journal.sessions.delete(row.key) is True
     assert await journal.sessions.delete(row.key) is False
@@ -85,6 +93,14 @@ async def test_a_deleted_session_leaves_only_what_it_shared(journal: Journal) ->
     assert await journal.events.chunks(row.key, "e1") == []
     assert await journal.runs.get("r1") is None
     assert await journal.state.shared("travel", "ada") == {"user:name": "Ada"}
+    for table, left in [
+        ("writes", 1),
+        ("scopes", 2),
+        ("output", 0),
+        ("artifacts", 0),
+        ("kinds", 0),
+    ]:
+        assert await journal._database.fetch(f"SELECT count(*) FROM {table}") == [(left,)]
     again = await journal.sessions.create("travel", "ada", "s1", {})
     assert again.key != row.key
     assert await journal.state.merged(again.key) == {"user:name": "Ada"}
