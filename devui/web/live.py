@@ -36,9 +36,11 @@ from devui.web.rows import group_id, invocation_header, timeline_items
 from devui.web.runs import log_line, run_end, run_note, run_status
 from devui.web.services import Services
 from devui.web.ticks import ticks
+from devui.web.window import SIZE, window_before
 from devui.web.workbench import app_status, composer_state, live_chat, live_rows, totals
 
 _REMEMBERED = 200
+_FEW = 8
 
 
 class LivePage:
@@ -63,6 +65,18 @@ class LivePage:
         self._group = [(row, summary) for row, summary in told if row.invocation_id == last]
         kinds = await events.kinds(self._session.key)
         self._kinds = kinds[: before[-1].number if before else 0]
+        self._speaker = await self._last_speaker(after)
+
+    async def _last_speaker(self, after: int) -> str | None:
+        """Who spoke last on the page; most often that is among the last few events."""
+        for size in (_FEW, SIZE):
+            window = await window_before(
+                self._found.journal, self._session.key, after + 1, size=size
+            )
+            if messages := window.messages():
+                last = messages[-1]
+                return spoken_by(last) if isinstance(last, ChatMessage) else None
+        return None
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
@@ -180,12 +194,16 @@ class LivePage:
 
 
 def _segments(news: list[News]) -> Iterator[tuple[list[EventCommitted], RunRow | None]]:
-    """The events between the changes of runs, each list with the change that follows."""
+    """The events between the ends of runs, each list with the end that follows.
+
+    A change that ends nothing adds nothing, and parts no events: a header that is itself new in
+    this batch cannot be changed by it.
+    """
     events: list[EventCommitted] = []
     for item in news:
         if isinstance(item, EventCommitted):
             events.append(item)
-        elif isinstance(item, RunChanged):
+        elif isinstance(item, RunChanged) and item.run.ended is not None:
             yield events, item.run
             events = []
     yield events, None
