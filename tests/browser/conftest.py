@@ -8,6 +8,7 @@ from tests.kit.browser import Visit, chromium
 from tests.kit.server import SAMPLES, running
 
 HERE = Path(__file__).parent
+DESKTOP = {"width": 1440, "height": 900}
 
 
 @pytest.hookimpl(trylast=True)
@@ -41,5 +42,6 @@ def signed_in(browser, server):
 
 @pytest.fixture
 def visit(browser, server, signed_in):
-    with Visit(browser.new_context(storage_state=signed_in), server) as begun:
+    context = browser.new_context(storage_state=signed_in, viewport=DESKTOP)
+    with Visit(context, server) as begun:
         yield begun

@@ -1,5 +1,8 @@
 """A first conversation: from the printed link to the state of every event."""
 
+import json
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -53,3 +56,132 @@ def test_the_timeline_has_a_row_for_every_event(travel):
     assert travel.cell("kind") == kinds
     assert travel.cell("who") == ["user", *["TravelAgent"] * 7]
     assert travel.cell("seq") == [str(number) for number in range(1, 9)]
+
+
+def test_rows_are_flagged_with_what_their_events_did(travel):
+    travel.say(BOOK)
+    for number, flag in [(2, "4 chunks"), (3, "Δ 3"), (5, "Δ 3"), (7, "1 artifact")]:
+        expect(travel.row(number).locator(".flags")).to_have_text(flag)
+    expect(travel.row(8).locator(".flag.final")).to_have_text("final")
+    expect(travel.page.locator("#rows .flag.final")).to_have_count(1)
+    expect(travel.page.locator("#rows .flag.partial")).to_have_count(0)
+    assert all(text.replace(".", "").isdigit() for text in travel.cell("dt")[1:])
+
+
+def test_a_row_in_flight_is_flagged_partial(visit):
+    summary = visit.session("summary")
+    summary.send("Summarise the document about the runtime")
+    live = summary.page.locator("#live-rows .row")
+    expect(live.locator(".flag.partial")).to_have_text("partial")
+    expect(live.locator(".flag.chunks")).to_have_text(re.compile(r"[1-3]\d chunks"))
+    summary.ends()
+    expect(live).to_have_count(0)
+    expect(summary.row(2).locator(".flags")).to_contain_text("40 chunks")
+
+
+def facts(session: SessionPage) -> dict[str, str]:
+    """The labelled fields of the inspector."""
+    lines = session.panel.locator(".facts > div")
+    names, values = lines.locator("dt").all_inner_texts(), lines.locator("dd").all_inner_texts()
+    return dict(zip(names, values, strict=True))
+
+
+def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(travel):
+    travel.say(BOOK)
+    travel.select(8)
+    told = facts(travel)
+    assert told["final response"] == "yes"
+    assert told["partial"] == "no"
+    assert told["invocation"].startswith("e-")
+    assert told["branch"] == "none"
+    assert len(told["id"]) == 36
+    expect(travel.panel.locator("h2")).to_contain_text("TravelAgent")
+    expect(travel.panel.locator(".when time").first).to_have_text(re.compile(r"\d\d:\d\d:\d\d\.\d"))
+    raw = travel.panel.locator("#raw-fold")
+    sections = travel.panel.locator(".event > *")
+    expect(sections.last).to_have_id("raw-fold")
+    expect(raw.locator("pre")).to_be_hidden()
+    raw.locator("summary").click()
+    event = json.loads(raw.locator("pre").inner_text())
+    assert event["author"] == "TravelAgent"
+    assert event["invocationId"] == told["invocation"]
+
+
+def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(travel):
+    travel.say(BOOK)
+    travel.select(3)
+    changes = travel.panel.locator("section", has=travel.page.get_by_role("heading", name="State"))
+    for change in ["city", "airports", "app:lookups"]:
+        expect(changes.locator("dt", has_text=change)).to_have_count(1)
+    travel.select(7)
+    with travel.page.expect_download() as saved:
+        travel.panel.get_by_role("link", name="itinerary.txt").click()
+    assert "DV 318" in saved.value.path().read_text()
+
+
+def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(travel):
+    travel.say(BOOK)
+    travel.select(8)
+    chunks = travel.panel.locator(".chunks")
+    chunks.locator("summary").click()
+    expect(chunks.locator("li")).to_have_count(20)
+
+
+def scopes(session: SessionPage) -> dict[str, list[str]]:
+    """The keys of the state panel by scope."""
+    found = session.panel.locator(".scope")
+    return {
+        section.locator("h3").inner_text().split()[0]: section.locator("dt").all_inner_texts()
+        for section in found.all()
+    }
+
+
+def test_the_state_is_shown_by_scope_as_of_each_event(visit):
+    travel = visit.session("travel", user="by-scope")
+    travel.say(BOOK)
+    travel.select(2)
+    travel.tab("state")
+    assert scopes(travel)["session"] == []
+    travel.select(5)
+    expect(travel.panel).to_contain_text("State as of #5")
+    assert scopes(travel) == {
+        "session": ["airports", "city", "trip"],
+        "user:": ["home_airport", "searches"],
+        "app:": ["lookups"],
+        "temp:": [],
+    }
+    expect(travel.panel.locator(".scope").last).to_contain_text("not kept")
+
+
+def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_kept(travel):
+    travel.send(BOOK)
+    temp = travel.panel.locator(".scope").last
+    expect(temp).to_contain_text("cheapest")
+    expect(temp).to_contain_text("not kept")
+    travel.ends()
+    expect(temp).not_to_contain_text("cheapest")
+
+
+def test_what_the_selected_event_changed_is_marked_from_old_to_new(travel):
+    travel.say(BOOK)
+    travel.say("Book it")
+    number = next(n for n, text in enumerate(travel.cell("what"), 1) if text.startswith("book_f"))
+    travel.select(number + 1)
+    travel.tab("state")
+    changed = travel.panel.locator(".var.changed")
+    expect(changed.locator("dt")).to_have_text("trip")
+    expect(changed.locator(".old")).to_contain_text("4 keys")
+    expect(changed.locator(".now")).to_contain_text("5 keys")
+    expect(travel.panel.locator(".var:not(.changed) .old")).to_have_count(0)
+
+
+@pytest.mark.parametrize("app", ["travel", "field_state", "summary", "faulty"])
+def test_a_sample_offers_three_prompts_and_a_click_sends_one(visit, app):
+    session = visit.session(app)
+    prompts = session.page.locator(".welcome button.prompt")
+    expect(prompts).to_have_count(3)
+    text = prompts.first.inner_text().strip()
+    prompts.first.click()
+    expect(session.messages.first).to_contain_text(text)
+    ended = session.page.locator("#run .run:is(.done, .failed)")
+    expect(ended).to_be_visible(timeout=10_000)

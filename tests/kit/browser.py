@@ -4,7 +4,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from pathlib import Path
+from typing import Self
 
 from playwright.sync_api import (
     Browser,
@@ -31,27 +32,7 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 
-_OUTLINE = """
-(list) => {
-  const PASSING = new Set(["tabindex", "data-htmx-powered", "aria-selected", "aria-expanded"]);
-  const OF_THE_READER = new Set(["paired", "selected"]);
-  const outline = (node, depth) => {
-    const margin = " ".repeat(depth);
-    if (node.nodeType === 3) {
-      const text = node.data.replace(/\\s+/g, " ").trim();
-      return text ? [margin + JSON.stringify(text)] : [];
-    }
-    if (node.nodeType !== 1) return [];
-    const told = [...node.attributes].filter(({ name }) => !PASSING.has(name)).map(({ name, value }) => {
-      const words = value.split(/\\s+/).filter((word) => word && !(name === "class" && OF_THE_READER.has(word)));
-      return ` ${name}="${words.join(" ")}"`;
-    });
-    const inner = node.hasAttribute("data-ago") ? [] : [...node.childNodes].flatMap((child) => outline(child, depth + 1));
-    return [`${margin}<${node.localName}${told.sort().join("")}>`, ...inner];
-  };
-  return [...list.childNodes].flatMap((child) => outline(child, 0));
-}
-"""
+_OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 
 
 @contextmanager
@@ -109,12 +90,20 @@ class Visit:
         page.goto(self.server.url + path)
         return page
 
-    def session(self, app: str, **options: Any) -> "SessionPage":
-        """A new session of an app, made with the app's own button."""
+    def session(self, app: str, **fields: str) -> "SessionPage":
+        """A new session of an app, made with the form of the app's page."""
         page = self.open(f"/apps/{app}")
+        if fields:
+            page.locator(".new-session summary").click()
+        for name, value in fields.items():
+            page.locator(f"#new-{name}").fill(value)
         page.locator(".new-session .go button").click()
         page.wait_for_url("**/sessions/*")
-        return SessionPage(page, **options)
+        return SessionPage(page)
+
+    def again(self, session: "SessionPage", query: str = "") -> "SessionPage":
+        """The same session in another tab."""
+        return SessionPage(self.open(session.path + query))
 
     def _watch(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.complaints.append(f"page error: {error}"))
@@ -184,7 +173,7 @@ class SessionPage:
 
     def select(self, number: int) -> None:
         """Click a row and wait for what the inspector shows of it."""
-        self.row(number).locator(".what").click()
+        self.row(number).click()
         expect(self.row(number)).to_have_attribute("aria-selected", "true")
 
     def tab(self, key: str) -> None:

@@ -1,0 +1,118 @@
+"""What is shown live is what is stored: reloads, second tabs, and the two ways to make a page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+SUMMARISE = "Summarise the document about the runtime"
+TURNS = {
+    "travel": ["Book a flight to London next Tuesday", "Book it and pay with my card"],
+    "summary": ["Think first, then summarise it", "Shorter, please: one sentence"],
+    "field_state": [
+        "Write value_2 and read it back",
+        "Show me a dirty read",
+        "What is stored now?",
+    ],
+    "faulty": ["Trip the safety filter", "Divide one by zero", "How do you do?", "Exit"],
+}
+SHOWN = ["#rows", "#messages", "#run", "#totals", "#ticks", "#composer-state", "#title", "#notice"]
+
+
+def converse(session: SessionPage, turns: list[str]) -> None:
+    for text in turns:
+        before = session.events.count()
+        session.send(text)
+        expect(session.row(before + 1)).to_be_attached()
+        ended = session.page.locator("#run .run:is(.done, .failed)")
+        expect(ended).to_be_visible(timeout=30_000)
+
+
+def numbers(session: SessionPage) -> list[str]:
+    return session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
+
+
+def same(one: SessionPage, other: SessionPage, parts: list[str]) -> None:
+    for part in parts:
+        assert one.outline(part) == other.outline(part), part
+
+
+@pytest.mark.parametrize("app", TURNS)
+def test_the_page_made_by_the_stream_equals_the_page_made_from_the_store(visit, app):
+    streamed = visit.session(app)
+    converse(streamed, TURNS[app])
+    loaded = visit.again(streamed)
+    same(streamed, loaded, [*SHOWN, "#panel", "#live-rows", "#live-chat"])
+
+
+@pytest.mark.parametrize("app", TURNS)
+def test_a_page_loaded_between_two_answers_goes_on_as_if_it_had_been_there(visit, app):
+    session = visit.session(app)
+    converse(session, TURNS[app][:1])
+    session.page.reload()
+    converse(session, TURNS[app][1:])
+    same(session, visit.again(session), SHOWN)
+
+
+def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit):
+    session = visit.session("summary")
+    session.send(SUMMARISE)
+    expect(session.live).to_contain_text("Events carry everything")
+    session.page.reload()
+    expect(session.live).to_contain_text("Events carry everything")
+    expect(session.status).to_have_class("run running")
+    session.ends()
+    assert numbers(session) == ["e-1", "e-2"]
+    expect(session.messages).to_have_count(2)
+    expect(session.live).to_have_count(0)
+    expect(session.messages.last).to_contain_text("the one that counts")
+    same(session, visit.again(session), SHOWN)
+
+
+def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_nothing(visit):
+    session = visit.session("travel")
+    for text in TURNS["travel"]:
+        session.send(text)
+        for _ in range(4):
+            session.page.reload()
+        session.ends()
+    assert numbers(session) == [f"e-{number}" for number in range(1, 19)]
+    same(session, visit.again(session), SHOWN)
+
+
+def test_a_second_tab_shows_the_same_live(visit):
+    first = visit.session("summary")
+    second = visit.again(first)
+    first.send(SUMMARISE)
+    expect(second.live).to_contain_text("Events carry everything")
+    expect(first.live).to_contain_text("Events carry everything")
+    expect(second.status).to_have_class("run running")
+    expect(second.page.locator("#composer-stop")).to_be_visible()
+    for tab in (first, second):
+        tab.ends()
+    same(first, second, SHOWN)
+
+
+def test_a_tab_opened_in_the_middle_ends_up_the_same(visit):
+    first = visit.session("travel")
+    first.send(TURNS["travel"][0])
+    expect(first.row(3)).to_be_attached()
+    second = visit.again(first)
+    for tab in (first, second):
+        tab.ends()
+    same(first, second, SHOWN)
+
+
+def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_at(visit):
+    first = visit.session("travel")
+    first.say(TURNS["travel"][0])
+    second = visit.again(first, "?event=3&tab=state")
+    before = second.outline("#panel")
+    first.say(TURNS["travel"][1])
+    second.ends()
+    assert second.outline("#panel") == before
+    expect(second.row(3)).to_have_attribute("aria-selected", "true")
+    expect(second.page.locator("#as-of")).to_have_text("as of #3 of 18")
+    same(first, second, SHOWN)

@@ -1,0 +1,133 @@
+"""The end of a run before its time: Stop, and a server that is killed and comes back."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import SAMPLES, running
+
+pytestmark = pytest.mark.browser
+
+SUMMARISE = "Summarise the document about the runtime"
+BOOK = "Book a flight to London next Tuesday"
+BACK = 20_000
+"""Milliseconds within which a page finds its server again."""
+AWAY = r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
+
+
+@pytest.fixture
+def open_server(tmp_path):
+    """A server of this test's own, without sign-in."""
+    with running(SAMPLES, tmp_path / "data", "--no-auth") as started:
+        yield started
+
+
+@pytest.fixture
+def open_visit(browser, open_server):
+    with Visit(browser.new_context(viewport=DESKTOP), open_server) as begun:
+        begun.allow(AWAY)
+        yield begun
+
+
+def texts(session: SessionPage) -> list[str]:
+    return session.events.evaluate_all("(rows) => rows.map((row) => `${row.id} ${row.innerText}`)")
+
+
+def banner(page: Page):
+    return page.locator("#connection")
+
+
+@pytest.mark.parametrize("button", ["#stop", "#composer-stop"])
+def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit, button):
+    session = visit.session("summary")
+    session.send(SUMMARISE)
+    expect(session.live).to_contain_text("Events carry everything")
+    session.page.locator(button).click()
+    session.ends("stopped")
+    end = session.page.locator("#rows > .run-end")
+    expect(end).to_contain_text("The run was stopped")
+    expect(session.messages.last).to_contain_text("The run was stopped")
+    expect(session.live).to_have_count(0)
+    expect(session.page.locator("#live-rows .row")).to_have_count(0)
+    session.say("Shorter, please: one sentence")
+    expect(session.messages.last).to_contain_text("Events are the history")
+
+
+def test_a_tool_that_never_returns_is_stopped(visit):
+    session = visit.session("faulty")
+    session.send("Loop for ever")
+    expect(session.row(2)).to_contain_text("loop_forever")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+
+
+def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
+    session = open_visit.session("travel")
+    session.say("I live in Paris, remember that for the next trip")
+    session.send(BOOK)
+    expect(session.row(8)).to_be_attached()
+    open_visit.server.kill()
+    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    shown = texts(session)
+    open_visit.server.start()
+    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    session.ends("interrupted")
+    expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
+    expect(session.messages.last).to_contain_text("interrupted")
+    assert texts(session)[: len(shown)] == shown
+    again = open_visit.again(session)
+    assert texts(again)[: len(shown)] == shown
+    for part in ("#rows", "#messages", "#run", "#composer-state", "#live-chat", "#live-rows"):
+        assert session.outline(part) == again.outline(part), part
+
+
+def test_after_a_kill_the_page_goes_on_by_itself(open_visit):
+    session = open_visit.session("summary")
+    session.send(SUMMARISE)
+    expect(session.live).to_contain_text("Events carry everything")
+    open_visit.server.kill()
+    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    open_visit.server.start()
+    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    expect(session.page.locator("#send")).to_be_enabled()
+    session.say("Shorter, please: one sentence")
+    expect(session.messages.last).to_contain_text("Events are the history")
+    expect(session.live).to_have_count(0)
+
+
+def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_page_says_so(
+    open_visit,
+):
+    session = open_visit.session("summary")
+    open_visit.server.kill()
+    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    session.send(SUMMARISE)
+    expect(session.page.locator("#trouble")).to_be_visible()
+    expect(session.composer).to_have_value(SUMMARISE)
+    open_visit.server.start()
+    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    session.composer.press("Enter")
+    session.ends()
+    expect(session.page.locator("#trouble")).to_be_hidden()
+
+
+def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed_in(
+    browser, tmp_path
+):
+    with (
+        running(SAMPLES, tmp_path / "data") as server,
+        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+    ):
+        visit.allow(AWAY)
+        visit.allow("401")
+        visit.context.new_page().goto(server.link)
+        session = visit.session("summary")
+        server.kill()
+        expect(banner(session.page)).to_be_visible(timeout=BACK)
+        server.start()
+        expect(session.page.locator("#notices")).to_contain_text("Sign in", timeout=BACK)
+        visit.context.new_page().goto(server.link)
+        expect(banner(session.page)).to_be_hidden(timeout=BACK)
+        session.say("Shorter, please: one sentence")
+        expect(session.page.locator("#notices")).not_to_contain_text("Sign in")
