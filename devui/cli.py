@@ -5,10 +5,10 @@ import contextlib
 import logging
 import os
 import socket
-import sys
 import threading
 import webbrowser
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -17,7 +17,7 @@ from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Setting
 from devui.store.errors import StoreError
 from devui.web.access import Access, WeakToken
 from devui.web.hosts import BindRefused, check_bind
-from devui.web.program import serve
+from devui.web.program import Announce, serve
 
 _PORTS_TRIED = 50
 _BACKLOG = 128
@@ -79,32 +79,39 @@ def main(
             host, token_given=bool(token), allow_remote=allow_remote, authenticated=not no_auth
         )
         access = Access(token)
-        listener = _listen(host, port)
+        listeners = _listen(host, port)
     except (BindRefused, WeakToken, OSError) as error:
         raise click.ClickException(str(error)) from error
-    settings = Settings(
-        agents=agents,
-        data_dir=data_dir,
-        host=host,
-        port=listener.getsockname()[1],
-        auth=not no_auth,
-    )
+    port = listeners[0].getsockname()[1]
+    settings = Settings(agents=agents, data_dir=data_dir, host=host, port=port, auth=not no_auth)
+    announce = _announcer(browser=not no_browser, bearer=not (no_auth or token) and access.token)
     try:
-        asyncio.run(serve(settings, access, listener, lambda url: _announce(url, not no_browser)))
+        asyncio.run(serve(settings, access, listeners, announce))
     except StoreError as error:
         raise click.ClickException(str(error)) from error
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
-    """A listening socket on the port asked for, or on the first free one from the default on."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _announcer(*, browser: bool, bearer: str | Literal[False]) -> Announce:
+    """Tells the address, and how scripts get in with the token that was drawn."""
+
+    def announce(url: str) -> None:
+        click.echo(f"devui {__version__}  {url}")
+        if bearer:
+            click.echo(f"scripts send  Authorization: Bearer {bearer}")
+        if browser:
+            # A browser may block its opener until it is closed, so it gets a thread of its own.
+            threading.Thread(target=_open, args=(url,), daemon=True).start()
+
+    return announce
+
+
+def _listen(host: str, port: int | None) -> list[socket.socket]:
+    """Listening sockets on the port asked for, or on the first free one from the default on."""
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
     taken: OSError | None = None
     for candidate in ports:
         try:
-            return _bound(family, host, candidate)
+            return _bound(host, candidate)
         except OSError as error:
             taken = error
     if port is None:
@@ -114,12 +121,30 @@ def _listen(host: str, port: int | None) -> socket.socket:
     ) from taken
 
 
-def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+def _bound(host: str, port: int) -> list[socket.socket]:
+    """A socket on the address; loopback also on its IPv6 twin, so that `localhost` is ours alone.
+
+    Raises OSError when the port is taken on either.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sockets = [_socket(family, host, port)]
+    if host == DEFAULT_HOST and _has_ipv6_loopback():
+        try:
+            sockets.append(_socket(socket.AF_INET6, "::1", sockets[0].getsockname()[1]))
+        except OSError:
+            sockets[0].close()
+            raise
+    return sockets
+
+
+def _socket(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     # Not socket.create_server: it leaves the protocol at 0, and asyncio turns Nagle's algorithm off
     # only for sockets that say they are TCP. With it, the pieces of a stream wait 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         listener.bind((host, port))
         listener.listen(_BACKLOG)
     except OSError:
@@ -128,11 +153,13 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     return listener
 
 
-def _announce(url: str, browser: bool) -> None:
-    click.echo(f"devui {__version__}  {url}")
-    if browser:
-        # A browser may block its opener until it is closed, so it gets a thread of its own.
-        threading.Thread(target=_open, args=(url,), daemon=True).start()
+def _has_ipv6_loopback() -> bool:
+    """Whether the system has the address ::1 at all."""
+    try:
+        _socket(socket.AF_INET6, "::1", 0).close()
+    except OSError:
+        return False
+    return True
 
 
 def _open(url: str) -> None:

@@ -55,6 +55,12 @@ class AppFolder:
             return ""
         return file.read_text(encoding="utf-8", errors="replace")[:_MAX_README]
 
+    def about(self, name: str) -> str:
+        """The first paragraph of the app's README, in one line; empty without one."""
+        paragraphs = re.split(r"\n\s*\n", self.readme(name))
+        told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
+        return " ".join(told[0].split()) if told else ""
+
     def _counts(self, entry: Path) -> bool:
         if not _NAME.fullmatch(entry.name) or entry.name in _SKIPPED:
             return False

@@ -21,6 +21,7 @@ from devui.store.values import bounded, clean_text, finite, optional_text
 _FINAL = 10
 """Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
+_MOST_TOKENS = 2**40
 _END = 2**63 - 1
 _NO_LIMIT = -1
 
@@ -266,8 +267,13 @@ def _insert(
             event.data,
         ),
     )
-    connection.execute(_ADVANCE, (number, seq, event.timestamp, event.tokens, session))
+    connection.execute(_ADVANCE, (number, seq, event.timestamp, _believed(event.tokens), session))
     connection.execute(_COUNT, (session, event.kind))
+
+
+def _believed(tokens: int) -> int:
+    """Keep a count no model can have made from overflowing the session's sum."""
+    return max(0, min(tokens, _MOST_TOKENS))
 
 
 def _event_row(row: Sequence[Any]) -> EventRow:

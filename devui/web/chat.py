@@ -5,7 +5,7 @@ the chip of its call, which the page finds by the call's id.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha1
 from typing import Any
@@ -54,14 +54,17 @@ def chat_message(
 
 
 def conversation(
-    events: Iterable[tuple[int, Mapping[str, Any], Summary]],
+    events: Sequence[tuple[int, Mapping[str, Any], Summary]],
     *,
     session: int,
     previous_author: str | None = None,
+    going_on: int | None = None,
 ) -> tuple[ChatMessage, ...]:
     """The messages of a window of events, each tool chip with its outcome.
 
     `previous_author` is the author of the message before the window, if that was an agent's.
+    From event `going_on` on, the run is under way and may still bring results; without it, a call
+    that has none will never have one.
     """
     messages: list[ChatMessage] = []
     outcomes: dict[str, ToolOutcome] = {}
@@ -72,7 +75,13 @@ def conversation(
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
-    return tuple(_with_outcomes(message, outcomes) for message in messages)
+    lost = {
+        slot: lost_outcome(slot)
+        for number, _, summary in events
+        for slot in open_slots(number, summary)
+        if going_on is None or number < going_on
+    }
+    return tuple(_with_outcomes(message, {**lost, **outcomes}) for message in messages)
 
 
 def spoken_by(message: ChatMessage) -> str | None:
@@ -92,6 +101,17 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
         for response in summary.responses
         if response.id
     )
+
+
+def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
+    """The slots of the event's calls that wait for a result of the same run."""
+    calls = enumerate(summary.calls)
+    return tuple(_slot_of(call, number, place) for place, call in calls if not call.long_running)
+
+
+def lost_outcome(slot: str) -> ToolOutcome:
+    """What is said of a call whose run ended before its result."""
+    return ToolOutcome(slot, "failed", "no result: the run ended first")
 
 
 def _said(
@@ -141,14 +161,13 @@ def _signal(author: str, summary: Summary) -> str:
 
 def _chip(number: int, position: int, call: CallSummary, question: str, session: int) -> ToolChip:
     waiting = call.long_running
-    slot = _slot(call.id) if call.id else f"t-{number}-{position}"
     asks = HUMAN_CALLS.get(call.name)
     return ToolChip(
         name=asks or visible(call.name),
         args=visible(question if asks else call.args),
         href=session_url(session, event=number),
         outcome=ToolOutcome(
-            slot=slot,
+            slot=_slot_of(call, number, position),
             status="waiting" if waiting else "running",
             text="waiting" if waiting else "no result yet",
         ),
@@ -166,6 +185,10 @@ def _with_outcomes(message: ChatMessage, outcomes: Mapping[str, ToolOutcome]) ->
         for part in message.parts
     )
     return replace(message, parts=tuple(parts))
+
+
+def _slot_of(call: CallSummary, number: int, position: int) -> str:
+    return _slot(call.id) if call.id else f"t-{number}-{position}"
 
 
 def _slot(call_id: str | None) -> str:

@@ -26,13 +26,13 @@ _CARD: Final[dict[str, tuple[CardStatus, str]]] = {
 }
 
 
-def app_card(app: AppStatus, sessions: int, used: float | None) -> AppCard:
-    """An app with what is known of it without asking its process."""
+def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> AppCard:
+    """An app with what is known of it; `about` is told until its agent has told its own."""
     status, word = _CARD[app.status]
     return AppCard(
         name=app.name,
         href=app_url(app.name),
-        description=visible(app.info.description) if app.info else "",
+        description=visible((app.info.description if app.info else "") or about),
         status=status,
         word=word,
         failure=app_failure(app),

@@ -25,7 +25,13 @@ from devui.debugger.news import (
 )
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.web.chat import conversation, spoken_by, tool_outcomes
+from devui.web.chat import (
+    conversation,
+    lost_outcome,
+    open_slots,
+    spoken_by,
+    tool_outcomes,
+)
 from devui.web.inspection import state
 from devui.web.kinds import kind_of
 from devui.web.lists import session_title
@@ -55,6 +61,8 @@ class LivePage:
         """The events of the last invocation."""
         self._speaker: str | None = None
         self._kinds: list[str] = []
+        self._open: set[str] = set()
+        """The chips of calls that have no result yet."""
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
@@ -65,6 +73,10 @@ class LivePage:
         self._group = [(row, summary) for row, summary in told if row.invocation_id == last]
         kinds = await events.kinds(self._session.key)
         self._kinds = kinds[: before[-1].number if before else 0]
+        live = self._found.runs.live(self._session.key)
+        for row, summary in self._group:
+            if live is not None and row.run == live.row.id:
+                self._wait_for(row.number, summary)
         self._speaker = await self._last_speaker(after)
 
     async def _last_speaker(self, after: int) -> str | None:
@@ -109,14 +121,30 @@ class LivePage:
                 added, header = self._rows(events)
                 said, outcomes = self._messages(events)
                 rows, messages, changed = rows + added, messages + said, changed + header + outcomes
-            if run is not None and (end := run_end(run)) and (note := run_note(run)):
-                rows += self._found.render.part(end)
-                messages += self._found.render.part(note)
-                self._speaker = None
+            if run is not None and run.ended is not None:
+                row, note, outcomes = self._end(run)
+                rows, messages, changed = rows + row, messages + note, changed + outcomes
         if not self._tail:
             return Markup("")
         changed += append("#rows", rows) if rows else ""
         return changed + (append("#messages", messages) if messages else "")
+
+    def _end(self, run: RunRow) -> tuple[Markup, Markup, Markup]:
+        """The row and the message that a run ends with, and what became of its open calls."""
+        render = self._found.render
+        lost = [lost_outcome(slot) for slot in sorted(self._open)]
+        self._open.clear()
+        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
+        told = bool(self._group) and self._group[-1][1].kind == "error"
+        end, note = run_end(run), run_note(run, told=told)
+        if end is None or note is None:
+            return Markup(""), Markup(""), outcomes
+        self._speaker = None
+        return render.part(end), render.part(note), outcomes
+
+    def _wait_for(self, number: int, summary: Summary) -> None:
+        self._open |= set(open_slots(number, summary))
+        self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._session.key)}
 
     def _rows(self, news: list[EventCommitted]) -> tuple[Markup, Markup]:
         """Rows to add, and the header on the page that they change."""
@@ -144,7 +172,9 @@ class LivePage:
             (item.row.number, json.loads(item.data), Summary.from_json(item.row.summary))
             for item in news
         ]
-        messages = conversation(told, session=key, previous_author=self._speaker)
+        for number, _, summary in told:
+            self._wait_for(number, summary)
+        messages = conversation(told, session=key, previous_author=self._speaker, going_on=0)
         if messages:
             self._speaker = spoken_by(messages[-1])
         here = {slot for message in messages for slot in _slots(message)}

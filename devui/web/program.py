@@ -51,9 +51,9 @@ _AT_THE_EDGE = {
 
 
 async def serve(
-    settings: Settings, access: Access, listener: socket.socket, announce: Announce
+    settings: Settings, access: Access, listeners: list[socket.socket], announce: Announce
 ) -> None:
-    """Run a server on the listening socket until a signal ends it.
+    """Run a server on the listening sockets until a signal ends it.
 
     `announce` gets the address to open, once requests are answered. Raises JournalInUse and other
     StoreErrors when the data folder cannot be used.
@@ -74,11 +74,12 @@ async def serve(
             render=Renderer(Assets.find()),
             streams=Streams(),
         )
+        access.on_revoke(found.streams.close)
         server = Server(uvicorn_settings(application(found, access)))
         server.before_shutdown(lambda: _leave(found))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_announced(server, settings, access, announce))
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=listeners)
             server.ready.set()
 
 

@@ -57,11 +57,12 @@ def run_end(run: RunRow) -> RunEnd | None:
     )
 
 
-def run_note(run: RunRow) -> RunNote | None:
-    """The same for the chat."""
+def run_note(run: RunRow, *, told: bool) -> RunNote | None:
+    """The same for the chat; `told`: the message before is the error itself."""
     if run.status not in ENDINGS:
         return None
-    return RunNote(run.id, run.status, ENDINGS[run.status], run_failure(run.error))
+    failure = None if told else run_failure(run.error)
+    return RunNote(run.id, run.status, ENDINGS[run.status], failure)
 
 
 def run_failure(error: str | None) -> Failure | None:

@@ -34,6 +34,8 @@ class Window:
     ends: tuple[RunRow, ...]
     previous: EventRow | None
     """The event before the window."""
+    running: str | None = None
+    """The run that is under way."""
 
     def items(self, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
@@ -51,10 +53,15 @@ class Window:
         messages: list[ChatMessage | RunNote] = []
         for events, end in self._segments():
             told = [(row.number, self.bodies[row.number], summary) for row, summary in events]
-            messages += conversation(told, session=self.session)
-            note = run_note(end) if end else None
+            going_on = next((row.number for row, _ in events if self._goes_on(row)), None)
+            messages += conversation(told, session=self.session, going_on=going_on)
+            failed = bool(events) and events[-1][1].kind == "error"
+            note = run_note(end, told=failed) if end else None
             messages += [note] if note else []
         return tuple(messages)
+
+    def _goes_on(self, row: EventRow) -> bool:
+        return self.running is not None and row.run == self.running
 
     def _segments(
         self,
@@ -103,7 +110,9 @@ async def _window(
     since = previous.seq if previous else 0
     ended = [run for run in await journal.runs.since(session, since) if run_end(run)]
     ends = tuple(run for run in ended if run.seq < until)
-    return Window(session, events, parsed, ends, previous)
+    active = await journal.runs.active(session)
+    running = active.id if active else None
+    return Window(session, events, parsed, ends, previous, running)
 
 
 def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:

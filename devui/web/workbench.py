@@ -173,12 +173,18 @@ async def _chat(
     )
 
 
+def _about(found: Services, name: str, app: AppStatus | None) -> str:
+    if app is None:
+        return ""
+    return (app.info.description if app.info else "") or found.apps.about(name)
+
+
 async def _welcome(found: Services, session: SessionRow, app: AppStatus | None) -> parts.Welcome:
     keys = len(await found.journal.sessions.initial_state(session.key))
     readme = found.apps.readme(session.app) if app else ""
     return parts.Welcome(
         app=session.app,
-        description=visible(app.info.description) if app and app.info else "",
+        description=visible(_about(found, session.app, app)),
         prompts=tuple(parts.Prompt(text) for text in example_prompts(readme)),
         action=runs_url(session.key),
         initial_state=f"{plural(keys, 'state key')} set at the start" if keys else "",

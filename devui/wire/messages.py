@@ -24,7 +24,7 @@ class AgentError:
     traceback: str
     """The formatted traceback, the frames of the agent's own files included."""
     file: str | None = None
-    """The innermost file of the agent's own code, where one is known."""
+    """The innermost file of the agent's own code, where one is known, from the agents' folder."""
     line: int | None = None
 
 

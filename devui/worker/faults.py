@@ -23,9 +23,17 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
         type=type(innermost).__name__,
         message=str(innermost) or repr(innermost),
         traceback=text[-_MAX_TRACEBACK:],
-        file=file,
+        file=_readable_path(file, agents_dir),
         line=line,
     )
+
+
+def _readable_path(file: str | None, agents_dir: Path) -> str | None:
+    """A path below the agents' folder is told from there on."""
+    root = agents_dir.resolve()
+    if file is None or not Path(file).is_relative_to(root):
+        return file
+    return str(Path(file).relative_to(root))
 
 
 def _first_leaf(error: BaseException) -> BaseException:

@@ -328,7 +328,7 @@ WORDS = "I found two flights before ten. The cheaper one is **LX 316**, leaving 
 def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> parts.Chat:
     """The chat pane of some events."""
     running = run is not None and run.status == "running"
-    note = run_note(run) if run else None
+    note = run_note(run, told=False) if run else None
     said = parts.LiveMessage("FlightAgent", WORDS, thought="The cheaper one.", chunks=17)
     return parts.Chat(
         welcome=WELCOME,

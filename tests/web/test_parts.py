@@ -321,7 +321,7 @@ def test_a_run_is_told_by_how_it_stands() -> None:
     assert run_status(samples.RUN).stop_href is None
     assert run_status(None).word == "not run yet"
     assert run_end(samples.RUN) is None
-    assert run_note(running) is None
+    assert run_note(running, told=False) is None
 
 
 def test_a_failed_run_shows_message_place_and_traceback() -> None:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from devui.debugger.driver import RunRequest
 from devui.debugger.feed import follow
@@ -21,6 +21,7 @@ from devui.web.api.bodies import RunBody, parse
 from devui.web.errors import BadRequest, NotFound
 from devui.web.intake import read_json
 from devui.web.services import Services, services
+from devui.web.sse import BARE, Message, stream_response
 
 _ENDED = {"done", "failed", "stopped", "interrupted"}
 _MESSAGE_LIMIT = 20_000_000
@@ -56,18 +57,16 @@ async def run_sse(request: Request) -> Response:
     session, row, after = await _start(found, body, streaming=body.streaming)
     split = body.function_call_event_id is None
 
-    async def frames() -> AsyncGenerator[str, None]:
+    async def frames() -> AsyncGenerator[Message, None]:
         try:
             async with aclosing(_events(found, session, row, after)) as events:
                 async for event in events:
                     for part in _split_artifacts(event) if split else [event]:
-                        yield f"data: {part}\n\n"
+                        yield Message(part)
         except RunFailed as failed:
-            yield f"data: {json.dumps(_error_frame(failed))}\n\n"
+            yield Message(json.dumps(_error_frame(failed)))
 
-    return StreamingResponse(
-        frames(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
-    )
+    return stream_response(frames(), streams=found.streams, manner=BARE)
 
 
 async def _start(

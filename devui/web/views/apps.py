@@ -20,7 +20,8 @@ async def show(request: Request) -> Response:
     cards = []
     for name in found.apps.names():
         count, used = counts.get(name, (0, None))
-        cards.append(app_card(found.workers.status(name), count, used))
+        about = found.apps.about(name)
+        cards.append(app_card(found.workers.status(name), about, count, used))
     page = AppsPage(
         theme=theme_of(request),
         folder=str(found.settings.agents),

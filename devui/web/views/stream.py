@@ -61,7 +61,11 @@ async def _app_messages(found: Services) -> AsyncGenerator[Message, None]:
         while await reader.batch():
             counts = await found.journal.sessions.counts()
             cards = [
-                app_card(found.workers.status(name), *counts.get(name, (0, None)))
+                app_card(
+                    found.workers.status(name),
+                    found.apps.about(name),
+                    *counts.get(name, (0, None)),
+                )
                 for name in found.apps.names()
             ]
             pieces = [replace(f"#app-{card.name}", found.render.part(card)) for card in cards]
