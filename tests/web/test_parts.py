@@ -325,7 +325,7 @@ def test_a_run_is_told_by_how_it_stands() -> None:
 
 
 def test_a_failed_run_shows_message_place_and_traceback() -> None:
-    end, note = run_end(samples.FAILED), run_note(samples.FAILED)
+    end, note = run_end(samples.FAILED), run_note(samples.FAILED, told=False)
     assert end is not None
     assert note is not None
     assert end.failure == note.failure
