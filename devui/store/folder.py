@@ -49,8 +49,10 @@ class DataFolder:
         return cls(path, lock)
 
     def release(self) -> None:
-        (self.path / _PID).unlink(missing_ok=True)
-        self._lock.release()
+        """Give the folder back; twice is harmless, also when another server has it by now."""
+        if self._lock.is_locked:
+            (self.path / _PID).unlink(missing_ok=True)
+            self._lock.release()
 
 
 def create_private(path: Path) -> None:

@@ -1,6 +1,5 @@
 """Sessions: who talks to which application, under which id, and what it was given to begin with."""
 
-import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Mapping
@@ -10,7 +9,7 @@ from devui.store.database import Database, advance
 from devui.store.errors import SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
-from devui.store.values import bounded, clean_text, optional_text
+from devui.store.values import bounded, clean_text, optional_text, parsed
 
 _GET = "SELECT * FROM session_rows WHERE key = ?"
 _FIND = "SELECT * FROM session_rows WHERE app = ? AND user = ? AND id = ?"
@@ -143,7 +142,7 @@ class Sessions:
     async def initial_state(self, key: int) -> dict[str, Json]:
         """Return what the session was created with, keys with their prefixes."""
         rows = await self._database.fetch(_INITIAL, key)
-        return {prefixed(kind, name): json.loads(value) for kind, name, value in rows}
+        return {prefixed(kind, name): parsed(value) for kind, name, value in rows}
 
 
 def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:

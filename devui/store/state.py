@@ -15,7 +15,7 @@ from typing import NamedTuple
 from devui.store.database import Database
 from devui.store.errors import BadValue
 from devui.store.rows import Change, Json, Scope, Value
-from devui.store.values import clean_text, json_text
+from devui.store.values import clean_text, json_text, parsed
 
 _LATEST = 2**63 - 1
 _NO_SESSION = 0
@@ -121,7 +121,7 @@ class State:
 
 
 def _merge(values: list[Value]) -> dict[str, Json]:
-    return {prefixed(entry.scope, entry.key): json.loads(entry.value) for entry in values}
+    return {prefixed(entry.scope, entry.key): parsed(entry.value) for entry in values}
 
 
 def _order(entry: Value | Change) -> tuple[int, str]:

@@ -7,7 +7,7 @@ so both are refused here, by name, before a transaction begins.
 import json
 import math
 
-from devui.store.errors import BadValue
+from devui.store.errors import BadValue, JournalDamaged
 from devui.store.rows import Json
 
 _LARGEST = 2**63 - 1
@@ -40,6 +40,15 @@ def json_text(value: Json, what: str) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise BadValue(f"{what} cannot be written as JSON: {error}") from None
     return clean_text(text, what)
+
+
+def parsed(text: str) -> Json:
+    """Read a stored JSON text; JournalDamaged for what `json_text` cannot have written."""
+    try:
+        value: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise JournalDamaged(f"a stored value is no JSON any more: {error}") from None
+    return value
 
 
 def finite(value: float, what: str) -> float:

@@ -197,6 +197,35 @@ async def test_counts_follow_the_kinds(journal: Journal, session: SessionRow) ->
     assert await journal.events.counts(session.key) == {"call": 1, "result": 1, "text": 2}
 
 
+async def test_kinds_come_in_order(journal: Journal, session: SessionRow) -> None:
+    kinds = ["user", "call", "result", "text", "call"]
+    for number, kind in enumerate(kinds):
+        await journal.events.append(session.key, new_event(f"e{number}", kind=kind), None)
+    assert await journal.events.kinds(session.key) == kinds
+
+
+async def test_tokens_add_up_once_per_event(journal: Journal, session: SessionRow) -> None:
+    for number, tokens in enumerate([10, 0, 5]):
+        event = dataclasses.replace(new_event(f"e{number}"), tokens=tokens)
+        for _ in range(2):
+            await journal.events.append(session.key, event, None)
+    head = await journal.sessions.get(session.key)
+    assert head is not None
+    assert head.tokens == 15
+
+
+@pytest.mark.parametrize("tokens", [10**30, -5])
+async def test_a_count_of_tokens_that_cannot_be_does_no_harm(
+    journal: Journal, session: SessionRow, tokens: int
+) -> None:
+    for number in range(3):
+        event = dataclasses.replace(new_event(f"e{number}"), tokens=tokens)
+        await journal.events.append(session.key, event, None)
+    head = await journal.sessions.get(session.key)
+    assert head is not None
+    assert head.tokens >= 0
+
+
 async def test_chunks_are_kept_beside_the_event_they_become(
     journal: Journal, session: SessionRow
 ) -> None:

@@ -20,7 +20,7 @@ from devui.store import (
     JournalNewer,
 )
 from devui.store.schema import Migration, load_migrations
-from tests.store.kit import append_many, new_event
+from tests.store.kit import append_many
 
 HOLDER = """
 import asyncio, pathlib, sys
@@ -206,6 +206,24 @@ async def test_a_closed_journal_says_so(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.req("R39")
+async def test_closing_twice_does_not_take_the_folder_from_the_next(tmp_path: Path) -> None:
+    first = await Journal.open(tmp_path / "data")
+    await first.close()
+    async with await Journal.open(tmp_path / "data"):
+        await first.close()
+        with pytest.raises(JournalInUse, match=f"process {os.getpid()}"):
+            await Journal.open(tmp_path / "data")
+
+
+@pytest.mark.req("R39")
+async def test_a_holder_that_left_no_pid_is_another_process(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "data"):
+        (tmp_path / "data" / "journal.pid").unlink()
+        with pytest.raises(JournalInUse, match="another process"):
+            await Journal.open(tmp_path / "data")
+
+
 @pytest.mark.req("R44")
 async def test_migrations_run_once(tmp_path: Path) -> None:
     await fill(tmp_path / "data")
@@ -275,39 +293,3 @@ async def test_an_empty_file_becomes_a_journal(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data") as journal:
         assert journal.set_aside is None
         await journal.sessions.create("travel", "ada", "s1", {})
-
-
-def scribble(content: bytes) -> bytes:
-    return b"no database at all" * 100
-
-
-def truncate(content: bytes) -> bytes:
-    return content[: len(content) // 2 + 100]
-
-
-def flip_inner_pages(content: bytes) -> bytes:
-    middle = 4096 * 3
-    return content[:middle] + bytes(byte ^ 0xFF for byte in content[middle:])
-
-
-def cut_to_a_header(content: bytes) -> bytes:
-    return content[:50]
-
-
-@pytest.mark.req("R43")
-@pytest.mark.parametrize("damage", [scribble, truncate, flip_inner_pages, cut_to_a_header])
-async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
-    tmp_path: Path, damage
-) -> None:
-    path = tmp_path / "data" / "journal.db"
-    damaged = damage(await fill(tmp_path / "data"))
-    for _ in range(2):
-        path.write_bytes(damaged)
-        async with await Journal.open(tmp_path / "data") as journal:
-            assert journal.set_aside is not None
-            assert journal.set_aside.read_bytes() == damaged
-            assert await journal.sessions.recent(1) == []
-            row = await journal.sessions.create("travel", "ada", "s1", {})
-            await journal.events.append(row.key, new_event(), None)
-    kept = [file.name for file in (tmp_path / "data").glob("journal.db.damaged-*")]
-    assert len([name for name in kept if not name.endswith(("-wal", "-shm"))]) == 2
