@@ -7,6 +7,8 @@ from pathlib import Path
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _SKIPPED = {"__pycache__", "tmp", "node_modules", "venv", "env"}
 _MAX_README = 64_000
+_PLAIN = str.maketrans("", "", "`*")
+"""Takes markdown's marks out of a sentence."""
 
 
 class UnknownApp(LookupError):
@@ -59,7 +61,7 @@ class AppFolder:
         """The first paragraph of the app's README, in one line; empty without one."""
         paragraphs = re.split(r"\n\s*\n", self.readme(name))
         told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
-        return " ".join(told[0].split()) if told else ""
+        return " ".join(told[0].translate(_PLAIN).split()) if told else ""
 
     def _counts(self, entry: Path) -> bool:
         if not _NAME.fullmatch(entry.name) or entry.name in _SKIPPED:

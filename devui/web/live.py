@@ -119,9 +119,9 @@ class LivePage:
         for events, run in _segments(batch.news):
             if events:
                 added, header = self._rows(events)
-                said, outcomes = self._messages(events)
+                said, outcomes = self._messages(events, over=run is not None)
                 rows, messages, changed = rows + added, messages + said, changed + header + outcomes
-            if run is not None and run.ended is not None:
+            if run is not None:
                 row, note, outcomes = self._end(run)
                 rows, messages, changed = rows + row, messages + note, changed + outcomes
         if not self._tail:
@@ -165,8 +165,8 @@ class LivePage:
         self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
         return self._found.render.parts(shown), header
 
-    def _messages(self, news: list[EventCommitted]) -> tuple[Markup, Markup]:
-        """Messages to add, and the outcomes that go into chips on the page."""
+    def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
+        """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
         key, render = self._session.key, self._found.render
         told = [
             (item.row.number, json.loads(item.data), Summary.from_json(item.row.summary))
@@ -174,7 +174,9 @@ class LivePage:
         ]
         for number, _, summary in told:
             self._wait_for(number, summary)
-        messages = conversation(told, session=key, previous_author=self._speaker, going_on=0)
+        messages = conversation(
+            told, session=key, previous_author=self._speaker, going_on=None if over else 0
+        )
         if messages:
             self._speaker = spoken_by(messages[-1])
         here = {slot for message in messages for slot in _slots(message)}
