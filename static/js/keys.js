@@ -59,11 +59,12 @@ export function start() {
   });
 }
 
-// Letters belong to the field that is being typed in, arrows to the pane that is being read.
+// Letters belong to the field that is being typed in, arrows to the pane that is being read, and Escape to the
+// title while it is being changed.
 function handles(event) {
   const { target, key } = event;
   if (document.querySelector("dialog[open]")) return false;
-  if (key === "Escape") return true;
+  if (key === "Escape") return !target.closest?.("[data-title]");
   if (target.closest?.("input, textarea, select, [contenteditable], [role=separator]")) return false;
   return !LOCAL.has(key) || target === document.body || Boolean(target.closest?.("#rows"));
 }
