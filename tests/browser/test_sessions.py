@@ -1,0 +1,196 @@
+"""Sessions as people keep them: made with care, named, found again, deleted."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.kit.browser import SessionPage
+from tests.kit.server import make_session
+
+pytestmark = pytest.mark.browser
+
+STATE = '{"city": "Paris", "user:home_airport": "ORY", "app:lookups": 7}'
+
+
+def fill(page: Page, **fields: str) -> None:
+    details = page.locator(".new-session details")
+    if details.get_attribute("open") is None:
+        details.locator("summary").click()
+    for name, value in fields.items():
+        page.locator(f"#new-{name}").fill(value)
+    page.locator(".new-session .go button").click()
+
+
+def test_a_session_is_made_with_an_id_a_user_a_title_and_a_state(visit):
+    page = visit.open("/apps/travel")
+    fill(page, id="trip-1", user="ada", title="To <Paris> & back", state=STATE)
+    page.wait_for_url("**/sessions/*")
+    session = SessionPage(page)
+    expect(page.locator("#title-text")).to_have_value("To <Paris> & back")
+    expect(page).to_have_title("To <Paris> & back · devui")
+    expect(session.panel).to_contain_text("home_airport")
+    expect(session.panel.locator(".scope").first).to_contain_text('"Paris"')
+    expect(page.locator(".welcome")).to_contain_text("3 state keys set at the start")
+    page.get_by_label("Sessions", exact=True).click()
+    expect(page.locator(".ids")).to_contain_text("ada")
+    expect(page.locator(".ids")).to_contain_text("trip-1")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "says"),
+    [
+        ({"state": "{city: 'Paris'}"}, "state", "JSON"),
+        ({"state": '["Paris"]'}, "state", "has to be a JSON object"),
+        ({"state": '{"a": 1, "a": 2}'}, "state", "a"),
+        ({"id": "taken"}, "id", "taken"),
+    ],
+)
+def test_what_is_wrong_with_a_new_session_is_said_at_its_field_and_nothing_typed_is_lost(
+    visit, server, fields, field, says
+):
+    visit.allow("422")
+    with server.client() as client:
+        client.post("/apps/summary/users/eve/sessions", json={"sessionId": "taken"})
+    typed = {"id": "fresh", "user": "eve", "title": "My title", "state": '{"a": 1}'} | fields
+    page = visit.open("/apps/summary")
+    listed = page.locator(".sessions .session").count()
+    fill(page, **typed)
+    error = page.locator(f"#new-{field}-error")
+    expect(error).to_contain_text(says)
+    expect(page.locator(f"#new-{field}")).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".field-error")).to_have_count(1)
+    for name, value in typed.items():
+        expect(page.locator(f"#new-{name}")).to_have_value(value)
+        expect(page.locator(f"#new-{name}")).to_be_visible()
+    expect(page.locator(".sessions .session")).to_have_count(listed)
+
+
+def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit):
+    session = visit.session("travel")
+    session.say("I live in Paris, remember that for the next trip")
+    other = visit.again(session)
+    state = session.outline("#panel")
+    session.page.locator("#title-text").fill("Home is Paris")
+    session.page.locator("#title-text").press("Enter")
+    expect(other.page.locator("#title-text")).to_have_value("Home is Paris")
+    assert session.outline("#panel") == state
+    fresh = visit.again(session)
+    expect(fresh.page.locator("#title-text")).to_have_value("Home is Paris")
+    expect(fresh.events).to_have_count(session.events.count())
+    assert fresh.outline("#panel") == state
+
+
+def test_escape_takes_a_change_of_the_title_back(visit):
+    session = visit.session("summary", title="As it was")
+    title = session.page.locator("#title-text")
+    title.fill("Something else")
+    title.press("Escape")
+    expect(title).to_have_value("As it was")
+    expect(visit.again(session).page.locator("#title-text")).to_have_value("As it was")
+
+
+def test_a_session_is_renamed_in_its_list(visit):
+    session = visit.session("summary", title="Old name")
+    page = visit.open("/apps/summary")
+    item = page.locator(f"#s-{session.path.rpartition('/')[2]}")
+    item.get_by_label("Rename or delete").click()
+    item.get_by_label("Title").fill("New name")
+    item.get_by_role("button", name="Rename", exact=True).click()
+    expect(page.locator("#title-text, .session .name").first).to_be_visible()
+    expect(visit.again(session).page.locator("#title-text")).to_have_value("New name")
+
+
+def delete(session: SessionPage) -> None:
+    session.page.get_by_label("Sessions", exact=True).click()
+    session.page.get_by_role("button", name="Delete session").click()
+
+
+def test_a_session_is_deleted_after_a_question_only(visit):
+    visit.allow("404")
+    session = visit.session("summary", title="Short-lived")
+    visit.answer_next_dialog(accept=False)
+    delete(session)
+    session.page.reload()
+    expect(session.page.locator("#title-text")).to_have_value("Short-lived")
+    other = visit.again(session)
+    visit.answer_next_dialog(accept=True)
+    delete(session)
+    session.page.wait_for_url("**/apps/summary")
+    expect(session.page.locator(".sessions")).not_to_contain_text("Short-lived")
+    expect(other.page.locator("#notice")).to_contain_text("This session was deleted")
+    gone = visit.open(other.path)
+    expect(gone.locator("main")).to_contain_text("it may have been deleted")
+
+
+def test_a_session_with_a_run_under_way_is_not_deleted_and_the_page_says_why(visit):
+    visit.allow("409")
+    session = visit.session("faulty")
+    session.send("Loop for ever")
+    expect(session.row(2)).to_be_attached()
+    visit.answer_next_dialog(accept=True)
+    delete(session)
+    expect(session.page.locator("main")).to_contain_text("stop it first")
+    session.page.goto(visit.server.url + "/apps/faulty")
+    session.page.locator(".session", has_text="running").locator("a.name").first.click()
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+
+
+def test_sessions_are_listed_newest_first_with_their_users_and_events(visit, server):
+    with server.client() as client:
+        for name in ("first", "second", "third"):
+            make_session(client, "field_state", user="lister", sessionId=name)
+    page = visit.open("/apps/field_state")
+    mine = page.locator(".session", has_text="lister")
+    assert mine.locator(".id").all_inner_texts() == ["third", "second", "first"]
+    expect(mine.first).to_contain_text("0 events")
+    mine.last.locator("a.name").click()
+    SessionPage(page).say("What is stored now?")
+    page = visit.open("/apps/field_state")
+    mine = page.locator(".session", has_text="lister")
+    expect(mine.first.locator(".id")).to_have_text("first")
+    expect(mine.first).to_contain_text("2 events")
+    expect(visit.open("/").locator(".sessions .session").first).to_contain_text("first")
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/apps/no-such-app", "no-such-app"),
+        ("/sessions/999999", "there is no session 999999"),
+        ("/sessions/0", "there is no session 0"),
+        ("/sessions/travel", "Not Found"),
+        ("/nowhere", "Not Found"),
+    ],
+)
+def test_what_does_not_exist_is_a_page_that_says_so(visit, path, says):
+    visit.allow("404")
+    page = visit.open(path)
+    expect(page.locator("main")).to_contain_text(says)
+    page.get_by_role("link", name="All apps", exact=True).click()
+    expect(page.get_by_role("heading", name="Apps")).to_be_visible()
+
+
+@pytest.mark.parametrize("number", ["99", "0", "-1", "one", "1e3", "9" * 40])
+def test_an_event_that_does_not_exist_is_a_page_that_says_so(visit, number):
+    visit.allow("404")
+    session = visit.session("summary")
+    page = visit.open(f"{session.path}?event={number}")
+    expect(page.locator("main")).to_contain_text("has no event")
+
+
+def test_a_message_larger_than_the_limit_is_refused_and_stays_in_the_field(visit):
+    visit.allow("413")
+    session = visit.session("summary")
+    text = "word " * 250_000
+    session.composer.fill(text)
+    session.page.locator("#send").click()
+    expect(session.page.locator("#notice")).to_contain_text("Too large")
+    expect(session.composer).to_have_value(text)
+    expect(session.events).to_have_count(0)
+
+
+def test_a_message_of_blanks_is_not_sent(visit):
+    session = visit.session("summary")
+    session.send("  \n ")
+    session.say("Shorter, please: one sentence")
+    expect(session.events).to_have_count(2)
