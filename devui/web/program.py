@@ -71,7 +71,7 @@ async def serve(
             bus=bus,
             workers=workers,
             runs=runs,
-            render=Renderer(Assets.find()),
+            render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
         )
         access.on_revoke(found.streams.close)

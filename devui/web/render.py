@@ -33,8 +33,10 @@ class Model(Protocol):
 class Renderer:
     """The one Jinja environment."""
 
-    def __init__(self, assets: Assets) -> None:
+    def __init__(self, assets: Assets, *, guarded: bool = True) -> None:
+        """`guarded`: whether a sign-in is needed; every page tells when it is not (R07)."""
         self.environment = _environment(assets)
+        self.environment.globals["guarded"] = guarded
         self.environment.globals["part"] = self.part
 
     def part(self, model: Model) -> Markup:
