@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_SKIPPED = {"__pycache__", "tmp", "node_modules", "venv", "env"}
+_SKIPPED = {"__pycache__", "tmp"}
 _MAX_README = 64_000
 _PLAIN = str.maketrans("", "", "`*")
 """Takes markdown's marks out of a sentence."""

@@ -28,12 +28,14 @@ class Server:
     def __init__(self, agents: Path, data: Path, *options: str) -> None:
         self.agents, self.data, self.options = agents, data, options
         self.link = ""
-        self.port = 0
+        self.port: int | None = 0
+        """0: any; None: none is asked for."""
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> "Server":
         command = [sys.executable, "-m", "devui", str(self.agents), "--no-browser"]
-        command += ["--data-dir", str(self.data), "--port", str(self.port), *self.options]
+        command += ["--data-dir", str(self.data), *self.options]
+        command += [] if self.port is None else ["--port", str(self.port)]
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,

@@ -1,0 +1,171 @@
+"""Apps: how they are found, loaded, described and replaced (adk-web 2.2, R51, R57)."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from tests.kit.server import make_session, run, run_body, running, write_app
+
+AGENT = """
+import logging, os
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+print("imported")
+logging.getLogger("mine").warning("while importing")
+
+def model(text, **more):
+    return ScriptedLlm(rules=[Rule(then=Say(text, **more))])
+
+"""
+
+
+def agent(text: str, **more: object) -> str:
+    options = "".join(f", {name}={value!r}" for name, value in more.items())
+    return f"{AGENT}\nroot_agent = Agent(name='Root', model=model({text!r}{options}))\n"
+
+
+@pytest.fixture
+def agents(tmp_path):
+    folder = tmp_path / "agents"
+    write_app(folder, "hello", agent("one"))
+    return folder
+
+
+@pytest.fixture
+def server(agents, tmp_path):
+    with running(agents, tmp_path / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def answer(client, app: str) -> str:
+    session = make_session(client, app)
+    last = run(client, app, session["id"], "Hi")[-1]
+    return last["error"] if "error" in last else last["content"]["parts"][0]["text"]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Ask again until it holds; the test's time limit is the end of patience."""
+    while not holds():
+        threading.Event().wait(0.05)
+
+
+def test_a_package_may_export_the_agent_itself(agents, client):
+    (agents / "packed").mkdir()
+    (agents / "packed" / "__init__.py").write_text(agent("from the package"))
+    assert answer(client, "packed") == "from the package"
+
+
+def test_an_app_wins_over_a_root_agent(agents, client):
+    code = agent("root agent") + (
+        "from devui.runtime.apps import App\n"
+        "app = App(name='named', root_agent=Agent(name='Other', model=model('the app')))\n"
+    )
+    write_app(agents, "both", code)
+    assert answer(client, "both") == "the app"
+
+
+def test_modules_of_the_app_are_found_both_ways(agents, client):
+    write_app(agents, "split", "from . import words\nfrom split.words import agent as root_agent\n")
+    (agents / "split" / "__init__.py").write_text("")
+    words = agent("split").replace("root_agent =", "agent =")
+    (agents / "split" / "words.py").write_text(words)
+    assert answer(client, "split") == "split"
+
+
+def test_the_nearest_env_file_is_loaded(agents, client):
+    code = AGENT + "root_agent = Agent(name='Root', model=model(os.environ['GREETING']))\n"
+    write_app(agents, "greets", code)
+    (agents / "greets" / ".env").write_text("GREETING=from the file\n")
+    assert answer(client, "greets") == "from the file"
+
+
+@pytest.mark.req("R09")
+def test_the_agent_does_not_hold_the_servers_token(agents, client):
+    code = AGENT + "root_agent = Agent(name='Root', model=model(str('DEVUI_TOKEN' in os.environ)))"
+    write_app(agents, "spy", code)
+    assert answer(client, "spy") == "False"
+
+
+def test_a_folder_that_is_an_app_stands_for_just_that_app(agents, tmp_path):
+    write_app(agents, "other", agent("two"))
+    with running(agents / "hello", tmp_path / "more") as server, server.client() as client:
+        assert client.get("/list-apps").json() == ["hello"]
+        assert answer(client, "hello") == "one"
+
+
+def test_names_that_are_no_identifiers_hidden_folders_and_links_out_are_no_apps(
+    agents, client, tmp_path
+):
+    for name in (".hidden", "a b", "__pycache__", "1st", "tmp"):
+        write_app(agents, name, agent("no"))
+    outside = write_app(tmp_path, "outside", agent("no")).parent
+    (agents / "link").symlink_to(outside)
+    (agents / "notes").mkdir()
+    assert client.get("/list-apps").json() == ["hello"]
+
+
+def test_listing_runs_no_code_of_the_apps(agents, client):
+    write_app(agents, "marks", "open('marker', 'w').close()\n")
+    assert "marks" in client.get("/list-apps").json()
+    client.get("/", headers={"Accept": "text/html"})
+    assert not list(agents.parent.glob("**/marker"))
+
+
+@pytest.mark.req("R57")
+def test_the_next_run_uses_the_code_that_was_saved(agents, client):
+    assert answer(client, "hello") == "one"
+    write_app(agents, "hello", agent("two"))
+    until(lambda: answer(client, "hello") == "two")
+
+
+@pytest.mark.req("R51")
+def test_an_app_that_does_not_load_recovers_when_it_is_saved(agents, client):
+    write_app(agents, "hello", "def broken(:\n")
+    assert "SyntaxError" in answer(client, "hello")
+    write_app(agents, "hello", agent("mended"))
+    until(lambda: answer(client, "hello") == "mended")
+
+
+@pytest.mark.req("R57")
+def test_a_run_under_way_ends_on_the_code_it_began_with(agents, client, server):
+    slow = agent("one two three four five six", chunks=6, delay=0.3)
+    write_app(agents, "slow", slow)
+    session = make_session(client, "slow")
+    body = run_body("slow", session["id"], "Hi", streaming=True)
+    with client.stream("POST", "/run_sse", json=body) as response:
+        lines = response.iter_lines()
+        next(lines)
+        write_app(agents, "slow", "def broken(:\n")
+        with server.client() as other:
+            page = {"Accept": "text/html"}
+            until(lambda: "SyntaxError" in other.get("/apps/slow", headers=page).text)
+            assert "goes on being used" in other.get("/sessions/1", headers=page).text
+        rest = [line for line in lines if line.startswith("data:")]
+    assert "one two three four five six" in rest[-1]
+    assert answer(client, "slow") == "one two three four five six"
+
+
+def test_prints_and_records_of_tools_and_threads_reach_the_log(agents, client):
+    code = AGENT.replace("def model", "import threading\n\ndef model") + (
+        "from devui.runtime.models.scripted_llm import Call\n"
+        "def say(word: str) -> str:\n"
+        "    print('tool said', word)\n"
+        "    logging.getLogger('mine').warning('logged %s', word)\n"
+        "    return word\n"
+        "rules = [Rule(after='say', then=Say('done')), Rule(then=Call('say', word='boo'))]\n"
+        "root_agent = Agent(name='Root', model=ScriptedLlm(rules=rules), tools=[say])\n"
+    )
+    write_app(agents, "loud", code)
+    assert answer(client, "loud") == "done"
+    page = client.get("/sessions/1?tab=log", headers={"Accept": "text/html"}).text
+    log = page.split('class="log-lines"', 1)[1]
+    for words in ("tool said boo", "mine: logged boo", "warning"):
+        assert words in log

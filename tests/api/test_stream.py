@@ -1,0 +1,82 @@
+"""The page's stream: pieces of the page with `id:` = seq, without gap or double (R58, R62)."""
+
+import re
+
+import pytest
+
+from tests.kit.frames import Frame, messages
+from tests.kit.server import make_session, run
+
+PROMPT = "Book a flight to London next Tuesday"
+
+
+@pytest.fixture
+def session(client):
+    """The journal's key of a session with one finished turn."""
+    made = make_session(client, "travel")
+    run(client, "travel", made["id"], PROMPT, streaming=True)
+    listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
+    return int(re.search(r'href="/sessions/(\d+)"', listed)[1])
+
+
+def first(client, path: str, **headers: str) -> Frame:
+    with client.stream("GET", path, headers=headers) as answer:
+        assert answer.status_code == 200
+        return next(messages(answer.iter_lines()))
+
+
+def rows(html: str) -> list[int]:
+    return [int(number) for number in re.findall(r'id="e-(\d+)"', html)]
+
+
+@pytest.mark.req("R62")
+def test_a_stream_has_the_headers_of_one(client, session):
+    with client.stream("GET", f"/sessions/{session}/stream") as answer:
+        headers = answer.headers
+        assert headers["content-type"] == "text/event-stream; charset=utf-8"
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-accel-buffering"] == "no"
+
+
+@pytest.mark.req("R58")
+def test_a_stream_from_the_beginning_has_every_row_once(client, session):
+    frame = first(client, f"/sessions/{session}/stream?after=0")
+    assert rows(frame.data) == list(range(1, 9))
+    assert int(frame.id) > 0
+
+
+@pytest.mark.req("R58")
+@pytest.mark.parametrize("by", ["query", "header"])
+def test_a_stream_goes_on_after_what_was_seen(client, session, by):
+    page = client.get(f"/sessions/{session}?event=5", headers={"Accept": "text/html"}).text
+    whole = first(client, f"/sessions/{session}/stream?after=0")
+    assert rows(page) == rows(whole.data)
+    seqs = range(int(whole.id) - 9, int(whole.id))
+    seen = set()
+    for seq in seqs:
+        path, headers = f"/sessions/{session}/stream", {}
+        if by == "query":
+            path += f"?after={seq}"
+        else:
+            headers = {"Last-Event-ID": str(seq)}
+        seen.add(tuple(rows(first(client, path, **headers).data)))
+    for left in seen:
+        assert list(left) == rows(whole.data)[len(rows(whole.data)) - len(left) :]
+    assert len(seen) > 5
+
+
+def test_the_page_names_the_stream_that_completes_it(client, session):
+    page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
+    after = int(re.search(rf'/sessions/{session}/stream\?after=(\d+)"', page)[1])
+    frame = first(client, f"/sessions/{session}/stream?after={after - 1}")
+    assert int(frame.id) >= after
+    assert rows(frame.data) == []
+
+
+def test_a_cursor_that_is_no_number_counts_as_the_beginning(client, session):
+    frame = first(client, f"/sessions/{session}/stream?after=x", **{"Last-Event-ID": "-1"})
+    assert rows(frame.data) == list(range(1, 9))
+
+
+def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
+    assert client.get("/sessions/999999/stream").status_code == 404

@@ -1,0 +1,145 @@
+"""A reader of a session misses nothing and sees nothing twice, wherever it begins (R58, R60)."""
+
+import asyncio
+import itertools
+from contextlib import aclosing
+
+import pytest
+
+from devui.debugger import bus as buses
+from devui.debugger.bus import Bus
+from devui.debugger.feed import CATCH_UP, TooFarBehind, follow
+from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
+
+numbers = itertools.count(1)
+
+
+@pytest.fixture
+async def journal(tmp_path):
+    async with await Journal.open(tmp_path / "data") as opened:
+        yield opened
+
+
+@pytest.fixture
+def bus():
+    return Bus[News]()
+
+
+class Writer:
+    """Commits and publishes as the driver of a run does."""
+
+    def __init__(self, journal: Journal, bus: Bus[News], session: int) -> None:
+        self.journal, self.bus, self.session = journal, bus, session
+
+    async def write(self) -> int:
+        event_id = str(next(numbers))
+        event = NewEvent(event_id, "i", "A", None, 1.0, "text", False, "{}", "{}", {})
+        done = await self.journal.events.append(self.session, event, None)
+        body = await self.journal.events.body(self.session, done.number)
+        self.bus.publish(self.session, EventCommitted(*body))
+        return done.number
+
+
+@pytest.fixture
+async def writer(journal, bus):
+    session = await journal.sessions.create("app", "u", None, {})
+    return Writer(journal, bus, session.key)
+
+
+async def read(journal, bus, session: int, after: int, until: int) -> tuple[list[int], int]:
+    """Event numbers up to `until`, and where the reader has come to."""
+    seen: list[int] = []
+    async with aclosing(follow(journal, bus, session, after)) as batches:
+        async for batch in batches:
+            seen += [n.row.number for n in batch.news if isinstance(n, EventCommitted)]
+            if seen and seen[-1] >= until:
+                return seen, batch.seq
+    raise AssertionError("the feed ended early")
+
+
+@pytest.mark.req("R58")
+async def test_a_reader_beside_a_writer_sees_every_event_once_and_in_order(journal, bus, writer):
+    async def write_all() -> None:
+        for _ in range(300):
+            await writer.write()
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(write_all())
+        readers = [tasks.create_task(read(journal, bus, writer.session, 0, 300)) for _ in range(3)]
+    for reader in readers:
+        assert reader.result()[0] == list(range(1, 301))
+
+
+@pytest.mark.req("R58")
+async def test_a_reader_that_is_cut_off_goes_on_from_where_it_had_come_to(journal, bus, writer):
+    async def write_all() -> None:
+        for _ in range(120):
+            await writer.write()
+
+    async def read_in_pieces() -> list[int]:
+        seen: list[int] = []
+        after = 0
+        while not seen or seen[-1] < 120:
+            piece, after = await read(journal, bus, writer.session, after, len(seen) + 1)
+            seen += piece
+        return seen
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(write_all())
+        reading = tasks.create_task(read_in_pieces())
+    assert reading.result() == list(range(1, 121))
+
+
+@pytest.mark.req("R60")
+async def test_a_reader_that_is_too_slow_begins_again_and_misses_nothing(
+    journal, bus, writer, monkeypatch
+):
+    monkeypatch.setattr(buses, "CAPACITY", 5)
+    seen: list[int] = []
+    async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
+        async for batch in batches:
+            seen += [n.row.number for n in batch.news if isinstance(n, EventCommitted)]
+            if len(seen) >= 60:
+                break
+            for _ in range(20):
+                await writer.write()
+    assert seen == list(range(1, len(seen) + 1))
+
+
+async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bus, writer):
+    run = await journal.runs.start("r", writer.session)
+    await writer.write()
+    done = await journal.runs.change("r", "done")
+    async with aclosing(follow(journal, bus, writer.session, run.seq)) as batches:
+        batch = await anext(batches)
+    kinds = [type(news) for news in batch.news]
+    assert kinds.index(EventCommitted) < kinds.index(RunChanged)
+    assert batch.seq == done.seq
+
+
+async def test_glimpses_are_passed_on_and_not_replayed(journal, bus, writer):
+    partial = PartialArrived("r", "{}")
+    async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
+        await anext(batches)
+        bus.publish(writer.session, partial)
+        assert (await anext(batches)).news == [partial]
+    async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
+        assert partial not in (await anext(batches)).news
+
+
+async def test_who_is_very_far_behind_is_told_to_read_the_page_anew(journal, bus, writer):
+    for _ in range(CATCH_UP + 1):
+        await writer.write()
+    with pytest.raises(TooFarBehind):
+        await anext(follow(journal, bus, writer.session, 0))
+
+
+async def test_readers_are_sent_home_when_the_bus_closes(journal, bus, writer):
+    async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
+        await anext(batches)
+        assert bus.readers(writer.session) == 1
+        bus.close()
+        assert [batch async for batch in batches] == []
+    assert bus.readers(writer.session) == 0

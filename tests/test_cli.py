@@ -1,0 +1,150 @@
+"""The command: where it listens, what it prints, what it refuses (R01, R39)."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from devui import __version__
+from tests.kit.server import SAMPLES, TOKEN, Server, running
+
+
+def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line that is expected to end by itself."""
+    known = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
+    return subprocess.run(
+        [sys.executable, "-m", "devui", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**known, **env},
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def server(tmp_path):
+    with running(SAMPLES, tmp_path / "data") as started:
+        yield started
+
+
+def test_the_version_is_told(tmp_path):
+    assert __version__ in devui("--version", cwd=tmp_path).stdout
+
+
+def test_help_has_examples(tmp_path):
+    assert "devui agents/travel" in devui("--help", cwd=tmp_path).stdout
+
+
+@pytest.mark.req("R08")
+def test_the_printed_link_signs_a_browser_in_once(server):
+    with httpx2.Client(follow_redirects=True) as browser:
+        assert browser.get(server.link).status_code == 200
+        assert "travel" in browser.get(server.url).text
+    with httpx2.Client(follow_redirects=True) as another:
+        again = another.get(server.link, headers={"Accept": "text/html"})
+        assert again.status_code == 401
+        assert "used already" in again.text
+
+
+@pytest.mark.req("R07")
+def test_nothing_is_told_without_a_sign_in(server):
+    page = httpx2.get(server.url, headers={"Accept": "text/html"})
+    assert page.status_code == 401
+    assert "travel" not in page.text
+    assert httpx2.get(f"{server.url}/list-apps").status_code == 401
+
+
+@pytest.mark.req("R08")
+def test_a_cookie_does_not_outlive_its_server(tmp_path):
+    server = Server(SAMPLES, tmp_path / "data").start()
+    with httpx2.Client(follow_redirects=True) as browser:
+        assert browser.get(server.link).status_code == 200
+        server.stop()
+        server.start()
+        assert browser.get(server.url).status_code == 401
+    server.stop()
+
+
+@pytest.mark.req("R01")
+def test_a_server_listens_on_loopback_alone(server):
+    ports = [
+        line.split()[1]
+        for table in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]
+        if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == server.port
+    ]
+    assert ports
+    assert {port.split(":")[0] for port in ports} <= {"0100007F", "0" * 24 + "01000000"}
+
+
+@pytest.mark.req("R01")
+@pytest.mark.parametrize(
+    ("arguments", "env", "words"),
+    [
+        (["--host", "0.0.0.0"], {}, "can be reached from other machines"),
+        (["--host", "0.0.0.0", "--allow-remote"], {}, "DEVUI_TOKEN"),
+        (["--host", "0.0.0.0"], {"DEVUI_TOKEN": TOKEN}, "--allow-remote"),
+        (["--host", "::", "--no-auth", "--allow-remote"], {"DEVUI_TOKEN": TOKEN}, "--no-auth"),
+        ([], {"DEVUI_TOKEN": "short"}, "16 or more"),
+        (["--port", "99999"], {}, "99999"),
+        (["nowhere"], {}, "nowhere is not a folder"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_in_one_line(tmp_path, arguments, env, words):
+    done = devui(*arguments, "--no-browser", cwd=tmp_path, **env)
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path, server):
+    done = devui(str(SAMPLES), "--port", str(server.port), "--no-browser", cwd=tmp_path)
+    assert done.returncode != 0
+    assert f"cannot listen on 127.0.0.1:{server.port}" in done.stderr
+
+
+def test_the_next_free_port_is_taken_when_none_was_asked_for(tmp_path):
+    with socket.socket() as busy:
+        busy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            busy.bind(("127.0.0.1", 8000))
+            busy.listen()
+        except OSError:
+            pass  # somebody else has it, which serves as well
+        server = Server(SAMPLES, tmp_path / "data")
+        server.port = None
+        server.start()
+        assert server.port > 8000
+        server.stop()
+
+
+@pytest.mark.req("R39")
+def test_a_data_folder_serves_one_server_at_a_time(tmp_path, server):
+    done = devui(str(SAMPLES), "--no-browser", "--data-dir", str(server.data), cwd=tmp_path)
+    assert done.returncode != 0
+    assert str(server.pid) in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_token_that_was_drawn_is_printed_for_scripts(tmp_path):
+    command = [sys.executable, "-m", "devui", str(SAMPLES), "--no-browser", "--port", "0"]
+    env = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
+    with subprocess.Popen(
+        [*command, "--data-dir", str(tmp_path / "data")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**env, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        link = re.search(r"http://[^/]+/", process.stdout.readline())[0]
+        bearer = process.stdout.readline().split("send  ")[1].strip()
+        name, _, value = bearer.partition(": ")
+        assert httpx2.get(f"{link}list-apps", headers={name: value}).status_code == 200
+        process.terminate()
+        assert process.wait(20) == 0
