@@ -1,0 +1,164 @@
+"""`FileArtifactService`: artifacts in a folder, in the layout of ADK (adk-runtime 10.1)."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.artifacts import artifact_versions
+from devui.runtime.artifacts.artifact_folders import artifact_folder, scope_folder, user_folder
+from devui.runtime.artifacts.artifact_versions import FileArtifactVersion
+from devui.runtime.artifacts.base_artifact_service import (
+    ArtifactVersion,
+    BaseArtifactService,
+    ensure_part,
+)
+from devui.runtime.errors.input_validation_error import InputValidationError
+
+
+class FileArtifactService(BaseArtifactService):
+    """Artifacts below `root_dir`, which google-adk can read and write at the same time.
+
+    A call without a session id is about the user's own files. Disk work is done in threads. Every
+    method raises InputValidationError for an app, user, session or file name that would lead out
+    of the folder.
+    """
+
+    def __init__(self, root_dir: Path | str) -> None:
+        """Use `root_dir`, which is made if it is missing."""
+        self.root_dir = Path(root_dir).expanduser().resolve()
+        self.root_dir.mkdir(parents=True, exist_ok=True)
+
+    async def save_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        artifact: types.Part | dict[str, Any],
+        session_id: str | None = None,
+        custom_metadata: dict[str, Any] | None = None,
+    ) -> int:
+        """Save a new version of a text or of inline data; it is durable when this returns.
+
+        Raises InputValidationError for any other kind of part.
+        """
+        part = ensure_part(artifact)
+        if part.inline_data is None and part.text is None:
+            raise InputValidationError("An artifact must hold a text or inline data.")
+        blob = part.inline_data
+        about = FileArtifactVersion(
+            version=0,  # both are known when a number is reserved
+            canonical_uri="",
+            custom_metadata=custom_metadata or {},
+            mime_type=(blob.mime_type or "application/octet-stream") if blob else None,
+            file_name=filename,
+            display_name=blob.display_name if blob else None,
+        )
+        folder = self._folder(app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(artifact_versions.write, folder, part, about)
+
+    async def load_artifact(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> types.Part | None:
+        """That version, or the newest; None if there is none."""
+        folder = self._folder(app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(_load, folder, version)
+
+    async def list_artifact_keys(
+        self, *, app_name: str, user_id: str, session_id: str | None = None
+    ) -> list[str]:
+        """Names of the session's and the user's files, sorted."""
+        user = user_folder(self.root_dir, app_name, user_id)
+        scopes = {scope_folder(user, None), scope_folder(user, session_id)}
+        return await asyncio.to_thread(_names, scopes)
+
+    async def delete_artifact(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> None:
+        """Delete all versions; does nothing if there are none."""
+        folder = self._folder(app_name, user_id, filename, session_id)
+        scope = user_folder(self.root_dir, app_name, user_id)
+        await asyncio.to_thread(artifact_versions.remove, folder, scope)
+
+    async def list_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[int]:
+        """The numbers of the versions, ascending; a failed save may leave a gap."""
+        folder = self._folder(app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(artifact_versions.numbers, folder)
+
+    async def list_artifact_versions(
+        self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
+    ) -> list[ArtifactVersion]:
+        """What is known about each version, ascending."""
+        folder = self._folder(app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(_describe_all, folder)
+
+    async def get_artifact_version(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        filename: str,
+        session_id: str | None = None,
+        version: int | None = None,
+    ) -> ArtifactVersion | None:
+        """What is known about that version, or the newest; None if there is none."""
+        folder = self._folder(app_name, user_id, filename, session_id)
+        return await asyncio.to_thread(_describe, folder, version)
+
+    def _folder(self, app_name: str, user_id: str, filename: str, session_id: str | None) -> Path:
+        user = user_folder(self.root_dir, app_name, user_id)
+        return artifact_folder(user, filename, session_id)
+
+
+def _load(folder: Path, version: int | None) -> types.Part | None:
+    number = _existing(folder, version)
+    return None if number is None else artifact_versions.read(folder, number)
+
+
+def _describe(folder: Path, version: int | None) -> ArtifactVersion | None:
+    number = _existing(folder, version)
+    return None if number is None else _about(folder, number)
+
+
+def _describe_all(folder: Path) -> list[ArtifactVersion]:
+    return [_about(folder, number) for number in artifact_versions.numbers(folder)]
+
+
+def _existing(folder: Path, version: int | None) -> int | None:
+    known = artifact_versions.numbers(folder)
+    if version is None:
+        return known[-1] if known else None
+    return version if version in known else None
+
+
+def _about(folder: Path, version: int) -> ArtifactVersion:
+    stored = artifact_versions.metadata(folder, version)
+    return ArtifactVersion(
+        version=version,
+        canonical_uri=artifact_versions.uri(folder, version),
+        custom_metadata=stored.custom_metadata if stored else {},
+        create_time=stored.create_time if stored else folder.stat().st_mtime,
+        mime_type=stored.mime_type if stored else None,
+    )
+
+
+def _names(scopes: set[Path]) -> list[str]:
+    """The names as they were given; a file without readable metadata goes by its folder."""
+    names = set()
+    for scope in scopes:
+        for folder in artifact_versions.below(scope):
+            known = artifact_versions.numbers(folder)
+            if known:
+                stored = artifact_versions.metadata(folder, known[-1])
+                names.add(stored.file_name if stored else folder.relative_to(scope).as_posix())
+    return sorted(names)
