@@ -46,7 +46,8 @@ class AppFolder:
 
     def require(self, name: str) -> Path:
         """The folder of an app by name; raises UnknownApp for any name that was not discovered."""
-        if name not in self.names():
+        known = self.only in {None, name} and _NAME.fullmatch(name) is not None
+        if not known or not self._counts(self.path / name):
             raise UnknownApp(f"there is no app {name!r} in the agents folder")
         return self.path / name
 

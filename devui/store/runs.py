@@ -32,6 +32,8 @@ _GET = "SELECT * FROM run_rows WHERE id = ?"
 _ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
 _ALL_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
 _LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
+_NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
+_SECONDS = "SELECT sum(ended - started) FROM runs WHERE session = ?"
 _SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq)
@@ -104,6 +106,15 @@ class Runs:
     async def active(self, session_key: int) -> RunRow | None:
         """Return the session's run that has not ended, if there is one."""
         return _one(await self._database.fetch(_ACTIVE, session_key))
+
+    async def newest(self, session_key: int) -> RunRow | None:
+        """Return the session's run that changed last, if it has any."""
+        return _one(await self._database.fetch(_NEWEST, session_key))
+
+    async def seconds(self, session_key: int) -> float | None:
+        """Return how long the session's ended runs took together; None without any."""
+        [(total,)] = await self._database.fetch(_SECONDS, session_key)
+        return None if total is None else float(total)
 
     async def since(self, session_key: int, seq: int) -> list[RunRow]:
         """Return the session's runs that changed after the seq, in the order of those changes."""

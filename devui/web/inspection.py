@@ -93,8 +93,8 @@ async def state(found: Services, session: SessionRow, row: EventRow | None) -> p
 
 async def log(found: Services, session: SessionRow, row: EventRow | None) -> parts.LogPanel:
     """The output of the event's run, or of the newest."""
-    runs = await found.journal.runs.list(session.key)
-    newest = runs[0].id if runs else None
+    last = await found.journal.runs.newest(session.key)
+    newest = last.id if last else None
     run = row.run if row and row.run else newest
     lines = await found.journal.runs.output(run, limit=LOG_LINES) if run else []
     live = found.runs.live(session.key)

@@ -1,11 +1,13 @@
 """The session page, put together from the journal and from the run that is under way."""
 
+from collections.abc import Iterable, Iterator
+
 from devui.debugger.apps import UnknownApp
 from devui.debugger.live import LiveRun, Streaming
 from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
 from devui.web.examples import example_prompts
 from devui.web.figures import compact, plural, seconds
@@ -13,6 +15,7 @@ from devui.web.inspection import inspector, tab_of, transport
 from devui.web.kinds import WORDS, shape
 from devui.web.links import app_url, delete_url, runs_url, stop_url, stream_url
 from devui.web.lists import app_menu, session_menu, session_name, session_title
+from devui.web.markdown import prepare
 from devui.web.notices import notices
 from devui.web.pages import SessionPage, Theme
 from devui.web.rows import earlier
@@ -33,20 +36,13 @@ def app_status(found: Services, name: str) -> AppStatus | None:
         return None
 
 
-async def newest_run(journal: Journal, session: int) -> RunRow | None:
-    """The session's run that changed last."""
-    runs = await journal.runs.list(session)
-    return runs[0] if runs else None
-
-
 async def totals(journal: Journal, session: SessionRow) -> parts.Totals:
     """The figures of the whole session."""
-    runs = await journal.runs.list(session.key)
-    spent = sum(run.ended - run.started for run in runs if run.ended is not None)
+    spent = await journal.runs.seconds(session.key)
     return parts.Totals(
         events=compact(session.events),
         tokens=compact(session.tokens or None),
-        seconds=seconds(spent if runs else None),
+        seconds=seconds(spent),
     )
 
 
@@ -148,7 +144,7 @@ async def _topbar(found: Services, session: SessionRow) -> parts.TopBar:
         delete_action=delete_url(session.key),
         user=visible(session.user),
         session_id=visible(session.id),
-        run=run_status(await newest_run(found.journal, session.key)),
+        run=run_status(await found.journal.runs.newest(session.key)),
         totals=await totals(found.journal, session),
     )
 
@@ -161,9 +157,11 @@ async def _chat(
     app: AppStatus | None,
 ) -> parts.Chat:
     agent = app.info.agents[0].name if app and app.info else session.app
+    messages = window.messages()
+    await prepare(_written(messages))
     return parts.Chat(
         welcome=await _welcome(found, session, app),
-        messages=window.messages(),
+        messages=messages,
         live=live_chat(live),
         composer=parts.Composer(
             action=runs_url(session.key),
@@ -171,6 +169,14 @@ async def _chat(
             state=composer_state(live, app),
         ),
     )
+
+
+def _written(messages: Iterable[parts.ChatMessage | parts.RunNote]) -> Iterator[str]:
+    """The markdown of the messages."""
+    for message in messages:
+        if isinstance(message, parts.ChatMessage):
+            texts = (part for part in message.parts if isinstance(part, parts.TextPart))
+            yield from (part.text for part in texts if part.markdown)
 
 
 def _about(found: Services, name: str, app: AppStatus | None) -> str:

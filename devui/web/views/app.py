@@ -15,7 +15,6 @@ from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
-from devui.web.workbench import newest_run
 
 _PAGE = 50
 DEFAULT_USER = "user"
@@ -73,7 +72,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         readme=found.apps.readme(name),
         form=form,
         sessions=tuple(
-            [session_item(row, await newest_run(found.journal, row.key)) for row in rows]
+            [session_item(row, await found.journal.runs.newest(row.key)) for row in rows]
         ),
         older_href=f"{app_url(name)}?before={rows[-1].seq}" if len(rows) == _PAGE else None,
     )

@@ -7,7 +7,6 @@ from devui.web.lists import app_card, session_item
 from devui.web.pages import AppsPage
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
-from devui.web.workbench import newest_run
 
 _RECENT = 10
 
@@ -28,7 +27,7 @@ async def show(request: Request) -> Response:
         apps=tuple(cards),
         recent=tuple(
             [
-                session_item(row, await newest_run(found.journal, row.key), show_app=True)
+                session_item(row, await found.journal.runs.newest(row.key), show_app=True)
                 for row in recent
             ]
         ),
