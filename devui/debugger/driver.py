@@ -39,6 +39,8 @@ SECONDS_TO_STOP = 5.0
 """How long a cancelled run may take before its process is ended (R52)."""
 SECONDS_TO_TERMINATE = 2.0
 _FLUSH_SECONDS = 0.25
+_ATTEMPTS = 2
+"""How many workers may end before the run has begun on one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +65,16 @@ class Driver:
         self._workers = workers
         self._bus = bus
         self._requests = Requests(journal)
+        self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
         """From the start of the worker to the end of the run."""
         try:
-            worker = await self._worker()
-            if worker is not None:
-                self.live.worker = worker
-                worker.runs.add(self.live.row.id)
-                await self._begin(worker, request)
-                await self._follow(worker)
+            for _ in range(_ATTEMPTS):
+                worker = await self._worker()
+                if worker is None or await self._attempt(worker, request):
+                    return
+            await self.end("failed", self._died())
         except StoreError as error:
             # The journal did not take it: the run cannot go on, what is committed stays (R42).
             logger.exception("the journal refused a write of run %s", self.live.row.id)
@@ -131,6 +133,20 @@ class Driver:
             await self.end("stopped")
             return None
         return worker
+
+    async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
+        """Run on this worker; False if it ended before the run had begun, so that another may."""
+        live = self.live
+        live.worker = worker
+        worker.runs.add(live.row.id)
+        await self._begin(worker, request)
+        first = await live.inbox.get()
+        if isinstance(first, WorkerGone) and not live.stopping:
+            self._gone = first
+            return False
+        await self._take(worker, first)
+        await self._follow(worker)
+        return True
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
@@ -222,17 +238,21 @@ class Driver:
     # --- ends ------------------------------------------------------------------------------
 
     async def _lost(self, gone: WorkerGone) -> None:
+        self._gone = gone
         if self.live.stopping:
             await self.end("stopped")
-            return
-        how = f"with signal {-gone.status}" if gone.status < 0 else f"with status {gone.status}"
-        error = AgentError(
+        else:
+            await self.end("failed", self._died())
+
+    def _died(self) -> AgentError:
+        status = self._gone.status
+        how = f"with signal {-status}" if status < 0 else f"with status {status}"
+        return AgentError(
             type="WorkerDied",
             message=f"the agent's process ended {how} in the middle of the run; "
             "events committed before are kept",
-            traceback=gone.last_words,
+            traceback=self._gone.last_words,
         )
-        await self.end("failed", error)
 
     async def _abandon(self, error: StoreError) -> None:
         if self.live.worker is not None:

@@ -145,6 +145,7 @@ class Runs:
             elif isinstance(message, Append):
                 await self._answer(worker, message)
         elif isinstance(message, Blocked):
+            worker.blocked = bool(message.stack)
             self._stuck(worker, message.stack)
         else:
             await self._answer(worker, message)

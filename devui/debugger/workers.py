@@ -45,7 +45,9 @@ class Worker:
     loaded: asyncio.Future[AppInfo]
     runs: set[str] = field(default_factory=set)
     retired: bool = False
-    """No new runs: its code is outdated or a thread of it is stuck."""
+    """No new runs, for good: its code is outdated or a thread of it is stuck."""
+    blocked: bool = False
+    """Its event loop does not turn, so a new run would not begin."""
 
     async def send(self, message: ToWorker) -> None:
         """Send a message to the process."""
@@ -144,7 +146,7 @@ class Workers:
         self.folder.require(name)
         app = self._apps.setdefault(name, _App())
         async with app.lock:
-            if app.current is None or app.current.retired:
+            if app.current is None or app.current.retired or app.current.blocked:
                 await self._load(name, app)
             if app.current is None:
                 raise AppBroken(app.error or _gone_while_loading(""))

@@ -1,5 +1,6 @@
 """Agent code may do anything: it ends its run and never the server (R50, R52, R53)."""
 
+import threading
 import time
 
 import psutil
@@ -84,6 +85,19 @@ def test_stop_ends_a_run_whatever_it_does(client, server, app):
     still_serves(client)
     with server.client() as other:
         assert "The run was stopped" in session_page(other, session)
+
+
+@pytest.mark.req("R52")
+def test_a_blocked_event_loop_is_told_with_the_line_that_blocks_it(client, server):
+    session = make_session(client, "blocks")
+    with client.stream("POST", "/run_sse", json=run_body("blocks", session["id"], "go")) as answer:
+        next(line for line in answer.iter_lines() if '"begun"' in line)
+        with server.client() as other:
+            while "event loop does not turn" not in (page := session_page(other, session)):
+                threading.Event().wait(0.2)
+            assert "blocks/agent.py" in page
+            assert "while True: pass" in page
+            other.post(f"/runs/{run_of(other, session)}/stop")
 
 
 @pytest.mark.req("R52")
