@@ -1,28 +1,39 @@
-// Tells screen readers what goes on, politely and at most every three seconds.
+// Tells screen readers what goes on, politely and at most every three seconds: the newest row, and how the run is.
 import { each } from "./connected.js";
 
 const EVERY = 3000;
-let next = "";
+const told = new Map();
+const waiting = new Map();
 let timer = 0;
 
 export function connect(root) {
   each(root, "#run, #rows", (region) => {
-    new MutationObserver(() => say(words(region))).observe(region, { childList: true, subtree: region.id === "run" });
+    new MutationObserver(() => note(region.id, words(region))).observe(region, { childList: true, subtree: region.id === "run" });
   });
 }
 
 function words(region) {
-  if (region.id === "run") return `run ${region.querySelector(".run")?.textContent.trim() ?? ""}`;
+  if (region.id === "run") return status(region.querySelector(".run"));
   const row = region.lastElementChild;
   return [".who", ".kind", ".what"].map((cell) => row?.querySelector(cell)?.textContent.trim()).filter(Boolean).join(" ");
 }
 
-function say(text) {
-  if (text) next = text;
-  timer ||= setTimeout(() => {
-    timer = 0;
-    const status = document.getElementById("spoken");
-    if (status && next) status.textContent = next;
-    next = "";
-  }, EVERY);
+// Without the time, which changes every second.
+function status(run) {
+  const texts = [...(run?.childNodes ?? [])].filter((node) => node.nodeName !== "TIME").map((node) => node.textContent);
+  return `run ${texts.join("").trim()}`;
+}
+
+function note(region, text) {
+  if (!text || told.get(region) === text) return;
+  told.set(region, text);
+  waiting.set(region, text);
+  timer ||= setTimeout(say, EVERY);
+}
+
+function say() {
+  timer = 0;
+  const region = document.getElementById("spoken");
+  if (region) region.textContent = [...waiting.values()].join(". ");
+  waiting.clear();
 }
