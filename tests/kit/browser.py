@@ -23,6 +23,8 @@ from playwright.sync_api import (
 from tests.kit.server import Server
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+_SECONDS = 15
+"""How long a click or a page may take on a busy machine."""
 _RUN = 30_000
 """Milliseconds within which any run of a sample has ended."""
 
@@ -57,6 +59,7 @@ class Visit:
         """Every request of every page, as `GET /path`."""
         self._allowed: list[re.Pattern[str]] = []
         self._answers: list[bool] = []
+        context.set_default_timeout(_SECONDS * 1000)
         context.add_init_script(_REPORT_VIOLATIONS)
         context.on("page", self._watch)
 

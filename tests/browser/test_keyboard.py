@@ -1,0 +1,232 @@
+"""The keyboard alone, and what a screen reader is told."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+ANSWERED = 8
+
+
+@pytest.fixture
+def answered(visit):
+    """A session with an answer, and the focus on no element."""
+    session = visit.session("travel")
+    session.say(BOOK)
+    session.page.evaluate("document.activeElement.blur()")
+    return session
+
+
+def press(session: SessionPage, *keys: str) -> None:
+    for key in keys:
+        session.page.keyboard.press(key)
+
+
+def is_selected(session: SessionPage, number: int) -> None:
+    expect(session.row(number)).to_have_attribute("aria-selected", "true")
+    expect(session.page).to_have_url(re.compile(rf"event={number}\b"))
+    expect(session.panel).to_contain_text(f"#{number}")
+
+
+def focused(page: Page) -> str:
+    return page.evaluate("document.activeElement.id || document.activeElement.href")
+
+
+def test_j_and_k_step_through_the_events_and_the_inspector_follows(answered):
+    press(answered, "k")
+    is_selected(answered, ANSWERED)
+    press(answered, "k")
+    is_selected(answered, ANSWERED - 1)
+    press(answered, "k", "k", "k")
+    is_selected(answered, ANSWERED - 4)
+    press(answered, "j")
+    is_selected(answered, ANSWERED - 3)
+
+
+def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(answered):
+    press(answered, "g", "g")
+    is_selected(answered, 1)
+    expect(answered.page.locator("#as-of")).to_have_text(f"as of #1 of {ANSWERED}")
+    press(answered, "Shift+G")
+    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
+    expect(answered.page.locator("#as-of")).to_contain_text("live")
+    expect(answered.page.locator('#rows .row[aria-selected="true"]')).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("key", "tab", "shows"),
+    [("1", "event", "Content"), ("2", "state", "State as of #3"), ("3", "raw", '"author"')],
+)
+def test_numbers_choose_the_inspectors_tab(answered, key, tab, shows):
+    answered.select(3)
+    press(answered, "4")
+    expect(answered.panel).to_contain_text("Log of the run")
+    press(answered, key)
+    expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+    expect(answered.panel).to_contain_text(shows)
+    press(answered, "j")
+    is_selected(answered, 4)
+    expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+
+
+def test_enter_opens_the_focused_event(answered):
+    answered.row(2).locator(".seq a").focus()
+    press(answered, "Enter")
+    is_selected(answered, 2)
+
+
+def test_escape_goes_between_the_message_and_the_events(answered):
+    press(answered, "Escape")
+    expect(answered.composer).to_be_focused()
+    press(answered, "Escape")
+    assert focused(answered.page).endswith(f"event={ANSWERED}")
+    press(answered, "Escape")
+    expect(answered.composer).to_be_focused()
+
+
+def test_letters_typed_into_a_field_are_text(answered):
+    answered.composer.focus()
+    answered.page.keyboard.type("jk1?gGt")
+    expect(answered.composer).to_have_value("jk1?gGt")
+    expect(answered.page.locator("dialog#keys")).to_be_hidden()
+    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
+
+
+def test_enter_sends_and_shift_enter_makes_a_new_line(visit):
+    session = visit.session("summary")
+    session.composer.focus()
+    session.page.keyboard.type("Shorter,")
+    press(session, "Shift+Enter")
+    session.page.keyboard.type("please")
+    expect(session.composer).to_have_value("Shorter,\nplease")
+    expect(session.events).to_have_count(0)
+    press(session, "Enter")
+    session.ends()
+    expect(session.composer).to_have_value("")
+    expect(session.composer).to_be_focused()
+    expect(session.messages.first).to_have_text(re.compile("Shorter,\\s*please"))
+
+
+def test_a_question_mark_shows_the_keys_and_escape_hides_them(answered):
+    sheet = answered.page.locator("dialog#keys")
+    press(answered, "?")
+    expect(sheet).to_be_visible()
+    for text in ("next event", "first event", "send the message", "light or dark"):
+        expect(sheet).to_contain_text(text)
+    press(answered, "j")
+    expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
+    press(answered, "Escape")
+    expect(sheet).to_be_hidden()
+    press(answered, "k")
+    is_selected(answered, ANSWERED)
+
+
+def test_a_menu_closes_with_escape_and_gives_the_focus_back(answered):
+    summary = answered.page.get_by_label("Sessions", exact=True)
+    summary.focus()
+    press(answered, "Enter")
+    expect(answered.page.get_by_role("button", name="Delete session")).to_be_visible()
+    press(answered, "Escape")
+    expect(answered.page.get_by_role("button", name="Delete session")).to_be_hidden()
+    expect(summary).to_be_focused()
+
+
+def test_an_invocation_folds_and_unfolds(answered):
+    answered.row(3).locator(".seq a").focus()
+    press(answered, "ArrowLeft")
+    expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(0)
+    header = answered.page.locator("#rows > .inv")
+    expect(header).to_have_attribute("aria-expanded", "false")
+    header.locator("[data-fold]").click()
+    expect(header).to_have_attribute("aria-expanded", "true")
+    expect(answered.page.locator("#rows .row[data-event]:visible")).to_have_count(ANSWERED)
+
+
+def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
+    grid = answered.page.get_by_role("treegrid", name="Events")
+    expect(grid.get_by_role("columnheader")).to_have_count(7)
+    levels = grid.locator("#rows > [role=row]").evaluate_all(
+        "(rows) => rows.map((row) => row.getAttribute('aria-level'))"
+    )
+    assert levels == ["1", *["2"] * ANSWERED]
+    stops = grid.locator('#rows .seq a[tabindex="0"]')
+    expect(stops).to_have_count(1)
+    press(answered, "k", "k")
+    is_selected(answered, ANSWERED - 1)
+    expect(stops).to_have_count(1)
+    expect(stops).to_have_text(str(ANSWERED - 1))
+    answered.say("Book it")
+    expect(stops).to_have_count(1)
+
+
+def test_what_happens_is_said_politely(visit):
+    session = visit.session("summary")
+    spoken = session.page.locator('#spoken[role="status"][aria-live="polite"]')
+    session.send("Summarise the document about the runtime")
+    expect(spoken).to_contain_text("running")
+    session.ends()
+    expect(spoken).to_contain_text("done", timeout=8000)
+
+
+def test_what_arrives_takes_no_focus(answered):
+    answered.page.locator("#title-text").focus()
+    other = answered.page.context.new_page()
+    other.goto(answered.page.url)
+    SessionPage(other).say("Book it and pay with my card")
+    answered.ends()
+    expect(answered.row(18)).to_be_attached()
+    expect(answered.page.locator("#title-text")).to_be_focused()
+    answered.row(2).locator(".seq a").focus()
+    SessionPage(other).say("Book it and pay with my card")
+    answered.ends()
+    assert focused(answered.page).endswith("event=2")
+
+
+def test_a_title_being_typed_survives_what_arrives(answered):
+    answered.page.locator("#title-text").focus()
+    answered.page.keyboard.type("Half a ti")
+    other = answered.page.context.new_page()
+    other.goto(answered.page.url)
+    SessionPage(other).say("Book it")
+    answered.ends()
+    expect(answered.page.locator("#title-text")).to_have_value(re.compile("Half a ti"))
+    expect(answered.page.locator("#title-text")).to_be_focused()
+
+
+def test_a_draft_survives_an_answer_that_arrives(visit):
+    session = visit.session("summary")
+    session.send("Summarise the document about the runtime")
+    expect(session.live).to_be_visible()
+    session.page.keyboard.type("And then?")
+    press(session, "Enter")
+    session.ends()
+    expect(session.composer).to_have_value("And then?")
+    expect(session.events).to_have_count(2)
+
+
+def test_the_first_tab_stop_skips_to_the_content(answered):
+    answered.page.reload()
+    press(answered, "Escape")
+    answered.page.evaluate("document.activeElement.blur()")
+    skip = answered.page.get_by_role("link", name="Skip to content")
+    skip.focus()
+    expect(skip).to_be_in_viewport()
+    press(answered, "Enter")
+    expect(answered.page.locator("#main")).to_be_focused()
+
+
+def test_every_control_has_a_name(answered):
+    nameless = answered.page.evaluate(
+        """() => [...document.querySelectorAll("button, a[href], input, textarea")]
+        .filter((control) => control.type !== "hidden")
+        .filter((control) => !control.closest("[hidden]"))
+        .filter((control) => !(control.ariaLabel || control.textContent.trim() || control.title
+            || control.labels?.length))
+        .map((control) => control.outerHTML)"""
+    )
+    assert nameless == []
