@@ -5,6 +5,7 @@ NotFoundError(Exception)
 AlreadyExistsError(Exception)
 InputValidationError(ValueError)
 SessionNotFoundError(ValueError)
+StaleSessionError(ValueError)
 ToolExecutionError(Exception), with its ToolErrorType
 """
 
@@ -13,6 +14,7 @@ from devui.runtime.errors.input_validation_error import InputValidationError
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.errors.not_found_error import NotFoundError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.errors.stale_session_error import StaleSessionError
 from devui.runtime.errors.tool_execution_error import ToolErrorType, ToolExecutionError
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "InvocationNotFoundError",
     "NotFoundError",
     "SessionNotFoundError",
+    "StaleSessionError",
     "ToolErrorType",
     "ToolExecutionError",
 ]

@@ -1,0 +1,273 @@
+"""Reading and writing the rows of a file of sessions (adk-runtime 2.5, 2.6)."""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from devui.runtime.errors.already_exists_error import AlreadyExistsError
+from devui.runtime.errors.session_not_found_error import SessionNotFoundError
+from devui.runtime.errors.stale_session_error import StaleSessionError
+from devui.runtime.events.event import Event
+from devui.runtime.sessions.base_session_service import GetSessionConfig
+from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.sqlite_layouts import Layout, seconds
+from devui.runtime.sessions.state import State
+
+logger = logging.getLogger(__name__)
+
+_NEWEST = {
+    Layout.SECONDS: (
+        "SELECT id, invocation_id, timestamp, event_data FROM events"
+        " WHERE app_name = ? AND user_id = ? AND session_id = ? AND timestamp >= ?"
+        " ORDER BY timestamp DESC, rowid DESC LIMIT ?"
+    ),
+    Layout.DATES: (
+        "SELECT id, invocation_id, timestamp, event_data FROM events"
+        " WHERE app_name = ? AND user_id = ? AND session_id = ? AND timestamp >= ?"
+        " ORDER BY timestamp DESC, id DESC LIMIT ?"
+    ),
+}
+_ALL = -1
+_SET_APP = (
+    "INSERT INTO app_states (app_name, state, update_time) VALUES (?, ?, ?) ON CONFLICT"
+    " DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
+)
+_SET_USER = (
+    "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Which session."""
+
+    app: str
+    user: str
+    id: str
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.app, self.user, self.id))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event as it goes into the file, detached from what the agent may still change."""
+
+    id: str
+    invocation_id: str
+    timestamp: float
+    data: str
+    delta: ScopedState
+
+    @classmethod
+    def of(cls, event: Event) -> "StoredEvent":
+        """Take the event down, without its `temp:` keys."""
+        delta = event.actions.state_delta
+        kept = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
+        if len(kept) < len(delta):
+            actions = event.actions.model_copy(update={"state_delta": kept})
+            event = event.model_copy(update={"actions": actions})
+        data = event.model_dump_json(exclude_none=True)
+        scoped = ScopedState.of(storable(kept))
+        return cls(event.id, event.invocation_id, event.timestamp, data, scoped)
+
+
+def storable(state: Mapping[str, Any]) -> dict[str, Any]:
+    """A state in JSON's types; what has no JSON form is kept as its repr, with a warning."""
+    try:
+        return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
+    except (ValueError, TypeError):
+        logger.warning("A value of the state has no JSON form; its repr is stored.")
+        safe = to_jsonable_python(dict(state), inf_nan_mode="null", serialize_unknown=True)
+        return dict(safe)
+
+
+def stored_key(connection: sqlite3.Connection, key: Key) -> Key:
+    """The key as it stands in the file: as given, or without space around the id."""
+    bare = key.id.strip()
+    return key if bare == key.id or _session_row(connection, key) else replace(key, id=bare)
+
+
+def insert_session(
+    connection: sqlite3.Connection, layout: Layout, key: Key, scoped: ScopedState, *, now: float
+) -> Session:
+    """Store a new session with its initial state of all scopes; AlreadyExistsError."""
+    moment = layout.time(now)
+    try:
+        connection.execute(
+            "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (*key, json.dumps(scoped.session), moment, moment),
+        )
+    except sqlite3.IntegrityError as error:
+        raise AlreadyExistsError(f"Session {key.id!r} exists already.") from error
+    _merge_shared(connection, key, scoped, moment)
+    return _session(key, _merged(connection, key, scoped.session), seconds(moment))
+
+
+def select_session(
+    connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
+) -> Session | None:
+    """The session with the events that are wanted; None if there is none."""
+    row = _session_row(connection, key)
+    if row is None:
+        return None
+    session = _session(
+        key, _merged(connection, key, json.loads(row["state"])), seconds(row["update_time"])
+    )
+    after = config.after_timestamp if config else None
+    recent = config.num_recent_events if config else None
+    limit = _ALL if recent is None else recent
+    rows = connection.execute(_NEWEST[layout], (*key, layout.time(after or 0.0), limit)).fetchall()
+    session.events = [_event(row) for row in reversed(rows)]
+    return session
+
+
+def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:
+    """The sessions of one user or of all, without events, the least recently changed first."""
+    rows = connection.execute(
+        "SELECT user_id, id, state, update_time FROM sessions"
+        " WHERE app_name = ? AND (? IS NULL OR user_id = ?) ORDER BY update_time, user_id, id",
+        (app, user, user),
+    ).fetchall()
+    shared_by_app = app_state(connection, app)
+    by_user = {name: user_state(connection, app, name) for name in {row[0] for row in rows}}
+    sessions = []
+    for row in rows:
+        scoped = ScopedState(shared_by_app, by_user[row["user_id"]], json.loads(row["state"]))
+        key = Key(app, row["user_id"], row["id"])
+        sessions.append(_session(key, scoped.merged(), seconds(row["update_time"])))
+    return sessions
+
+
+def delete_session(connection: sqlite3.Connection, key: Key) -> None:
+    """Delete a session and, by its foreign key, its events."""
+    connection.execute(
+        "DELETE FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", tuple(key)
+    )
+
+
+def insert_event(
+    connection: sqlite3.Connection,
+    layout: Layout,
+    key: Key,
+    event: StoredEvent,
+    *,
+    last_seen: float,
+) -> float | None:
+    """Store an event and its changes of state; returns the session's new time of change.
+
+    The same event again changes nothing, and gives None. `last_seen` is the time of change that
+    the caller knows.
+
+    Raises:
+        SessionNotFoundError: there is no such session.
+        AlreadyExistsError: another event of the session has that id.
+        StaleSessionError: the session was changed after `last_seen`.
+    """
+    row = _session_row(connection, key)
+    if row is None:
+        raise SessionNotFoundError(
+            f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
+            " have been deleted."
+        )
+    if _is_stored(connection, key, event):
+        return None
+    if seconds(row["update_time"]) > last_seen:
+        raise StaleSessionError(
+            f"Session {key.id!r} was changed after this copy of it was read. Read it again with"
+            " get_session, then append."
+        )
+    moment = layout.time(event.timestamp)
+    _merge_shared(connection, key, event.delta, moment)
+    state = {**json.loads(row["state"]), **event.delta.session}
+    connection.execute(
+        "UPDATE sessions SET state = ?, update_time = ?"
+        " WHERE app_name = ? AND user_id = ? AND id = ?",
+        (json.dumps(state), moment, *key),
+    )
+    connection.execute(
+        "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp,"
+        " event_data) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (event.id, *key, event.invocation_id, moment, event.data),
+    )
+    return seconds(moment)
+
+
+def app_state(connection: sqlite3.Connection, app: str) -> dict[str, Any]:
+    """State of an app, keys without prefix."""
+    return _state(
+        connection.execute("SELECT state FROM app_states WHERE app_name = ?", (app,)).fetchone()
+    )
+
+
+def user_state(connection: sqlite3.Connection, app: str, user: str) -> dict[str, Any]:
+    """State of a user, keys without prefix."""
+    found = connection.execute(
+        "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
+    )
+    return _state(found.fetchone())
+
+
+def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
+    return connection.execute(
+        "SELECT state, update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?",
+        tuple(key),
+    ).fetchone()
+
+
+def _is_stored(connection: sqlite3.Connection, key: Key, event: StoredEvent) -> bool:
+    row = connection.execute(
+        "SELECT event_data FROM events"
+        " WHERE app_name = ? AND user_id = ? AND session_id = ? AND id = ?",
+        (*key, event.id),
+    ).fetchone()
+    if row is not None and json.loads(row[0]) != json.loads(event.data):
+        raise AlreadyExistsError(f"Session {key.id!r} has another event with the id {event.id!r}.")
+    return row is not None
+
+
+def _merge_shared(
+    connection: sqlite3.Connection, key: Key, scoped: ScopedState, moment: float | str
+) -> None:
+    if scoped.app:
+        state = {**app_state(connection, key.app), **scoped.app}
+        connection.execute(_SET_APP, (key.app, json.dumps(state), moment))
+    if scoped.user:
+        state = {**user_state(connection, key.app, key.user), **scoped.user}
+        connection.execute(_SET_USER, (key.app, key.user, json.dumps(state), moment))
+
+
+def _merged(connection: sqlite3.Connection, key: Key, session: dict[str, Any]) -> dict[str, Any]:
+    return ScopedState(
+        app=app_state(connection, key.app),
+        user=user_state(connection, key.app, key.user),
+        session=session,
+    ).merged()
+
+
+def _session(key: Key, state: dict[str, Any], changed: float) -> Session:
+    return Session(
+        id=key.id, app_name=key.app, user_id=key.user, state=state, last_update_time=changed
+    )
+
+
+def _state(row: Any) -> dict[str, Any]:
+    return {} if row is None else dict(json.loads(row[0]))
+
+
+def _event(row: Any) -> Event:
+    if row["event_data"] is None:
+        return Event(
+            id=row["id"],
+            invocation_id=row["invocation_id"],
+            timestamp=seconds(row["timestamp"]),
+        )
+    return Event.model_validate_json(row["event_data"])

@@ -1,0 +1,151 @@
+"""`SqliteSessionService`: sessions in a SQLite file that google-adk reads too (adk-runtime 2.5)."""
+
+import asyncio
+import logging
+import sqlite3
+from pathlib import Path
+from typing import Any, ClassVar
+
+from devui.runtime.databases import Database, DatabasePath
+from devui.runtime.events.event import Event
+from devui.runtime.platform.time import get_time
+from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.sessions import sqlite_rows
+from devui.runtime.sessions.base_session_service import (
+    BaseSessionService,
+    GetSessionConfig,
+    ListSessionsResponse,
+)
+from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.sqlite_layouts import Layout, open_layout
+from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, storable
+
+logger = logging.getLogger(__name__)
+
+
+class SqliteSessionService(BaseSessionService):
+    """Sessions in one file, which several processes may use at the same time.
+
+    Every change is on the disk when its method returns. Files that google-adk wrote are used as
+    they are, in either of its layouts. A file is opened at its first use, which raises
+    RuntimeError if it holds something else; `close` closes it.
+    """
+
+    _new_layout: ClassVar[Layout] = Layout.SECONDS
+    _verbatim_ids: ClassVar[bool] = False
+
+    def __init__(self, db_path: str | Path) -> None:
+        """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing."""
+        self._layout = self._new_layout
+        self._database = Database(DatabasePath.of(db_path), self._prepare)
+
+    async def create_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """Create a session; a blank id becomes a UUID, others are stripped of outer space.
+
+        Raises AlreadyExistsError.
+        """
+        scoped = ScopedState.of(storable(state or {}))
+        now = get_time()
+        spare = Key(app_name, user_id, new_uuid())
+
+        def job(connection: sqlite3.Connection) -> Session:
+            given = self._key(connection, app_name, user_id, session_id or "")
+            key = given if given.id else spare
+            return sqlite_rows.insert_session(connection, self._layout, key, scoped, now=now)
+
+        return await self._database.write(job)
+
+    async def get_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        """The session, or None; events are chosen by time before the newest are counted off."""
+
+        def job(connection: sqlite3.Connection) -> Session | None:
+            key = self._key(connection, app_name, user_id, session_id)
+            return sqlite_rows.select_session(connection, self._layout, key, config)
+
+        return await self._database.read(job)
+
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
+        """The sessions without events, by time of change, user and id."""
+        sessions = await self._database.read(
+            lambda connection: sqlite_rows.select_sessions(connection, app_name, user_id)
+        )
+        return ListSessionsResponse(sessions=sessions)
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete the session; state of the user and the app stays."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            key = self._key(connection, app_name, user_id, session_id)
+            sqlite_rows.delete_session(connection, key)
+
+        await self._database.write(job)
+
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """The user's state, keys without prefix."""
+        return await self._database.read(
+            lambda connection: sqlite_rows.user_state(connection, app_name, user_id)
+        )
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Commit the event to the file and to `session`.
+
+        The same event again is ignored: a caller may retry. A caller that is cancelled leaves
+        file and session object in step.
+
+        Raises:
+            SessionNotFoundError: there is no such session.
+            AlreadyExistsError: another event of the session has that id.
+            StaleSessionError: the session was changed since this copy of it was read.
+        """
+        if event.partial:
+            return event
+        commit = asyncio.create_task(self._commit(session, event))
+        try:
+            return await asyncio.shield(commit)
+        except asyncio.CancelledError:
+            await asyncio.wait([commit])
+            if error := commit.exception():
+                logger.warning("Event %s of a cancelled run was not stored: %s", event.id, error)
+            raise
+
+    async def close(self) -> None:
+        """Close the file; the next use opens it again (`:memory:` begins anew)."""
+        await self._database.close()
+
+    async def _commit(self, session: Session, event: Event) -> Event:
+        key = Key(session.app_name, session.user_id, session.id)
+        last_seen = session.last_update_time
+        stored = StoredEvent.of(event)
+        changed = await self._database.write(
+            lambda connection: sqlite_rows.insert_event(
+                connection, self._layout, key, stored, last_seen=last_seen
+            )
+        )
+        if changed is None and any(known.id == event.id for known in reversed(session.events)):
+            return event
+        session.last_update_time = changed or last_seen
+        return await super().append_event(session, event)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._layout = open_layout(connection, self._new_layout, self._database.path.name)
+
+    def _key(self, connection: sqlite3.Connection, app: str, user: str, session_id: str) -> Key:
+        given = Key(app, user, session_id)
+        return given if self._verbatim_ids else sqlite_rows.stored_key(connection, given)

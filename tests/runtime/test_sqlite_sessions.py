@@ -1,0 +1,354 @@
+"""Sessions in SQLite files, google-adk's included (adk-runtime 2.4 to 2.6)."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError, StaleSessionError
+from devui.runtime.events import Event
+from devui.runtime.sessions import DatabaseSessionService, Session, SqliteSessionService
+from devui.runtime.sessions.base_session_service import GetSessionConfig
+from tests.kit.oracle import needs_adk, run_adk
+
+WHERE = {"app_name": "app", "user_id": "u"}
+BLOB = types.Part(inline_data=types.Blob(data=b"\xff\x00", mime_type="a/b"))
+V1 = Path(__file__).parent / "data" / "database_session_service_v1.sql"
+"""What google-adk 2.13.0's DatabaseSessionService left in a file."""
+
+
+@pytest.fixture(params=["seconds", "dates"])
+async def service(request, tmp_path):
+    path = tmp_path / "sessions.db"
+    if request.param == "seconds":
+        opened = SqliteSessionService(path)
+    else:
+        opened = DatabaseSessionService(f"sqlite:///{path}")
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def sqlite_service(tmp_path):
+    opened = SqliteSessionService(tmp_path / "sessions.db")
+    yield opened
+    await opened.close()
+
+
+async def reread(service: SqliteSessionService, **config) -> Session:
+    wanted = GetSessionConfig(**config) if config else None
+    session = await service.get_session(**WHERE, session_id="s", config=wanted)
+    assert session is not None
+    return session
+
+
+def at(timestamp: float, **kwargs) -> Event:
+    return Event(timestamp=4e9 + timestamp, **kwargs)
+
+
+async def test_a_session_outlives_the_service(service, tmp_path):
+    session = await service.create_session(
+        **WHERE, session_id="s", state={"a": 1, "user:b": [1], "app:c": None, "temp:d": 4}
+    )
+    assert session.state == {"a": 1, "user:b": [1], "app:c": None}
+    event = at(1.25, author="a", message=[BLOB, "hi"], state={"a": 2, "user:b": 3, "temp:e": 5})
+    assert await service.append_event(session, event) is event
+    assert session.state == {"a": 2, "user:b": 3, "app:c": None, "temp:e": 5}
+    await service.close()
+
+    read = await reread(service)
+    assert read.state == {"a": 2, "user:b": 3, "app:c": None}
+    assert read.last_update_time == session.last_update_time == event.timestamp
+    assert [e.model_dump() for e in read.events] == [event.model_dump()]
+    assert await service.get_user_state(**WHERE) == {"b": 3}
+    other = await service.create_session(app_name="app", user_id="v")
+    assert other.state == {"app:c": None}
+    connection = sqlite3.connect(tmp_path / "sessions.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert "temp:" not in connection.execute("SELECT event_data FROM events").fetchone()[0]
+    connection.close()
+
+
+async def test_an_id_can_be_used_once(service):
+    await service.create_session(**WHERE, session_id="s")
+    with pytest.raises(AlreadyExistsError, match="'s'"):
+        await service.create_session(**WHERE, session_id="s")
+    assert len((await service.create_session(**WHERE)).id) == 36
+
+
+async def test_ids_are_stripped_unless_one_is_stored_with_space(sqlite_service):
+    assert (await sqlite_service.create_session(**WHERE, session_id=" s ")).id == "s"
+    assert (await sqlite_service.get_session(**WHERE, session_id=" s")).id == "s"
+    assert len((await sqlite_service.create_session(**WHERE, session_id="  ")).id) == 36
+
+
+async def test_a_failed_creation_leaves_no_state(service):
+    await service.create_session(**WHERE, session_id="s")
+    with pytest.raises(AlreadyExistsError):
+        await service.create_session(**WHERE, session_id="s", state={"user:b": 1, "app:c": 1})
+    assert (await reread(service)).state == {}
+
+
+async def test_what_is_missing_is_none_and_deleting_it_is_no_error(service):
+    assert await service.get_session(**WHERE, session_id="s") is None
+    await service.delete_session(**WHERE, session_id="s")
+    with pytest.raises(SessionNotFoundError, match="'s'"):
+        await service.append_event(Session(id="s", **WHERE), Event())
+
+
+async def test_deleting_takes_the_events_and_leaves_shared_state(service, tmp_path):
+    session = await service.create_session(**WHERE, session_id="s", state={"user:b": 1})
+    await service.append_event(session, at(1))
+    await service.delete_session(**WHERE, session_id="s")
+    assert (await service.create_session(**WHERE, session_id="s")).state == {"user:b": 1}
+    assert (await reread(service)).events == []
+
+
+async def test_a_partial_event_leaves_no_trace(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    await service.append_event(session, Event(state={"a": 1}, partial=True))
+    assert (session.events, session.state) == ([], {})
+    assert (await reread(service)).events == []
+
+
+async def test_the_same_event_twice_is_stored_once_and_another_is_refused(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    event = at(1, id="x", author="a")
+    for _ in range(2):
+        await service.append_event(session, event)
+    assert len(session.events) == len((await reread(service)).events) == 1
+    with pytest.raises(AlreadyExistsError, match="'x'"):
+        await service.append_event(session, at(2, id="x", author="b"))
+
+
+async def test_a_stale_copy_may_not_append(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    stale = await reread(service)
+    await service.append_event(session, at(1))
+    with pytest.raises(StaleSessionError, match="get_session"):
+        await service.append_event(stale, at(2, state={"a": 1, "temp:b": 1}))
+    assert (stale.state, stale.events) == ({}, [])
+    await service.append_event(await reread(service), at(2))
+    assert len((await reread(service)).events) == 2
+
+
+async def test_events_come_in_order_of_time_and_then_as_appended(sqlite_service):
+    session = await sqlite_service.create_session(**WHERE, session_id="s")
+    for author in ("c", "a", "b"):
+        await sqlite_service.append_event(session, at(1, author=author))
+    assert [event.author for event in (await reread(sqlite_service)).events] == ["c", "a", "b"]
+
+
+async def test_a_session_is_read_in_part(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    for moment in (1.0, 2.0, 3.0):
+        await service.append_event(session, at(moment, author=str(moment)))
+
+    async def authors(**config) -> list[str]:
+        return [event.author for event in (await reread(service, **config)).events]
+
+    assert await authors(num_recent_events=2) == ["2.0", "3.0"]
+    assert await authors(num_recent_events=0) == []
+    assert await authors(after_timestamp=4e9 + 2) == ["2.0", "3.0"]
+    assert await authors(after_timestamp=0) == ["1.0", "2.0", "3.0"]
+    assert await authors(num_recent_events=1, after_timestamp=4e9 + 2) == ["3.0"]
+
+
+async def test_lists_are_in_order_of_change_without_events(service):
+    for user, name, moment in (("u", "b", 2.0), ("u", "a", 1.0), ("v", "c", 1.0)):
+        session = await service.create_session(app_name="app", user_id=user, session_id=name)
+        await service.append_event(session, at(moment, state={"user:k": user}))
+    everyone = (await service.list_sessions(app_name="app")).sessions
+    assert [(s.id, s.events, s.state) for s in everyone] == [
+        ("a", [], {"user:k": "u"}),
+        ("c", [], {"user:k": "v"}),
+        ("b", [], {"user:k": "u"}),
+    ]
+    mine = (await service.list_sessions(app_name="app", user_id="v")).sessions
+    assert [s.id for s in mine] == ["c"]
+
+
+async def test_values_without_a_json_form_are_kept_as_their_repr(service, caplog):
+    session = await service.create_session(**WHERE, session_id="s")
+    await service.append_event(session, at(1, state={"a": object(), "b": float("nan")}))
+    state = (await reread(service)).state
+    assert state["a"].startswith("<object object")
+    assert state["b"] is None
+    assert "no JSON form" in caplog.text
+
+
+async def test_numbers_are_kept_exactly(service):
+    numbers = {"big": 2**80, "float": 0.1 + 0.2, "user:big": -(2**70), "app:float": 1e-300}
+    await service.create_session(**WHERE, session_id="s", state=numbers)
+    session = await reread(service)
+    await service.append_event(session, at(1, state={"other": 1, "user:o": 1, "app:o": 1}))
+    assert numbers.items() <= (await reread(service)).state.items()
+
+
+async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    for moment in range(1, 6):
+        task = asyncio.create_task(service.append_event(session, at(moment)))
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+    stored = await reread(service)
+    assert [e.id for e in stored.events] == [e.id for e in session.events]
+    await service.append_event(session, at(9))
+
+
+async def test_two_services_share_a_file(tmp_path):
+    first, second = (SqliteSessionService(tmp_path / "sessions.db") for _ in range(2))
+
+    async def fill(service, user: str) -> None:
+        session = await service.create_session(app_name="app", user_id=user, session_id="s")
+        for number in range(20):
+            await service.append_event(session, at(number, state={f"app:{user}{number}": 1}))
+
+    await asyncio.gather(fill(first, "u"), fill(second, "v"))
+    assert len((await reread(first)).state) == 40
+    await first.close()
+    await second.close()
+
+
+async def test_a_database_in_memory_lives_until_it_is_closed():
+    service = SqliteSessionService(":memory:")
+    await service.create_session(**WHERE, session_id="s")
+    assert (await reread(service)).id == "s"
+    await service.close()
+    assert await service.get_session(**WHERE, session_id="s") is None
+    await service.close()
+
+
+async def test_a_url_names_a_file_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for url, file in (
+        ("sqlite:///one%20two.db", tmp_path / "one two.db"),
+        (f"sqlite+aiosqlite:////{tmp_path}/three.db", tmp_path / "three.db"),
+    ):
+        service = SqliteSessionService(url)
+        await service.create_session(**WHERE, session_id="s")
+        await service.close()
+        assert file.exists()
+    reader = SqliteSessionService("sqlite:///three.db?mode=ro")
+    assert (await reread(reader)).id == "s"
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        await reader.create_session(**WHERE, session_id="t")
+    await reader.close()
+    with pytest.raises(ValueError, match="empty"):
+        SqliteSessionService("  ")
+
+
+@pytest.mark.parametrize("kind", [SqliteSessionService, DatabaseSessionService])
+async def test_files_of_adks_database_service_are_used_as_they_are(tmp_path, kind):
+    connection = sqlite3.connect(tmp_path / "v1.db")
+    connection.executescript(V1.read_text())
+    connection.close()
+    service = kind(f"sqlite:////{tmp_path}/v1.db")
+
+    session = await service.get_session(**WHERE, session_id=" s ")
+    assert session.state == {"a": 2, "user:b": None, "app:c": {"d": 0.1}}
+    assert session.last_update_time == 1700000002.123456
+    assert [(e.id, e.invocation_id, e.author, e.timestamp) for e in session.events] == [
+        ("e1", "i", "user", 1700000001.25),
+        ("e2", "i", "agent", 1700000002.123456),
+    ]
+    assert session.events[1].content.parts == [BLOB, types.Part(text="hi")]
+
+    await service.append_event(session, Event(id="e3", timestamp=1700000003.5, state={"a": 3}))
+    read = await service.get_session(**WHERE, session_id=" s ")
+    assert [event.id for event in read.events] == ["e1", "e2", "e3"]
+    await service.close()
+    connection = sqlite3.connect(tmp_path / "v1.db")
+    moments = connection.execute("SELECT update_time FROM sessions").fetchall()
+    connection.close()
+    assert moments == [("2023-11-14 22:13:23.500000",)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ("CREATE TABLE events (id TEXT, actions BLOB)", "adk migrate"),
+        (
+            """CREATE TABLE events (id TEXT, event_data TEXT);
+            CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+            INSERT INTO adk_internal_metadata VALUES ('schema_version', '2')""",
+            "version 2",
+        ),
+    ],
+)
+async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, said):
+    connection = sqlite3.connect(tmp_path / "old.db")
+    connection.executescript(schema)
+    connection.close()
+    before = (tmp_path / "old.db").read_bytes()
+    service = SqliteSessionService(tmp_path / "old.db")
+    with pytest.raises(RuntimeError, match=said):
+        await service.list_sessions(app_name="app")
+    await service.close()
+    assert (tmp_path / "old.db").read_bytes() == before
+
+
+def test_servers_are_refused():
+    with pytest.raises(ValueError, match="postgresql"):
+        DatabaseSessionService("postgresql://localhost/db")
+
+
+@needs_adk
+async def test_google_adk_continues_a_session_of_ours_and_we_one_of_its(sqlite_service, tmp_path):
+    session = await sqlite_service.create_session(
+        **WHERE, session_id="s", state={"a": 1, "user:b": 2.5, "app:c": {"d": None}}
+    )
+    await sqlite_service.append_event(session, at(1, author="a", message=[BLOB, "é"]))
+    printed = run_adk(
+        """
+        from google.adk.events import Event
+        from google.adk.sessions.sqlite_session_service import SqliteSessionService
+        service = SqliteSessionService(args[0])
+        where = dict(app_name="app", user_id="u")
+        session = await service.get_session(**where, session_id="s")
+        parts = session.events[0].content.parts
+        print(sorted(session.state.items()), parts[0].inline_data.data, parts[1].text)
+        event = Event(id="theirs", timestamp=4e9 + 2, state={"a": 2, "user:n": [1]})
+        await service.append_event(session, event)
+        """,
+        tmp_path / "sessions.db",
+    )
+    state = [("a", 1), ("app:c", {"d": None}), ("user:b", 2.5)]
+    assert printed == f"{state} {BLOB.inline_data.data} é\n"
+    with pytest.raises(StaleSessionError):
+        await sqlite_service.append_event(session, at(3))
+    read = await reread(sqlite_service)
+    assert read.events[-1].id == "theirs"
+    assert read.state == {"a": 2, "user:b": 2.5, "user:n": [1], "app:c": {"d": None}}
+    await sqlite_service.append_event(read, at(3))
+
+
+keys = st.sampled_from(["a", "b", "user:c", "app:d", "temp:e"])
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(deltas=st.lists(st.dictionaries(keys, values, max_size=4), max_size=6))
+async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
+    service = SqliteSessionService(":memory:")
+    session = await service.create_session(**WHERE, session_id="s")
+    folded: dict = {}
+    for number, delta in enumerate(deltas):
+        await service.append_event(session, at(number, state=delta))
+        folded.update({k: v for k, v in delta.items() if not k.startswith("temp:")})
+    assert (await reread(service)).state == folded
+    await service.close()
