@@ -1,0 +1,168 @@
+"""`SqliteMemoryService`: memories in a SQLite file that google-adk reads too (adk-runtime 10.2)."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.databases import Database, DatabasePath
+from devui.runtime.events.event import Event
+from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
+from devui.runtime.memory.memory_entry import MemoryEntry
+from devui.runtime.memory.search_text import is_unspaced, search_text, words
+from devui.runtime.memory.sqlite_memory_schema import Fts, open_schema
+from devui.runtime.sessions.session import Session
+
+_NO_SESSION = "__unknown_session_id__"
+_INSERT = (
+    "INSERT INTO memory_events (app_name, user_id, session_id, event_id, author, timestamp,"
+    " content_json, search_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (app_name, user_id, session_id, event_id) DO UPDATE SET author = excluded.author,"
+    " timestamp = excluded.timestamp, content_json = excluded.content_json,"
+    " search_text = excluded.search_text"
+)
+_BY_INDEX = (
+    "SELECT m.* FROM memory_events_fts f JOIN memory_events m ON m.id = f.rowid"
+    " WHERE m.app_name = ? AND m.user_id = ? AND f.search_text MATCH ?"
+    " ORDER BY bm25(memory_events_fts), m.timestamp DESC LIMIT ?"
+)
+_BY_SCAN = (
+    "SELECT *, (SELECT count(*) FROM json_each(?) WHERE instr(search_text, value)) AS score"
+    " FROM memory_events WHERE app_name = ? AND user_id = ? AND score > 0"
+    " ORDER BY score DESC, timestamp DESC LIMIT ?"
+)
+
+
+class SqliteMemoryService(BaseMemoryService):
+    """Finds events by their words, best first, through SQLite's full-text index.
+
+    Words of scripts without spaces are found anywhere in a text, which takes a look at all that
+    is remembered of the user. A file is opened at its first use; `close` closes it.
+    """
+
+    def __init__(
+        self,
+        db_path: str | Path,
+        *,
+        fts: Fts = "auto",
+        max_event_bytes: int = 262_144,
+        max_results: int = 50,
+    ) -> None:
+        """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing.
+
+        Args:
+            db_path: Where it is.
+            fts: Whether to use the full-text index: `off` looks at every text, `on` fails where
+                SQLite has no FTS5.
+            max_event_bytes: How much of an event's text can be searched; all of it is kept.
+            max_results: How many memories a search returns at most.
+
+        Raises:
+            ValueError: one of the numbers is not positive, or the path is empty.
+        """
+        if max_event_bytes <= 0 or max_results <= 0:
+            raise ValueError("max_event_bytes and max_results must be positive.")
+        self._fts: Fts = fts
+        self._has_index = False
+        self._max_event_bytes = max_event_bytes
+        self._max_results = max_results
+        self._database = Database(DatabasePath.of(db_path), self._prepare)
+
+    async def add_session_to_memory(self, session: Session) -> None:
+        """Remember the session's events that have text; known ones are renewed."""
+        await self.add_events_to_memory(
+            app_name=session.app_name,
+            user_id=session.user_id,
+            events=session.events,
+            session_id=session.id,
+        )
+
+    async def add_events_to_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        events: Sequence[Event],
+        session_id: str | None = None,
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Remember those events that have text; known ones are renewed."""
+        where = (app_name, user_id, session_id or _NO_SESSION)
+        rows = [
+            (*where, event.id, event.author, event.timestamp, _json(event), text)
+            for event in events
+            if (text := search_text(event, self._max_event_bytes))
+        ]
+        if rows:
+            await self._database.write(lambda connection: connection.executemany(_INSERT, rows))
+
+    async def search_memory(
+        self, *, app_name: str, user_id: str, query: str
+    ) -> SearchMemoryResponse:
+        """The events that have words of the query; their session and event ids as metadata."""
+        wanted = words(query)
+        if not wanted:
+            return SearchMemoryResponse()
+        rows = await self._database.read(
+            lambda connection: self._search(connection, (app_name, user_id), wanted)
+        )
+        return SearchMemoryResponse(memories=[_entry(row) for row in rows])
+
+    async def delete_memory(
+        self, *, app_name: str, user_id: str, memory_id: str | None = None
+    ) -> None:
+        """Forget one memory; adding its session again remembers it anew."""
+        if memory_id:
+            await self._database.write(
+                lambda connection: connection.execute(
+                    "DELETE FROM memory_events"
+                    " WHERE app_name = ? AND user_id = ? AND CAST(id AS TEXT) = ?",
+                    (app_name, user_id, memory_id),
+                )
+            )
+
+    async def close(self) -> None:
+        """Close the file; the next use opens it again (`:memory:` begins anew)."""
+        await self._database.close()
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._has_index = open_schema(connection, self._fts, self._database.path.name)
+
+    def _search(
+        self, connection: sqlite3.Connection, user: tuple[str, str], wanted: list[str]
+    ) -> list[Any]:
+        if not self._has_index:
+            return self._scan(connection, user, wanted)
+        query = " OR ".join(f'"{word}"' for word in wanted)
+        found = connection.execute(_BY_INDEX, (*user, query, self._max_results)).fetchall()
+        unspaced = [word for word in wanted if is_unspaced(word)]
+        if unspaced and len(found) < self._max_results:
+            ids = {row["id"] for row in found}
+            scanned = self._scan(connection, user, unspaced)
+            found += [row for row in scanned if row["id"] not in ids]
+        return found[: self._max_results]
+
+    def _scan(
+        self, connection: sqlite3.Connection, user: tuple[str, str], wanted: list[str]
+    ) -> list[Any]:
+        parameters = (json.dumps(wanted), *user, self._max_results)
+        return connection.execute(_BY_SCAN, parameters).fetchall()
+
+
+def _json(event: Event) -> str:
+    assert event.content is not None  # noqa: S101  only events with text are remembered
+    return event.content.model_dump_json(exclude_none=True)
+
+
+def _entry(row: Any) -> MemoryEntry:
+    return MemoryEntry(
+        id=str(row["id"]),
+        content=types.Content.model_validate_json(row["content_json"]),
+        author=row["author"] or None,
+        timestamp=datetime.fromtimestamp(row["timestamp"]).isoformat(),
+        custom_metadata={"session_id": row["session_id"], "event_id": row["event_id"]},
+    )

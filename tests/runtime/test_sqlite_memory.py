@@ -1,0 +1,129 @@
+"""Memories in a SQLite file (adk-runtime 10.2)."""
+
+import sqlite3
+
+import pytest
+from google.genai import types
+
+from devui.runtime.events import Event
+from devui.runtime.memory import SqliteMemoryService
+from devui.runtime.sessions import Session
+from tests.kit.oracle import needs_adk, run_adk
+
+USER = {"app_name": "app", "user_id": "u"}
+
+
+def session(*texts: str, name: str = "s") -> Session:
+    events = [
+        Event(author="user", message=text, id=text, timestamp=float(number))
+        for number, text in enumerate(texts)
+    ]
+    return Session(id=name, **USER, events=[*events, Event(author="silent")])
+
+
+async def found(service: SqliteMemoryService, query: str) -> list[str]:
+    response = await service.search_memory(**USER, query=query)
+    return [memory.content.parts[0].text for memory in response.memories]
+
+
+@pytest.fixture(params=["on", "off"])
+async def service(request, tmp_path):
+    opened = SqliteMemoryService(tmp_path / "memory.db", fts=request.param)
+    yield opened
+    await opened.close()
+
+
+async def test_events_are_found_by_shared_words_best_first(service):
+    await service.add_session_to_memory(session("a red bike", "a RED car", "blue"))
+    assert await found(service, "red car") == ["a RED car", "a red bike"]
+    assert await found(service, "green") == []
+    assert await found(service, ' "; -- ') == []
+
+
+async def test_the_index_finds_whole_words(tmp_path):
+    service = SqliteMemoryService(tmp_path / "memory.db")
+    await service.add_session_to_memory(session("a car"))
+    assert await found(service, "ca") == []
+    assert await found(service, 'CAR OR "') == ["a car"]
+    await service.close()
+
+
+async def test_scripts_without_spaces_are_searched_too(service):
+    await service.add_session_to_memory(session("私はPythonを使う", "下周二预订去伦敦的航班"))
+    assert await found(service, "python") == ["私はPythonを使う"]
+    assert await found(service, "伦敦") == ["下周二预订去伦敦的航班"]
+
+
+async def test_a_memory_tells_where_it_is_from_and_outlives_the_service(service):
+    await service.add_session_to_memory(session("a word"))
+    await service.close()
+    [memory] = (await service.search_memory(**USER, query="word")).memories
+    assert memory.author == "user"
+    assert memory.timestamp.startswith("19")
+    assert memory.custom_metadata == {"session_id": "s", "event_id": "a word"}
+
+
+async def test_adding_a_session_again_renews_it(service):
+    await service.add_session_to_memory(session("old word"))
+    changed = Event(id="old word", message="new word")
+    await service.add_events_to_memory(**USER, events=[changed], session_id="s")
+    assert await found(service, "word") == ["new word"]
+    assert await found(service, "old") == []
+
+
+async def test_memories_belong_to_the_user_and_can_be_deleted(service):
+    await service.add_session_to_memory(session("word one", "word two"))
+    other = {"app_name": "app", "user_id": "v"}
+    assert (await service.search_memory(**other, query="word")).memories == []
+    first = (await service.search_memory(**USER, query="one")).memories[0]
+    await service.delete_memory(**other, memory_id=first.id)
+    await service.delete_memory(**USER)
+    assert len(await found(service, "word")) == 2
+    await service.delete_memory(**USER, memory_id=first.id)
+    assert await found(service, "word") == ["word two"]
+
+
+async def test_thoughts_are_not_searched_and_long_texts_in_part(tmp_path):
+    service = SqliteMemoryService(tmp_path / "memory.db", max_event_bytes=10, max_results=1)
+    thought = types.Part(text="secret", thought=True)
+    event = Event(id="1", message=types.Content(parts=[thought, types.Part(text="123456789 end")]))
+    await service.add_events_to_memory(**USER, events=[event, Event(id="2", message="123456789")])
+    assert await found(service, "secret") == await found(service, "end") == []
+    assert len(await found(service, "123456789")) == 1
+    await service.close()
+
+
+async def test_impossible_settings_and_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="positive"):
+        SqliteMemoryService(":memory:", max_results=0)
+    connection = sqlite3.connect(tmp_path / "new.db")
+    connection.executescript(
+        """CREATE TABLE memory_events (id); CREATE TABLE adk_memory_metadata (key, value);
+        INSERT INTO adk_memory_metadata VALUES ('schema_version', '2')"""
+    )
+    connection.close()
+    service = SqliteMemoryService(tmp_path / "new.db")
+    with pytest.raises(RuntimeError, match="version 2"):
+        await found(service, "word")
+    await service.close()
+
+
+@needs_adk
+async def test_google_adk_reads_and_writes_the_same_file(tmp_path):
+    service = SqliteMemoryService(tmp_path / "memory.db")
+    await service.add_session_to_memory(session("our word"))
+    printed = run_adk(
+        """
+        from google.adk.events import Event
+        from google.adk.memory import SqliteMemoryService
+        service = SqliteMemoryService(args[0])
+        user = dict(app_name="app", user_id="u")
+        print((await service.search_memory(**user, query="WORD")).memories[0].content.parts[0].text)
+        event = Event(author="user", message="their word")
+        await service.add_events_to_memory(**user, events=[event])
+        """,
+        tmp_path / "memory.db",
+    )
+    assert printed == "our word\n"
+    assert sorted(await found(service, "word")) == ["our word", "their word"]
+    await service.close()
