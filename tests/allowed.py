@@ -59,6 +59,12 @@ BROAD_EXCEPT = {
     "devui/runtime/sessions/copies.py:deep_copy": (
         "copying runs methods of users' classes, which raise what they like"
     ),
+    "devui/runtime/tools/load_artifacts_tool.py:LoadArtifactsTool._load": (
+        "users' functions; a file that cannot be prepared is left out of the request"
+    ),
+    "devui/runtime/tools/preload_memory_tool.py:PreloadMemoryTool.process_llm_request": (
+        "users' memory services; an agent that nobody asked to remember goes on without"
+    ),
     "devui/store/database.py:_run_one": (
         "an error belongs to the job's caller and not to the batch it was written with"
     ),

@@ -14,12 +14,14 @@ from typing import Any
 def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """A module-level `__getattr__` (PEP 562) for `package`.
 
-    `modules` tells, for each public name, the module inside the package that defines it.
+    `modules` tells, for each public name, the module inside the package that defines it, as
+    `module:attribute` where it has another name there.
     """
 
     def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        module, _, attribute = modules[name].partition(":")
+        return getattr(import_module(f"{package}.{module}"), attribute or name)
 
     return load

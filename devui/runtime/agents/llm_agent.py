@@ -9,8 +9,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from google.genai import types
-from google.genai.errors import APIError
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent_output import OutputSaver
@@ -18,12 +17,14 @@ from devui.runtime.agents.llm_agent_settings import check_config, check_tools, r
 from devui.runtime.callbacks import Callback, as_list
 from devui.runtime.calling import call
 from devui.runtime.events.event import Event
+from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.function_tool import FunctionTool
 
@@ -67,10 +68,16 @@ class LlmAgent(BaseAgent):
     include_contents: Literal["default", "none"] = "default"
     """`none`: the model sees the current turn only."""
     output_schema: Any = None
+    input_schema: type[BaseModel] | None = None
+    """What the agent takes when another agent calls it like a function."""
     """The shape of the answer: a pydantic model, a list of one, a type or a JSON schema."""
     output_key: str | None = None
     """The state key that keeps the answer."""
     before_model_callback: Any = None
+    planner: BasePlanner | None = None
+    """How the model thinks before it acts."""
+    code_executor: BaseCodeExecutor | None = None
+    """Runs the code that the model writes."""
     """Called with `callback_context` and `llm_request`; an LlmResponse stands for the model's."""
     after_model_callback: Any = None
     """Called with `callback_context` and `llm_response`, fragments too; may replace it."""

@@ -10,7 +10,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 
 _NOT_SUPPORTED = frozenset(
-    {"mode", "parallel_worker", "input_schema", "planner", "code_executor"}
+    {"mode", "parallel_worker"}
     | {"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "state_schema"}
 )
 _INSTEAD = {
@@ -66,7 +66,7 @@ def check_tools(tools: list[Any]) -> None:
     """
     for entry in tools:
         if isinstance(entry, BaseAgent):
-            reason = "is an agent; put it into `sub_agents` to transfer to it"
+            reason = "is an agent; put it into `sub_agents` to transfer to it, or into an AgentTool"
         elif not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
             reason = "cannot be called; give a function, a BaseTool or a BaseToolset"
         else:

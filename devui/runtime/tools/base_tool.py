@@ -1,7 +1,7 @@
 """`BaseTool`: something that an agent's model may call."""
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from google.genai import types
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it is mandatory
     """A tool: a declaration for the model, and what happens on a call (adk-runtime 8.1)."""
+
+    speaks_to_user: ClassVar[bool] = False
+    """With `skip_summarization` the result also stands in the event as a text to read."""
 
     def __init__(
         self,

@@ -7,29 +7,47 @@ from google.genai import types
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.tool_context import ToolContext
 
+_REASON = "transfer_reason"
 
-def transfer_to_agent(agent_name: str, tool_context: ToolContext) -> None:
+
+def transfer_to_agent(
+    agent_name: str, tool_context: ToolContext, *, transfer_reason: str = ""
+) -> None:
     """Hand the conversation over to another agent.
 
     Use it when another agent is better suited, by its description, to answer the user.
 
     Args:
         agent_name: The name of the agent that takes over.
+        transfer_reason: Why that agent is to take over.
     """
     tool_context.actions.transfer_to_agent = agent_name
+    tool_context.actions.transfer_reason = transfer_reason or None
 
 
 class TransferToAgentTool(FunctionTool):
     """`transfer_to_agent` that tells the model which names are valid (adk-runtime 6.6)."""
 
-    def __init__(self, agent_names: list[str]) -> None:
-        """Allow transfers to these agents."""
+    def __init__(self, agent_names: list[str], include_transfer_reason: bool = False) -> None:
+        """Allow transfers to these agents.
+
+        Args:
+            agent_names: Their names.
+            include_transfer_reason: Let the model say why, in `actions.transfer_reason`.
+        """
         super().__init__(transfer_to_agent)
         self._agent_names = agent_names
+        self._include_transfer_reason = include_transfer_reason
+        if not include_transfer_reason:
+            # Without the parameter, the description must not speak of it either.
+            self.description = self.description.partition(f"\n    {_REASON}:")[0]
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         declaration = super()._get_declaration()
         schema: dict[str, Any] = {**(declaration.parameters_json_schema or {})}
-        agent_name = {**schema["properties"]["agent_name"], "enum": self._agent_names}
-        schema["properties"] = {**schema["properties"], "agent_name": agent_name}
+        properties = dict(schema["properties"])
+        properties["agent_name"] = {**properties["agent_name"], "enum": self._agent_names}
+        if not self._include_transfer_reason:
+            del properties[_REASON]
+        schema["properties"] = properties
         return declaration.model_copy(update={"parameters_json_schema": schema})

@@ -13,13 +13,19 @@ from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids,
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
 from devui.runtime.flows.llm_flows.output_schema import structured_answer
-from devui.runtime.flows.llm_flows.processors import Processors
+from devui.runtime.flows.llm_flows.processors import (
+    Processors,
+    RequestProcessor,
+    ResponseProcessor,
+    agent_of,
+)
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.models.llm_response import LlmResponse
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +38,13 @@ class BaseLlmFlow:
     asked again (runtime seed).
     """
 
-    def __init__(self, request_processors: Processors) -> None:
+    def __init__(
+        self,
+        request_processors: Processors[RequestProcessor],
+        response_processors: Processors[ResponseProcessor] | None = None,
+    ) -> None:
         self.request_processors = request_processors
+        self.response_processors = response_processors or Processors[ResponseProcessor]()
 
     async def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
@@ -78,8 +89,13 @@ class BaseLlmFlow:
         actions = EventActions()
         made = ModelEvents(ctx, actions)
         call = ModelCall(ctx, llm_request, actions)
+        agent = agent_of(ctx)
+        wanted = [step for step in self.response_processors if step.wanted(agent)]
         async with aclosing(call.responses()) as responses:
             async for response in responses:
+                async with aclosing(_processed(ctx, response, wanted)) as events:
+                    async for before in events:
+                        yield before
                 event = made.event(response)
                 if event is None:
                     continue
@@ -90,6 +106,16 @@ class BaseLlmFlow:
                     yield answered
                 if executed.error is not None:
                     raise executed.error
+
+
+async def _processed(
+    ctx: InvocationContext, response: LlmResponse, steps: Sequence[ResponseProcessor]
+) -> AsyncGenerator[Event, None]:
+    """Let each step work on the response; what they yield goes before its event."""
+    for step in steps:
+        async with aclosing(step.run(ctx, response)) as events:
+            async for event in events:
+                yield event
 
 
 def _answers(ctx: InvocationContext, executed: Executed) -> list[Event]:

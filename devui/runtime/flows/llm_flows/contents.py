@@ -41,9 +41,7 @@ class Contents:
             contents = self._history(ctx, view).contents(events)
         context = ctx.run_config.model_input_context if ctx.run_config else None
         added = [*llm_request.contents, *(context or [])]
-        if added:
-            start = _start_of_user_turn(contents)
-            contents[start:start] = added
+        insert_before_user_turn(contents, added)
         llm_request.contents = contents
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
@@ -82,6 +80,12 @@ def _starts_turn(event: Event) -> bool:
     names = {call.name for call in event.get_function_calls()}
     names.update(response.name for response in event.get_function_responses())
     return _TRANSFER not in names
+
+
+def insert_before_user_turn(contents: list[types.Content], added: list[types.Content]) -> None:
+    """Put contents before the user's last words, or at the end if the user has said nothing."""
+    start = _start_of_user_turn(contents)
+    contents[start:start] = added
 
 
 def _start_of_user_turn(contents: Sequence[types.Content]) -> int:

@@ -76,7 +76,7 @@ def _event(
     ctx: InvocationContext, finished: Sequence[tuple[types.Part | None, ToolCall]]
 ) -> Event | None:
     """The event of the responses; None if there is nothing to say and nothing changed."""
-    parts = [part for part, _ in finished if part is not None]
+    parts = [each for part, call in finished for each in (part, call.spoken) if each is not None]
     actions = [
         call.actions if part is not None else _changes(call.actions) for part, call in finished
     ]

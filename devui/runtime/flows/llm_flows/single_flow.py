@@ -3,9 +3,14 @@
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.basic import basic
+from devui.runtime.flows.llm_flows.code_execution import (
+    code_execution,
+    code_execution_response,
+)
 from devui.runtime.flows.llm_flows.contents import contents
 from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
+from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_response
 from devui.runtime.flows.llm_flows.output_schema import output_schema
 from devui.runtime.flows.llm_flows.processors import Processors
 
@@ -15,5 +20,17 @@ class SingleFlow(BaseLlmFlow):
 
     def __init__(self) -> None:
         super().__init__(
-            Processors([basic, instructions, identity, contents(), output_schema, agent_tools])
+            Processors(
+                [
+                    basic,
+                    instructions,
+                    identity,
+                    contents(),
+                    nl_planning,
+                    code_execution,
+                    output_schema,
+                    agent_tools,
+                ]
+            ),
+            Processors([nl_planning_response, code_execution_response]),
         )

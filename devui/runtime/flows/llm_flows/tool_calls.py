@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -38,6 +39,8 @@ class ToolCall:
         # A callback may change the arguments; the event that holds the call must not change.
         self._args: dict[str, Any] = copy.deepcopy(call.args) if call.args else {}
         self._context = Context(ctx, function_call_id=call.id)
+        self.spoken: types.Part | None = None
+        """The result as text to read, if the tool speaks to the user and its answer is the last."""
 
     @property
     def actions(self) -> EventActions:
@@ -61,6 +64,7 @@ class ToolCall:
         result = result if replaced is None else replaced
         if tool.is_long_running and not result:
             return None
+        self.spoken = self._spoken(tool, result)
         return self._part(result)
 
     async def _run_unknown(self, tool: BaseTool) -> Any:
@@ -123,6 +127,12 @@ class ToolCall:
             tool_context=self._context,
             error=error,
         )
+
+    def _spoken(self, tool: BaseTool, result: Any) -> types.Part | None:
+        if not tool.speaks_to_user or not self.actions.skip_summarization or not result:
+            return None
+        text = result if isinstance(result, str) else json.dumps(_as_response(result))
+        return types.Part(text=text)
 
     def _part(self, result: Any) -> types.Part:
         # Built of values known to be right, so without google-genai's costly validation.

@@ -1,0 +1,52 @@
+"""`BaseCodeExecutor`: runs the code that a model writes (adk-runtime 10.5)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.code_executors.code_execution_utils import (
+        CodeExecutionInput,
+        CodeExecutionResult,
+    )
+
+
+class BaseCodeExecutor(BaseModel, ABC):
+    """Finds code in an agent's answers, runs it, and lets the model read the result."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    optimize_data_file: bool = False
+    """Not supported in this version."""
+    stateful: bool = False
+    """Whether the executions of a session go on from each other."""
+    error_retry_attempts: int = 2
+    """After so many failures in a row in one invocation, code is no longer run."""
+    code_block_delimiters: list[tuple[str, str]] = [
+        ("```tool_code\n", "\n```"),
+        ("```python\n", "\n```"),
+    ]
+    """Between which marks code stands in a text; the first pair is used to show it."""
+    execution_result_delimiters: tuple[str, str] = ("```tool_output\n", "\n```")
+    """Between which marks the model reads the result."""
+    timeout_seconds: int | None = None
+    """Seconds that one execution may take; None sets no limit."""
+
+    @model_validator(mode="after")
+    def _check_data_files(self) -> Self:
+        if self.optimize_data_file:
+            raise ValueError(
+                f"{type(self).__name__}: optimize_data_file is not supported in this version;"
+                " leave it out and give the agent a tool that reads the files."
+            )
+        return self
+
+    @abstractmethod
+    def execute_code(
+        self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
+    ) -> CodeExecutionResult:
+        """Run the code. Called in a thread, so it may take its time; may also be async."""

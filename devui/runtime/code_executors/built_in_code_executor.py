@@ -1,0 +1,38 @@
+"""`BuiltInCodeExecutor`: code that a Gemini model runs on its own side (adk-runtime 10.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+from devui.runtime.models.gemini_names import is_gemini
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.code_executors.code_execution_utils import (
+        CodeExecutionInput,
+        CodeExecutionResult,
+    )
+    from devui.runtime.models.llm_request import LlmRequest
+
+
+class BuiltInCodeExecutor(BaseCodeExecutor):
+    """Switches on the model's own code execution; images that it makes become artifacts."""
+
+    def execute_code(
+        self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
+    ) -> CodeExecutionResult:
+        """Never called: the model runs its code itself. Raises NotImplementedError."""
+        raise NotImplementedError("The model runs its code itself; there is nothing to run here.")
+
+    def process_llm_request(self, llm_request: LlmRequest) -> None:
+        """Switch code execution on; ValueError for models that are not Gemini's."""
+        if not is_gemini(llm_request.model):
+            raise ValueError(
+                "BuiltInCodeExecutor runs code inside Gemini models only, and"
+                f" {llm_request.model!r} is none. Use a Gemini model or another code executor."
+            )
+        tool = types.Tool(code_execution=types.ToolCodeExecution())
+        llm_request.config.tools = [*(llm_request.config.tools or []), tool]

@@ -1,0 +1,88 @@
+"""`UnsafeLocalCodeExecutor`: runs a model's code on this machine (adk-runtime 10.5)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Self
+
+from pydantic import model_validator
+
+from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.code_executors.code_execution_utils import CodeExecutionInput
+
+_KILL_GRACE = 5.0
+"""Seconds between the polite and the other signal."""
+
+
+class UnsafeLocalCodeExecutor(BaseCodeExecutor):
+    """Runs code in a Python process of its own, with all rights of this one.
+
+    Nothing shields this machine from the code: use it for agents you trust, or in a container.
+    The process starts in the current directory, finds the modules that this one finds, and is
+    ended with its children when its time is up. Only a failure counts as an error: warnings on
+    stderr of code that ran through are dropped.
+    """
+
+    timeout_seconds: int | None = 300
+    """Seconds that one execution may take; None sets no limit."""
+
+    @model_validator(mode="after")
+    def _check_stateful(self) -> Self:
+        if self.stateful:
+            raise ValueError(
+                "UnsafeLocalCodeExecutor starts a new process each time; it cannot be stateful."
+            )
+        return self
+
+    def execute_code(
+        self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
+    ) -> CodeExecutionResult:
+        """Run the code as a script and wait for its end."""
+        process = subprocess.Popen(
+            [sys.executable, "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            env=_environment(),
+            start_new_session=True,  # so that what the code starts can be ended with it
+        )
+        try:
+            out, error = process.communicate(code_execution_input.code, self.timeout_seconds)
+        except subprocess.TimeoutExpired:
+            out, error = _ended(process)
+            late = f"The code was ended after {self.timeout_seconds} seconds."
+            error = f"{error}\n{late}" if error else late
+            return CodeExecutionResult(stdout=out, stderr=error, exit_code=process.returncode)
+        status = process.returncode
+        failure = (error or f"The code ended with status {status}.") if status else ""
+        return CodeExecutionResult(stdout=out, stderr=failure, exit_code=status)
+
+
+def _environment() -> dict[str, str]:
+    modules = os.pathsep.join(path for path in sys.path if path)
+    return {**os.environ, "PYTHONPATH": modules, "PYTHONIOENCODING": "utf-8"}
+
+
+def _ended(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """End a process and its children; what they wrote until then."""
+    _signal(process, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_KILL_GRACE)
+    # A child that ignores the first signal would hold the pipes open for ever.
+    _signal(process, signal.SIGKILL)
+    return process.communicate()
+
+
+def _signal(process: subprocess.Popen[str], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

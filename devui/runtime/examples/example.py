@@ -1,0 +1,12 @@
+"""`Example`: one exchange to learn from (adk-runtime 8.8)."""
+
+from google.genai import types
+from pydantic import BaseModel
+
+
+class Example(BaseModel):
+    """What a user says, and what the model should make of it."""
+
+    input: types.Content
+    output: list[types.Content]
+    """The answer, with the tool calls and results on the way to it."""

@@ -1,0 +1,150 @@
+"""The agent's code executor at work on requests and answers (adk-runtime 7.2, 10.5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from datetime import datetime
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from devui.runtime.calling import call
+from devui.runtime.code_executors.built_in_code_executor import BuiltInCodeExecutor
+from devui.runtime.code_executors.code_execution_utils import (
+    CodeExecutionInput,
+    CodeExecutionResult,
+)
+from devui.runtime.code_executors.code_parts import as_plain_text, find_code, result_part
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.processors import (
+    RequestProcessor,
+    ResponseProcessor,
+    agent_of,
+)
+from devui.runtime.platform.time import get_time
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+
+_STATE_KEY = "_code_execution_context"
+_SESSION_KEY = "execution_session_id"
+
+
+async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    executor = agent_of(ctx).code_executor
+    if executor is None:
+        return
+    if isinstance(executor, BuiltInCodeExecutor):
+        executor.process_llm_request(llm_request)
+    llm_request.contents = [as_plain_text(content, executor) for content in llm_request.contents]
+
+
+def _has_executor(agent: LlmAgent) -> bool:
+    return agent.code_executor is not None
+
+
+async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenerator[Event, None]:
+    """Run the code of a whole answer; the events of code and result then stand for the answer."""
+    executor = agent_of(ctx).code_executor
+    if executor is None or response.partial or response.content is None:
+        return
+    if isinstance(executor, BuiltInCodeExecutor):
+        saved = await _save_images(ctx, response)
+        if saved.artifact_delta:
+            yield _event(ctx, None, saved)
+        return
+    if _failures(ctx) >= executor.error_retry_attempts:
+        return
+    found = find_code(response.content, executor.code_block_delimiters)
+    if found is None:
+        return
+    response.content = None
+    yield _event(ctx, found.content, EventActions())
+    execution_id = ctx.session.id if executor.stateful else None
+    result = await _run(executor, ctx, CodeExecutionInput(found.code, [], execution_id))
+    known = {_SESSION_KEY: execution_id} if execution_id else {}
+    actions = EventActions(state_delta={_STATE_KEY: known})
+    for file in result.output_files:
+        blob = types.Blob(data=file.data(), mime_type=file.mime_type)
+        await _save(ctx, file.name, blob, actions)
+    yield _event(ctx, types.Content(role="model", parts=[result_part(result)]), actions)
+
+
+async def _run(
+    executor: BaseCodeExecutor, ctx: InvocationContext, given: CodeExecutionInput
+) -> CodeExecutionResult:
+    result: CodeExecutionResult = await call(executor.execute_code, ctx, given)
+    return result
+
+
+def _failures(ctx: InvocationContext) -> int:
+    """How often in a row the agent's code has failed in this invocation, up to now."""
+    name, invocation_id = agent_of(ctx).name, ctx.invocation_id
+    recent = takewhile(lambda e: e.invocation_id == invocation_id, reversed(ctx.session.events))
+    outcomes = (
+        part.code_execution_result.outcome
+        for event in recent
+        if event.author == name and event.branch == ctx.branch and event.content
+        for part in event.content.parts or []
+        if part.code_execution_result
+    )
+    failed = types.Outcome.OUTCOME_FAILED
+    return sum(1 for _ in takewhile(lambda outcome: outcome == failed, outcomes))
+
+
+async def _save_images(ctx: InvocationContext, response: LlmResponse) -> EventActions:
+    """Save the images of an answer as artifacts, with notes in their places."""
+    actions = EventActions()
+    content = response.content
+    parts = []
+    for number, part in enumerate((content.parts if content else None) or []):
+        blob = part.inline_data
+        if blob is None or not (blob.mime_type or "").startswith("image/"):
+            parts.append(part)
+            continue
+        name = blob.display_name or _image_name(blob, number)
+        await _save(ctx, name, blob, actions)
+        parts.append(types.Part(text=f"Saved as artifact: {name}. "))
+    if content is not None and actions.artifact_delta:
+        response.content = content.model_copy(update={"parts": parts})
+    return actions
+
+
+def _image_name(blob: types.Blob, number: int) -> str:
+    made = datetime.fromtimestamp(get_time()).strftime("%Y%m%d_%H%M%S")
+    return f"{made}_{number}.{(blob.mime_type or '').partition('/')[2]}"
+
+
+async def _save(ctx: InvocationContext, name: str, blob: types.Blob, actions: EventActions) -> None:
+    if ctx.artifact_service is None:
+        raise ValueError(
+            f"The code of agent {agent_of(ctx).name!r} made the file {name!r}, and the Runner has"
+            " no artifact_service to keep it; give it one."
+        )
+    actions.artifact_delta[name] = await ctx.artifact_service.save_artifact(
+        app_name=ctx.app_name,
+        user_id=ctx.user_id,
+        session_id=ctx.session.id,
+        filename=name,
+        artifact=types.Part(inline_data=types.Blob(data=blob.data, mime_type=blob.mime_type)),
+    )
+
+
+def _event(ctx: InvocationContext, content: types.Content | None, actions: EventActions) -> Event:
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=agent_of(ctx).name,
+        branch=ctx.branch,
+        content=content,
+        actions=actions,
+    )
+
+
+code_execution = RequestProcessor("code_execution", prepare=_prepare)
+code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)

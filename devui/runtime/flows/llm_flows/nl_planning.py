@@ -1,0 +1,76 @@
+"""The agent's planner at work on requests and answers (adk-runtime 7.2, 10.5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.events.event import Event
+from devui.runtime.flows.llm_flows.processors import (
+    RequestProcessor,
+    ResponseProcessor,
+    agent_of,
+)
+from devui.runtime.planners.built_in_planner import BuiltInPlanner
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+
+
+async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+    planner = agent_of(ctx).planner
+    if planner is None:
+        return
+    if isinstance(planner, BuiltInPlanner):
+        planner.apply_thinking_config(llm_request)
+        return
+    instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
+    if instruction:
+        llm_request.append_instructions([instruction])
+    # Its own plan is what the model goes by, and models skip what is marked as a thought.
+    llm_request.contents = [_without_marks(content) for content in llm_request.contents]
+
+
+def _without_marks(content: types.Content) -> types.Content:
+    """The content with its thoughts as plain text; itself if there are none."""
+    parts = content.parts or []
+    if not any(part.thought for part in parts):
+        return content
+    plain = [part.model_copy(update={"thought": None}) for part in parts]
+    return content.model_copy(update={"parts": plain})
+
+
+def _reads_answers(agent: LlmAgent) -> bool:
+    """Whether the agent's planner does anything with answers."""
+    planner = agent.planner
+    ours = BuiltInPlanner.process_planning_response
+    return planner is not None and type(planner).process_planning_response is not ours
+
+
+async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenerator[Event, None]:
+    planner = agent_of(ctx).planner
+    content = response.content
+    if planner is None or content is None or not content.parts:
+        return
+    context = Context(ctx)
+    processed = planner.process_planning_response(context, content.parts)
+    if processed:
+        response.content = content.model_copy(update={"parts": processed})
+    if context.state.has_delta():
+        yield Event(
+            invocation_id=ctx.invocation_id,
+            author=agent_of(ctx).name,
+            branch=ctx.branch,
+            actions=context.actions,
+        )
+
+
+nl_planning = RequestProcessor("nl_planning", prepare=_prepare)
+nl_planning_response = ResponseProcessor("nl_planning", wanted=_reads_answers, run=_process)

@@ -1,0 +1,89 @@
+"""`PlanReActPlanner`: a plan first, then steps, then the answer (adk-runtime 10.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from google.genai import types
+
+from devui.runtime.planners.base_planner import BasePlanner
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.models.llm_request import LlmRequest
+
+PLANNING_TAG = "/*PLANNING*/"
+REPLANNING_TAG = "/*REPLANNING*/"
+REASONING_TAG = "/*REASONING*/"
+ACTION_TAG = "/*ACTION*/"
+FINAL_ANSWER_TAG = "/*FINAL_ANSWER*/"
+
+_THINKING_TAGS = (PLANNING_TAG, REASONING_TAG, ACTION_TAG, REPLANNING_TAG)
+
+_INSTRUCTION = f"""\
+Work in three stages, and write the tag of a stage before what belongs to it.
+
+1. {PLANNING_TAG} Before anything else, write a numbered plan: which of your tools you will use, \
+in which order, and what for. Plan for everything the user asks, with tools that you have.
+2. {ACTION_TAG} Carry out the plan by calling tools. Between the calls, under {REASONING_TAG}, \
+sum up what you know by now and say what comes next. When the plan does not work out, write a new \
+one under {REPLANNING_TAG} and follow that.
+3. {FINAL_ANSWER_TAG} End with one answer, in the form the user wants. If your tools and what you \
+know do not suffice, say why and ask for what is missing.
+
+Trust what tools return more than what you remember, and do not fetch again what the conversation \
+already holds. Use only the tools and parameters that are declared to you."""
+
+
+class PlanReActPlanner(BasePlanner):
+    """Makes any model plan, by instruction: what it writes under tags becomes thoughts.
+
+    What follows the last final-answer tag is the answer.
+    """
+
+    def build_planning_instruction(
+        self, readonly_context: ReadonlyContext, llm_request: LlmRequest
+    ) -> str:
+        """The instruction to plan, act and answer under tags."""
+        return _INSTRUCTION
+
+    def process_planning_response(
+        self, callback_context: Context, response_parts: list[types.Part]
+    ) -> list[types.Part] | None:
+        """Thoughts and answer apart, without tags; nothing after the first group of calls."""
+        index = next((i for i, part in enumerate(response_parts) if _calls(part)), None)
+        if index is None:
+            index = len(response_parts)
+        processed = [read for part in response_parts[:index] for read in _read(part)]
+        calls = takewhile(lambda part: part.function_call, response_parts[index:])
+        return [*processed, *calls]
+
+
+def _calls(part: types.Part) -> bool:
+    return bool(part.function_call and part.function_call.name)
+
+
+def _read(part: types.Part) -> Iterator[types.Part]:
+    """A part as thoughts and answer; calls without a name are left out."""
+    if part.function_call:
+        return
+    text = part.text or ""
+    thought, tag, answer = text.rpartition(FINAL_ANSWER_TAG)
+    if tag:
+        if thought := _untagged(thought):
+            yield types.Part(text=thought, thought=True)
+        if answer:
+            yield types.Part(text=answer)
+    elif text.startswith(_THINKING_TAGS):
+        yield part.model_copy(update={"text": _untagged(text), "thought": True})
+    else:
+        yield part
+
+
+def _untagged(text: str) -> str:
+    for tag in _THINKING_TAGS:
+        text = text.replace(tag, "")
+    return text

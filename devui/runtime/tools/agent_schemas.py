@@ -1,0 +1,81 @@
+"""What agents take and give when they are called like functions (adk-runtime 8.7)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.models.output_schema import json_schema
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+
+REQUEST = "request"
+
+# The fields are looked up by name: `LlmAgent`, which has them, stands above the tools.
+
+
+def input_schema(agent: BaseAgent) -> type[BaseModel] | None:
+    """The `input_schema` of the agent, or of the first one that a composite agent runs."""
+    fields = dict(agent)
+    if "input_schema" in fields:
+        found: type[BaseModel] | None = fields["input_schema"]
+        return found
+    return input_schema(agent.sub_agents[0]) if agent.sub_agents else None
+
+
+def output_schema(agent: BaseAgent) -> Any:
+    """The `output_schema` of the agent, or of the last one that a composite agent runs."""
+    fields = dict(agent)
+    if "output_schema" in fields:
+        return fields["output_schema"]
+    return output_schema(agent.sub_agents[-1]) if agent.sub_agents else None
+
+
+def declared(agent: BaseAgent, name: str) -> types.FunctionDeclaration:
+    """The agent as a function: with the fields of its input schema, or with a `request`."""
+    schema = input_schema(agent)
+    parameters = {
+        "type": "object",
+        "properties": {REQUEST: {"type": "string"}},
+        "required": [REQUEST],
+    }
+    return types.FunctionDeclaration(
+        name=name,
+        description=agent.description,
+        parameters_json_schema=json_schema(schema) if schema else parameters,
+    )
+
+
+def as_message(agent: BaseAgent, args: dict[str, Any]) -> types.Content:
+    """The arguments of a call as the message that the agent gets.
+
+    Raises:
+        ValueError: they do not fit the agent's input schema.
+    """
+    schema = input_schema(agent)
+    if schema is not None:
+        text = schema.model_validate(args).model_dump_json(exclude_none=True)
+    elif REQUEST in args:
+        text = str(args[REQUEST])
+    else:
+        text = json.dumps(args, ensure_ascii=False, sort_keys=True)
+    return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def as_text(content: types.Content | None) -> str:
+    """What a content tells, a line for each part: texts without thoughts, results, code."""
+    parts = (content.parts if content else None) or []
+    texts = [_part_text(part) for part in parts if not part.thought]
+    return "\n".join(text for text in texts if text)
+
+
+def _part_text(part: types.Part) -> str:
+    if part.text:
+        return part.text
+    if part.code_execution_result and part.code_execution_result.output:
+        return part.code_execution_result.output.rstrip("\n")
+    return (part.executable_code and part.executable_code.code) or ""

@@ -1,0 +1,185 @@
+"""`AgentTool`: an agent that is called like a function."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.models.output_schema import parsed
+from devui.runtime.runners import Runner
+from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.forwarding_artifact_service import ForwardingArtifactService
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+logger = logging.getLogger(__name__)
+
+_GROUNDING = "temp:_adk_grounding_metadata"
+_INTERNAL_STATE = "_adk"
+
+
+class AgentTool(BaseTool):
+    """Runs an agent in a session of its own and returns its last words (adk-runtime 8.7).
+
+    The agent sees the caller's state and artifacts but not the conversation. What it changes in
+    both becomes the caller's; its events are kept nowhere.
+    """
+
+    speaks_to_user = True
+
+    def __init__(
+        self,
+        agent: BaseAgent,
+        skip_summarization: bool = False,
+        *,
+        include_plugins: bool = True,
+        propagate_grounding_metadata: bool = False,
+    ) -> None:
+        """Make a tool with the name and the description of the agent.
+
+        Args:
+            agent: The agent. With an `input_schema` its fields are the tool's parameters,
+                otherwise there is one, `request`; with an `output_schema` the result is
+                checked against it.
+            skip_summarization: Its answer ends the turn; the caller's model is not asked again.
+            include_plugins: The caller's plugins see the agent's run too.
+            propagate_grounding_metadata: Keep the sources of the answer for this invocation,
+                under `temp:_adk_grounding_metadata`.
+        """
+        super().__init__(name=agent.name, description=agent.description)
+        self.agent = agent
+        self.skip_summarization = skip_summarization
+        self.include_plugins = include_plugins
+        self.propagate_grounding_metadata = propagate_grounding_metadata
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return declared(self.agent, self.name)
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Run the agent and return its last text, or the value that its output schema describes.
+
+        Raises ValueError for arguments or an answer that do not fit the agent's schemas, and
+        whatever the agent raises.
+        """
+        if self.skip_summarization:
+            tool_context.actions.skip_summarization = True
+        message = as_message(self.agent, args)
+        heard = await self._run(message, tool_context)
+        if heard.waiting:
+            tool_context.actions.skip_summarization = None
+            return self._cannot_wait(heard.waiting)
+        return self._result(heard, tool_context)
+
+    async def _run(self, message: types.Content, tool_context: Context) -> _Heard:
+        ctx = tool_context.get_invocation_context()
+        heard = _Heard()
+        async with self._runner(tool_context) as runner:
+            session = await runner.session_service.create_session(
+                app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
+            )
+            run = runner.run_async(
+                user_id=ctx.user_id,
+                session_id=session.id,
+                new_message=message,
+                run_config=_run_config(ctx),
+            )
+            async with aclosing(run) as events:
+                async for event in events:
+                    tool_context.state.update(event.actions.state_delta)
+                    heard.take(event)
+                    if ctx.is_aborted:
+                        break
+        return heard
+
+    def _runner(self, tool_context: Context) -> Runner:
+        ctx = tool_context.get_invocation_context()
+        artifacts = ctx.artifact_service
+        runner = Runner(
+            app_name=ctx.app_name,
+            agent=self.agent,
+            plugins=list(ctx.plugin_manager.plugins) if self.include_plugins else None,
+            artifact_service=(
+                ForwardingArtifactService(tool_context, artifacts) if artifacts else None
+            ),
+            session_service=InMemorySessionService(),
+            memory_service=InMemoryMemoryService(),
+            credential_service=ctx.credential_service,
+        )
+        # The plugins belong to the caller's Runner, which is still at work.
+        runner.plugin_manager.set_skip_closing_plugins(True)
+        return runner
+
+    def _result(self, heard: _Heard, tool_context: Context) -> Any:
+        text = as_text(heard.content)
+        if not text:
+            return heard.error or ""
+        if self.propagate_grounding_metadata and heard.grounding:
+            tool_context.state[_GROUNDING] = heard.grounding
+        schema = output_schema(self.agent)
+        if schema is None:
+            return text
+        try:
+            return parsed(schema, text)
+        except ValueError as error:
+            raise ValueError(
+                f"The answer of agent {self.agent.name!r}, called as a tool, does not fit its"
+                f" output_schema: {error}"
+            ) from error
+
+    def _cannot_wait(self, waiting: set[str]) -> str:
+        ids = ", ".join(sorted(waiting))
+        logger.warning(
+            "Agent %r waits for answers to the calls %s, and nobody can give them: an AgentTool's"
+            " session ends with the call. Put the agent into `sub_agents` if it is to wait.",
+            self.agent.name,
+            ids,
+        )
+        return (
+            f"Error: agent {self.agent.name!r} stopped to wait for an answer that a tool cannot"
+            f" get (open calls: {ids})."
+        )
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What came out of the agent's run so far."""
+
+    content: types.Content | None = None
+    error: str | None = None
+    grounding: types.GroundingMetadata | None = None
+    waiting: set[str] = field(default_factory=set)
+    """Long-running calls that have no response yet."""
+
+    def take(self, event: Event) -> None:
+        self.error = event.error_message or self.error
+        self.waiting |= event.long_running_tool_ids or set()
+        if event.content is not None:
+            self.content = event.content
+            self.grounding = event.grounding_metadata
+            self.waiting -= {response.id or "" for response in event.get_function_responses()}
+
+
+def _shared_state(tool_context: Context) -> dict[str, Any]:
+    """The caller's state, without what is the runtime's own."""
+    state = tool_context.state.to_dict()
+    return {key: value for key, value in state.items() if not key.startswith(_INTERNAL_STATE)}
+
+
+def _run_config(ctx: InvocationContext) -> RunConfig | None:
+    """The caller's settings; but nobody sees fragments, so the answers come whole."""
+    config = ctx.run_config
+    if config is None or config.streaming_mode is StreamingMode.NONE:
+        return config
+    return config.model_copy(update={"streaming_mode": StreamingMode.NONE})

@@ -1,0 +1,116 @@
+"""`load_artifacts`: lets a model look into the session's files (adk-runtime 8.8)."""
+
+import json
+import logging
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.calling import call
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.tool_context import ToolContext
+
+__all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
+
+logger = logging.getLogger(__name__)
+
+_NAME = "load_artifacts"
+_NAMES = "artifact_names"
+_USER = "user:"
+_INSTRUCTION = (
+    "These files (artifacts) are there: {names}. Before you answer a question about one of them,"
+    f" call `{_NAME}` with its name, also if you have seen it before: its content is shown for one"
+    " request only."
+)
+
+ProcessArtifact = Callable[[types.Part, str], Any]
+
+
+class LoadArtifactsTool(BaseTool):
+    """Tells the model which files there are, and shows it those that it asks for.
+
+    The content goes into the request that follows the call and never into the history.
+    """
+
+    def __init__(self, *, process_artifact: ProcessArtifact | None = None) -> None:
+        """Make the tool.
+
+        Args:
+            process_artifact: Called with a file and its name, sync or async; returns the part
+                that the model gets, or None for none. By default types that models do not take
+                become text.
+        """
+        super().__init__(
+            name=_NAME,
+            description=(
+                "Look into files of this session, for example such as the user has uploaded."
+            ),
+        )
+        self._process_artifact = process_artifact or as_safe_part_for_llm
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema={
+                "type": "object",
+                "properties": {_NAMES: {"type": "array", "items": {"type": "string"}}},
+            },
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Note which files the next request is to show."""
+        return {
+            _NAMES: args.get(_NAMES, []),
+            "status": (
+                "The contents are shown in the next request, and only there. Call this again to"
+                " see them later."
+            ),
+        }
+
+    async def process_llm_request(
+        self, *, tool_context: ToolContext, llm_request: LlmRequest
+    ) -> None:
+        """Declare the tool, list the files, and show those that the model has just asked for."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        available = await tool_context.list_artifacts()
+        if not available:
+            return
+        llm_request.append_instructions([_INSTRUCTION.format(names=json.dumps(available))])
+        for wanted in list(_requested(llm_request)):
+            part = await self._load(wanted, available, tool_context)
+            if part is not None:
+                label = types.Part(text=f"Artifact {wanted} is:")
+                llm_request.contents.append(types.Content(role="user", parts=[label, part]))
+
+    async def _load(
+        self, wanted: str, available: Collection[str], tool_context: ToolContext
+    ) -> types.Part | None:
+        # A model may write any name; only those that were listed for this session are loaded.
+        name = next((each for each in (wanted, f"{_USER}{wanted}") if each in available), None)
+        artifact = await tool_context.load_artifact(name) if name else None
+        if artifact is None or name is None:
+            logger.warning("The model asked for the artifact %r, which is not there.", wanted)
+            return None
+        try:
+            part: types.Part | None = await call(self._process_artifact, artifact, name)
+        except Exception:
+            logger.exception("Artifact %r could not be prepared for the model.", name)
+            return None
+        return part
+
+
+def _requested(llm_request: LlmRequest) -> Iterator[str]:
+    """The names in the responses of this tool that the request ends with."""
+    last = llm_request.contents[-1] if llm_request.contents else None
+    for part in (last.parts if last else None) or []:
+        response = part.function_response
+        names = (response.response or {}).get(_NAMES) if response else None
+        if response and response.name == _NAME and isinstance(names, list):
+            yield from (name for name in names if isinstance(name, str))
+
+
+load_artifacts_tool = LoadArtifactsTool()
