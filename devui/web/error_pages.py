@@ -124,7 +124,6 @@ class ErrorAnswers:
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         title = _TITLES.get(status) or HTTPStatus(status).phrase
-        detail = detail[:1].upper() + detail[1:]
         asked_by = HtmxRequest.read(request.headers)
         if asked_by and not asked_by.restores:
             notice = ErrorNotice(title, detail, error_id)
