@@ -80,7 +80,9 @@ def _name(target: Callable[..., Any]) -> str:
 
 
 def _doc(target: Callable[..., Any]) -> str:
-    """The docstring; of a callable object, its own or else that of `__call__`."""
+    """The docstring; of a callable object, its own or else that of its class's `__call__`."""
+    if inspect.isroutine(target):  # type(target).__call__ is Python's own then, and says nothing
+        return target.__doc__ or ""
     return target.__doc__ or getattr(type(target).__call__, "__doc__", None) or ""
 
 
