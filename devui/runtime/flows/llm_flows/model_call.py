@@ -65,7 +65,7 @@ class ModelCall:
                 except StopAsyncIteration:
                     return
                 except Exception as error:  # noqa: BLE001  callbacks may answer for any error
-                    yield await self._recovered(error)
+                    yield self._checked(await self._after(await self._recovered(error)))
                     return
                 yield self._checked(await self._after(answer))
 
