@@ -186,7 +186,7 @@ def test_a_late_response_at_the_end_stands_right_after_its_call():
     ]
 
 
-def test_an_older_late_response_replaces_the_interim_one_and_what_was_said_of_it():
+def test_an_older_late_response_replaces_the_interim_one():
     events = [
         waiting(invocation_id="1"),
         responded(response_part("approve", "adk-1", result="pending"), invocation_id="1"),
@@ -201,7 +201,24 @@ def test_an_older_late_response_replaces_the_interim_one_and_what_was_said_of_it
     assert seen(*events) == [
         ("model", ["approve()"]),
         ("user", ["approve={'result': 'yes'}"]),
+        ("model", ["It is pending."]),
         ("user", ["hm"]),
+        ("model", ["Approved."]),
+    ]
+
+
+def test_what_was_said_of_a_tools_progress_goes_when_the_tool_went_on():
+    events = [
+        waiting(invocation_id="1"),
+        responded(response_part("approve", "adk-1", result="half"), invocation_id="1"),
+        model("It is half done.", invocation_id="1"),
+        responded(response_part("approve", "adk-1", result="done"), invocation_id="1"),
+        model("Approved.", invocation_id="1"),
+    ]
+
+    assert seen(*events) == [
+        ("model", ["approve()"]),
+        ("user", ["approve={'result': 'done'}"]),
         ("model", ["Approved."]),
     ]
 

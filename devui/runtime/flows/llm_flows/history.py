@@ -106,6 +106,7 @@ class History:
             calls=calls,
             responses=responses,
             long_running=frozenset(event.long_running_tool_ids or ()),
+            answered_by=None if _asks(event) else event.author,
         )
 
     def _foreign_author(self, event: Event, responses: tuple[str, ...]) -> str | None:
@@ -120,6 +121,12 @@ class History:
 def _arranged(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
     contents, may_change = arrange(entries)
     return [without_client_ids(content) for content in contents], not may_change
+
+
+def _asks(event: Event) -> bool:
+    """Whether its responses only say that a human is asked first."""
+    actions = event.actions
+    return bool(actions.requested_tool_confirmations or actions.requested_auth_configs)
 
 
 def _ids(ids: Iterable[str | None]) -> tuple[str, ...]:

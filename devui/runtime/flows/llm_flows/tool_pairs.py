@@ -24,6 +24,8 @@ class Entry:
     calls: tuple[str, ...] = ()
     responses: tuple[str, ...] = ()
     long_running: frozenset[str] = frozenset()
+    answered_by: str | None = None
+    """Who gave the responses; None if they only ask for a confirmation or a credential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +91,31 @@ def _before_late_response(entries: Sequence[Entry], responses: Sequence[_Respons
 
 
 def _outdated_comments(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
-    """The agent's texts between an interim response and the one that replaced it."""
-    first: dict[tuple[int, str], int] = {}
+    """The agent's texts between two responses with which a tool told of its progress."""
+    latest: dict[tuple[int, str], int] = {}
     outdated: set[int] = set()
     for each in responses:
-        start = first.setdefault((each.called_at, each.call_id), each.given_at)
-        outdated.update(
-            index
-            for index in range(start + 1, each.given_at)
-            if entries[index].own
-            and not entries[index].calls
-            and entries[index].invocation_id == entries[start].invocation_id
-        )
+        start = latest.get((each.called_at, each.call_id), each.given_at)
+        latest[each.called_at, each.call_id] = each.given_at
+        between = range(start + 1, each.given_at)
+        if _replaces(entries[start], entries[each.given_at]) and all(
+            _is_comment(entries[index], entries[start].invocation_id) for index in between
+        ):
+            outdated.update(between)
     return outdated
+
+
+def _replaces(interim: Entry, later: Entry) -> bool:
+    """Whether a tool has gone on by itself; what a human adds makes no comment outdated."""
+    return (
+        interim.answered_by is not None
+        and interim.answered_by == later.answered_by
+        and interim.invocation_id == later.invocation_id
+    )
+
+
+def _is_comment(entry: Entry, invocation_id: str) -> bool:
+    return entry.own and not entry.calls and entry.invocation_id == invocation_id
 
 
 def _with_answers(entry: Entry, given: dict[str, types.Part | None]) -> list[types.Content]:
