@@ -96,7 +96,12 @@ def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
     chromium = tmp_path / "chromium"
     chromium.write_text("#!/bin/sh\n")
     chromium.chmod(0o755)
-    environment = {**os.environ, "CALLS": str(checkout.log), "DEVUI_CHROMIUM": str(chromium)}
+    environment = {
+        **os.environ,
+        "CALLS": str(checkout.log),
+        "DEVUI_CHROMIUM": str(chromium),
+        "DEVUI_ADK_PYTHON": str(chromium),
+    }
     script = checkout.folder / "scripts" / "test"
     subprocess.run([script, "-k", "one"], env=environment, check=True, capture_output=True)
     calls = checkout.log.read_text().splitlines()

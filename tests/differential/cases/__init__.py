@@ -1,0 +1,14 @@
+"""All cases; importing this module fills the list."""
+
+from tests.differential.case import CASES
+from tests.differential.cases import (
+    callbacks,
+    instructions,
+    state,
+    text,
+    tools,
+    transfers,
+    workflows,
+)
+
+__all__ = ["CASES", "callbacks", "instructions", "state", "text", "tools", "transfers", "workflows"]

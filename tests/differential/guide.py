@@ -1,0 +1,57 @@
+"""Writes docs/guide/adk-differences.md from the cases.
+
+python -m tests.differential.guide > docs/guide/adk-differences.md
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+
+from tests.differential.case import Difference
+from tests.differential.cases import CASES
+from tests.differential.normal import EVERYWHERE
+from tests.source import ROOT
+
+GUIDE = ROOT / "docs" / "guide" / "adk-differences.md"
+
+_HEAD = """\
+# Differences from google-adk
+
+Agents that import `devui.runtime` in place of `google.adk` behave as with google-adk 2.13.0. Tests
+play {count} cases on both and compare every event, every request to a model and the session in the
+end. They differ only as told here, and each time on purpose. This page is made from those cases.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    return "\n".join([_HEAD.format(count=len(CASES)), *_everywhere(), *_in_cases()]) + "\n"
+
+
+def _everywhere() -> Iterator[str]:
+    yield "## Everywhere\n"
+    for difference in EVERYWHERE:
+        yield from _told(difference)
+
+
+def _in_cases() -> Iterator[str]:
+    yield "## In these cases\n"
+    shown_by: dict[Difference, list[str]] = {}
+    for case in CASES.values():
+        if case.differs is not None:
+            shown_by.setdefault(case.differs, []).append(case.name)
+    for difference, names in sorted(shown_by.items(), key=lambda item: item[0].topic):
+        yield from _told(difference, names)
+
+
+def _told(difference: Difference, names: Iterable[str] = ()) -> Iterator[str]:
+    yield f"### {difference.topic}\n"
+    yield f"- **devui**: {difference.here}"
+    yield f"- **google-adk**: {difference.there}"
+    yield f"- **Why**: {difference.why}"
+    if names:
+        yield f"- **Shown by**: {'; '.join(names)}"
+    yield ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -1,0 +1,84 @@
+"""The public names of an agent runtime, whichever of the two it is."""
+
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from google.genai import types
+
+_WHERE = {
+    "agents.base_agent": "BaseAgent BaseAgentState",
+    "agents.callback_context": "CallbackContext",
+    "agents.llm_agent": "Agent LlmAgent",
+    "agents.loop_agent": "LoopAgent",
+    "agents.parallel_agent": "ParallelAgent",
+    "agents.run_config": "RunConfig StreamingMode",
+    "agents.sequential_agent": "SequentialAgent",
+    "apps.app": "App ResumabilityConfig",
+    "artifacts.in_memory_artifact_service": "InMemoryArtifactService",
+    "events.event": "Event",
+    "events.event_actions": "EventActions",
+    "memory.in_memory_memory_service": "InMemoryMemoryService",
+    "models.base_llm": "BaseLlm LlmCapabilities",
+    "models.llm_request": "LlmRequest",
+    "models.llm_response": "LlmResponse",
+    "plugins.base_plugin": "BasePlugin",
+    "runners": "InMemoryRunner Runner",
+    "sessions.base_session_service": "GetSessionConfig",
+    "sessions.in_memory_session_service": "InMemorySessionService",
+    "sessions.state": "State",
+    "tools.base_tool": "BaseTool",
+    "tools.base_toolset": "BaseToolset",
+    "tools.exit_loop_tool": "exit_loop",
+    "tools.function_tool": "FunctionTool",
+    "tools.long_running_tool": "LongRunningFunctionTool",
+    "tools.tool_context": "ToolContext",
+    "tools.transfer_to_agent_tool": "transfer_to_agent",
+    "utils.instructions_utils": "inject_session_state",
+}
+_MODULES = {name: module for module, names in _WHERE.items() for name in names.split()}
+
+
+class Namespace:
+    """Names as attributes: `ns.LlmAgent` is the class that agent authors import."""
+
+    types = types
+
+    def __init__(self, root: str) -> None:
+        """Look names up below the package `root`: `devui.runtime` or `google.adk`."""
+        self.root = root
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"{name}: say in namespace.py which module has it")
+        return getattr(import_module(f"{self.root}.{_MODULES[name]}"), name)
+
+    @cached_property
+    def Custom(self) -> type:  # noqa: N802
+        """An agent whose behaviour is a function of its context."""
+
+        class Custom(self.BaseAgent):
+            body: Any = None
+
+            async def _run_async_impl(self, ctx):
+                async for event in self.body(ctx):
+                    yield event
+
+        return Custom
+
+    def content(self, text: str, role: str = "model") -> types.Content:
+        """A content of one text."""
+        return types.Content(role=role, parts=[types.Part(text=text)])
+
+    def response(self, text: str, **fields: Any) -> Any:
+        """A model's answer of one text."""
+        return self.LlmResponse(content=self.content(text), **fields)
+
+    def event(self, author: str, text: str | None = None, **fields: Any) -> Any:
+        """An event of a custom agent."""
+        content = self.content(text) if text is not None else None
+        return self.Event(author=author, content=content, **fields)
+
+    def actions(self, **fields: Any) -> Any:
+        """What an event changes."""
+        return self.EventActions(**fields)

@@ -1,0 +1,192 @@
+"""What two runtimes may name and word differently is made the same; the rest stays as it is.
+
+The rules of this module are themselves differences that agent authors should know: EVERYWHERE
+lists them for the guide.
+"""
+
+import json
+import re
+from typing import Any
+
+from tests.differential.case import Case, Difference
+
+Json = Any
+
+_ID = re.compile(r"(adk-|e-|)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_QUOTED = re.compile(r"<<<BEGIN_(\w+)>>>\n(.*?)\n<<<END_\w+>>>", re.DOTALL)
+_SAVED = re.compile(r"artifact_e-[0-9a-f-]+_\d+")
+_FROM_CASES = re.compile(r"boom[\w ]*")
+_AUTHOR = re.compile(r"\[(\w+)\]")
+_OURS = ("transfer_to_agent", "set_model_response", "exit_loop")
+"""Tools that come with the runtime, each described in its own words."""
+
+EVERYWHERE = (
+    Difference(
+        "Streamed fragments",
+        here="A partial event has no actions, and its function calls have no made-up ids and are"
+        " never marked as long-running. It is never a final response.",
+        there="Partial events share their actions with the whole answer, so changes of state show"
+        " up in them later; a call in a fragment has another id than in the whole answer.",
+        why="Fragments are for showing and are never committed (events seed). What counts is the"
+        " whole answer, which has the same id.",
+    ),
+    Difference(
+        "Places in a workflow graph",
+        here="`node_info.path` of an event is empty.",
+        there="Agents with a model fill it with a path such as `root@1/sub@1`.",
+        why="There is no workflow graph here; `branch` and `author` say where an event is from.",
+    ),
+    Difference(
+        "Wording",
+        here="Error messages, preambles of quoted agents, the identity and transfer instructions"
+        " and the descriptions of built-in tools are worded here, and say what to do.",
+        there="They are worded differently, with the same meaning and in the same places.",
+        why="Nothing was copied. Code should look at error codes, types and tool names.",
+    ),
+)
+
+
+def normalised(record: Json, case: Case) -> Json:
+    """The record of a case, ready to be compared."""
+    plain = json.loads(json.dumps(record, sort_keys=True, default=repr))
+    for run in plain["runs"]:
+        run["events"] = [_event(event) for event in run["events"]]
+        if run["error"]:
+            run["error"]["message"] = _wording(run["error"]["message"])
+    for session in plain["sessions"].values():
+        session["events"] = [_event(event) for event in session["events"]]
+    plain["requests"] = [_request(request) for request in plain["requests"]]
+    if case.unordered:
+        plain = _ordered(plain)
+    return _with_counted_ids(plain)
+
+
+def _event(event: Json) -> Json:
+    event = {key: value for key, value in event.items() if key not in {"timestamp", "nodeInfo"}}
+    if "errorMessage" in event:
+        event["errorMessage"] = _wording(event["errorMessage"])
+    if "content" in event:
+        event["content"] = _content(event["content"])
+    return _fragment(event) if event.get("partial") else event
+
+
+def _fragment(event: Json) -> Json:
+    """A fragment by what it says; for the rest see EVERYWHERE."""
+    event.pop("actions", None)
+    event.pop("longRunningToolIds", None)
+    event.pop("final", None)
+    for part in (event.get("content") or {}).get("parts") or []:
+        part.get("functionCall", {}).pop("id", None)
+    return event
+
+
+def _content(content: Json) -> Json:
+    return content | {"parts": [_part(part) for part in content.get("parts") or []]}
+
+
+def _part(part: Json) -> Json:
+    if saved := _SAVED.search(part.get("text") or ""):
+        return part | {"text": saved[0]}
+    response = part.get("functionResponse")
+    if response and isinstance(response.get("response"), dict) and "error" in response["response"]:
+        told = response["response"] | {"error": _wording(response["response"]["error"])}
+        return part | {"functionResponse": response | {"response": told}}
+    return part
+
+
+def _wording(text: Json) -> Json:
+    """Of a text the words that come from the case; that there are others is compared too."""
+    if not isinstance(text, str):
+        return text
+    said = _FROM_CASES.findall(text)
+    return " | ".join(said) if said else "<worded>" if text else ""
+
+
+def _request(request: Json) -> Json:
+    label, stream, contents, config = request
+    tools = [
+        declaration
+        for tool in config.pop("tools", None) or []
+        for declaration in tool.get("functionDeclarations") or [tool]
+    ]
+    instruction = config.pop("systemInstruction", "")
+    config.pop("labels", None)
+    return {
+        "model": label,
+        "stream": stream,
+        "contents": [_quoted(_content(content)) for content in contents],
+        "tools": [_tool(tool) for tool in tools],
+        "told": [piece for piece in instruction.split("\n\n") if piece.startswith("Case:")],
+        "config": config,
+    }
+
+
+def _tool(tool: Json) -> Json:
+    if tool.get("name") in _OURS:
+        return tool["name"]
+    said, note, _ = tool.get("description", "").partition("\n\nNOTE:")
+    return tool | {"description": f"{said}{note}"}
+
+
+def _quoted(content: Json) -> Json:
+    """Another agent's content by what is quoted; who it is must be told, how is not compared."""
+    parts = content["parts"]
+    if not any(_QUOTED.search(part.get("text") or "") for part in parts):
+        return content
+    made = []
+    for part in parts:
+        found = _QUOTED.search(part.get("text") or "")
+        if found:
+            before = part["text"][: found.start()]
+            made.append({"quoted": found[2], "as": found[1], "by": _AUTHOR.findall(before)})
+        elif "text" not in part:
+            made.append(part)
+    return {"role": content["role"], "parts": made}
+
+
+def _ordered(record: Json) -> Json:
+    """Events by branch and author, requests by model; in the order given within each."""
+    lists = [record, *record["runs"], *record["sessions"].values()]
+    for holder in lists:
+        if "events" in holder:
+            holder["events"].sort(key=lambda e: (e.get("branch") or "", e.get("author") or ""))
+    record["requests"].sort(key=lambda request: request["model"])
+    return record
+
+
+def _with_counted_ids(record: Json) -> Json:
+    """Each made-up id as its kind and the order in which it first appears."""
+    known: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        return known.setdefault(match[0], f"<{match[1]}id {len(known) + 1}>")
+
+    return json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
+
+
+def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:
+    """Where two records differ, one line each."""
+    if type(ours) is not type(theirs):
+        return [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
+    if isinstance(ours, dict):
+        found = []
+        for key in sorted(ours.keys() | theirs.keys()):
+            if key not in ours or key not in theirs:
+                where, held = ("here", ours) if key in ours else ("there", theirs)
+                found.append(f"{path}.{key}: only {where}: {_short(held[key])}")
+            else:
+                found.extend(differences(ours[key], theirs[key], f"{path}.{key}"))
+        return found
+    if isinstance(ours, list):
+        found = []
+        if len(ours) != len(theirs):
+            found.append(f"{path}: here {len(ours)} items, there {len(theirs)}")
+        for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+            found.extend(differences(one, other, f"{path}[{index}]"))
+        return found
+    return [] if ours == theirs else [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 300 else f"{text[:300]}…"

@@ -1,0 +1,36 @@
+"""Plays cases on one runtime and writes their records as JSON.
+
+python -m tests.differential.perform google.adk            all cases
+python -m tests.differential.perform devui.runtime NAME    those whose names contain NAME
+"""
+
+import asyncio
+import json
+import logging
+import sys
+import traceback
+
+from tests.differential.cases import CASES
+from tests.differential.normal import Json, normalised
+from tests.differential.stage import perform
+
+
+def played(root: str, name: str) -> Json:
+    """The normalised record of a case, or the traceback of what went wrong with playing it."""
+    case = CASES[name]
+    try:
+        return normalised(asyncio.run(perform(root, case.play)), case)
+    except Exception:  # noqa: BLE001  one case must not spoil the others
+        return {"broken": traceback.format_exc()}
+
+
+def main() -> None:
+    """Play what the command line names."""
+    root, *parts = sys.argv[1:]
+    logging.disable()
+    names = [name for name in CASES if not parts or any(part in name for part in parts)]
+    json.dump({name: played(root, name) for name in names}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

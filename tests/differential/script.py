@@ -1,0 +1,136 @@
+"""A model whose answers stand in a table, made for either runtime."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+
+from tests.differential.namespace import Namespace
+
+
+class Boom(Exception):
+    """What the code of cases raises."""
+
+
+@dataclass(frozen=True)
+class Say:
+    """A text; streamed, it comes in as many fragments as there are chunks."""
+
+    text: str
+    chunks: int = 1
+    thought: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function call."""
+
+    name: str
+    args: dict[str, Any] = field(default_factory=dict)
+    id: str | None = None
+
+
+@dataclass(frozen=True)
+class Error:
+    """An error response."""
+
+    code: str = "SCRIPTED"
+
+
+@dataclass(frozen=True)
+class Raise:
+    """An exception of the model."""
+
+    message: str = "boom"
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A response given by its fields."""
+
+    fields: dict[str, Any]
+
+
+Step = Say | Call | Error | Raise | Raw
+Answer = Step | str | Sequence["Step | str"]
+
+
+def call(name: str, **args: Any) -> Call:
+    """A function call, its arguments given by name."""
+    return Call(name, args)
+
+
+def transfer(name: str) -> Call:
+    """The call that hands over to another agent."""
+    return Call("transfer_to_agent", {"agent_name": name})
+
+
+def steps(answer: Answer) -> list[Step]:
+    """An answer as steps; a bare text says itself."""
+    several = [answer] if isinstance(answer, str | Step) else answer
+    return [Say(step) if isinstance(step, str) else step for step in several]
+
+
+def part(step: Say | Call) -> types.Part:
+    """The part of a content that a step is."""
+    if isinstance(step, Say):
+        return types.Part(text=step.text, thought=step.thought or None)
+    made = types.FunctionCall(id=step.id, name=step.name, args=step.args)
+    return types.Part(function_call=made)
+
+
+def fragments(step: Say | Call) -> list[types.Part]:
+    """The pieces in which a step is streamed."""
+    if isinstance(step, Call):
+        return [part(step)]
+    size = -(-len(step.text) // step.chunks) or 1
+    texts = [step.text[i : i + size] for i in range(0, len(step.text), size)]
+    return [types.Part(text=text, thought=step.thought or None) for text in texts]
+
+
+def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
+    """What the model yields: fragments if it streams, then the whole answer or an exception."""
+    only = answer[0] if answer else None
+    if isinstance(only, Raw):
+        return [ns.LlmResponse(**only.fields)]
+    said = [step for step in answer if isinstance(step, Say | Call)]
+    made: list[Any] = []
+    if stream:
+        pieces = [piece for step in said for piece in fragments(step)]
+        made = [
+            ns.LlmResponse(content=types.Content(role="model", parts=[piece]), partial=True)
+            for piece in pieces
+        ]
+    for step in answer:
+        if isinstance(step, Raise):
+            return [*made, Boom(step.message)]
+        if isinstance(step, Error):
+            return [*made, ns.LlmResponse(error_code=step.code, error_message="boom")]
+    whole = types.Content(role="model", parts=[part(step) for step in said])
+    return [*made, ns.LlmResponse(content=whole, finish_reason=types.FinishReason.STOP)]
+
+
+def scripted(ns: Namespace, label: str, answers: Sequence[Answer], heard: list[Any]) -> Any:
+    """A model that gives its answers one after the other, and records what it is asked."""
+    left = [steps(answer) for answer in answers]
+
+    class Scripted(ns.BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            heard.append((label, stream, *_snapshot(llm_request)))
+            answer = left.pop(0) if left else [Say("Nothing more.")]
+            for response in responses(ns, answer, stream):
+                if isinstance(response, Exception):
+                    raise response
+                yield response
+
+    return Scripted(model="scripted")
+
+
+def _snapshot(request: Any) -> tuple[Any, Any]:
+    contents = [_dump(content) for content in request.contents]
+    return contents, _dump(request.config)
+
+
+def _dump(model: Any) -> Any:
+    return model.model_dump(mode="json", exclude_none=True, by_alias=True, serialize_as_any=True)

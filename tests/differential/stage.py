@@ -1,0 +1,175 @@
+"""Plays one case on one runtime and writes down all that can be seen of it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+from google.genai import types
+from pydantic_core import PydanticSerializationError
+
+from tests.differential.namespace import Namespace
+from tests.differential.script import Answer, scripted
+
+WHO = {"user_id": "u", "session_id": "s"}
+Message = str | types.Content | list[types.Part] | None
+
+
+class Stage:
+    """An app with one session; what is done with it is recorded."""
+
+    def __init__(self, root: str) -> None:
+        self.ns = Namespace(root)
+        self.requests: list[Any] = []
+        self.notes: list[Any] = []
+        self.runs: list[dict[str, Any]] = []
+        self.runner: Any = None
+        self.events: list[Any] = []
+        """The events of all runs, as they were yielded."""
+
+    # Building
+
+    def model(self, *answers: Answer, label: str = "model") -> Any:
+        """A model with these answers."""
+        return scripted(self.ns, label, answers, self.requests)
+
+    def agent(self, name: str = "agent", *answers: Answer, **fields: Any) -> Any:
+        """An agent whose model has these answers."""
+        fields.setdefault("model", self.model(*answers, label=name))
+        return self.ns.LlmAgent(name=name, **fields)
+
+    def custom(self, name: str, body: Callable[[Any], AsyncGenerator[Any, None]]) -> Any:
+        """An agent that is a function."""
+        return self.ns.Custom(name=name, body=body)
+
+    def speaker(self, name: str, *texts: str, **actions: Any) -> Any:
+        """An agent that says these texts, the last one with these actions."""
+
+        async def body(ctx):
+            for index, text in enumerate(texts, 1):
+                made = self.ns.actions(**(actions if index == len(texts) else {}))
+                yield self.ns.event(
+                    name,
+                    text,
+                    actions=made,
+                    invocation_id=ctx.invocation_id,
+                    branch=ctx.branch,
+                )
+
+        return self.custom(name, body)
+
+    async def open(
+        self,
+        root: Any,
+        *,
+        state: dict[str, Any] | None = None,
+        plugins: Any = (),
+        resumable: bool = False,
+        services: dict[str, Any] | None = None,
+    ) -> "Stage":
+        """Put the agent on the stage and begin its session."""
+        config = self.ns.ResumabilityConfig(is_resumable=True) if resumable else None
+        app = self.ns.App(
+            name="app", root_agent=root, plugins=list(plugins), resumability_config=config
+        )
+        given = {
+            "session_service": self.ns.InMemorySessionService(),
+            "artifact_service": self.ns.InMemoryArtifactService(),
+            "memory_service": self.ns.InMemoryMemoryService(),
+        } | (services or {})
+        self.runner = self.ns.Runner(app=app, **given)
+        await self.new_session("s", state)
+        return self
+
+    async def new_session(self, session: str, state: dict[str, Any] | None = None) -> None:
+        """Begin one more session."""
+        await self.runner.session_service.create_session(
+            app_name="app", user_id="u", session_id=session, state=state
+        )
+
+    # Playing
+
+    async def say(self, message: Message = "go", *, session: str = "s", **how: Any) -> list[Any]:
+        """Run one invocation and record its events, and what it raised."""
+        run: dict[str, Any] = {"events": [], "error": None}
+        self.runs.append(run)
+        first = len(self.events)
+        events = self.runner.run_async(
+            user_id="u", session_id=session, new_message=self._content(message), **how
+        )
+        try:
+            async for event in events:
+                run["events"].append(dump(event) | {"final": event.is_final_response()})
+                self.events.append(event)
+        except Exception as error:  # noqa: BLE001  what a run raises is part of the record
+            run["error"] = {"type": type(error).__name__, "message": str(error)}
+        return self.events[first:]
+
+    async def stream(self, message: Message = "go", **how: Any) -> list[Any]:
+        """`say`, with the answers of models in fragments."""
+        mode = self.ns.StreamingMode.SSE
+        return await self.say(message, run_config=self.ns.RunConfig(streaming_mode=mode), **how)
+
+    def answer(self, event: Any, index: int = 0, **response: Any) -> types.Content:
+        """The user's answer to a function call of an event."""
+        call = event.get_function_calls()[index]
+        made = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        return types.Content(role="user", parts=[types.Part(function_response=made)])
+
+    def note(self, *what: Any) -> None:
+        """Write something down, to be compared too."""
+        self.notes.append(list(what))
+
+    def _content(self, message: Message) -> types.Content | None:
+        if isinstance(message, str):
+            message = [types.Part(text=message)]
+        if isinstance(message, list):
+            return types.Content(role="user", parts=message)
+        return message
+
+    # Recording
+
+    async def record(self) -> dict[str, Any]:
+        """All that was seen, as JSON."""
+        return {
+            "runs": self.runs,
+            "requests": self.requests,
+            "notes": self.notes,
+            "sessions": await self._sessions(),
+            "artifacts": await self._artifacts(),
+        }
+
+    async def _sessions(self) -> dict[str, Any]:
+        if self.runner is None:
+            return {}
+        service = self.runner.session_service
+        listed = await service.list_sessions(app_name="app", user_id="u")
+        sessions = {}
+        for each in listed.sessions:
+            session = await service.get_session(app_name="app", user_id="u", session_id=each.id)
+            events = [dump(event) for event in session.events]
+            sessions[each.id] = {"state": session.state, "events": events}
+        return sessions
+
+    async def _artifacts(self) -> dict[str, Any]:
+        service = self.runner.artifact_service if self.runner else None
+        if service is None:
+            return {}
+        where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+        names = await service.list_artifact_keys(**where)
+        return {name: await service.list_versions(**where, filename=name) for name in names}
+
+
+def dump(event: Any) -> dict[str, Any]:
+    """An event as clients get it."""
+    try:
+        return event.model_dump(mode="json", by_alias=True, exclude_none=True)
+    except PydanticSerializationError:
+        return {"author": event.author, "has no JSON": True}
+
+
+async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 20) -> dict[str, Any]:
+    """Play a case on the runtime below `root`."""
+    stage = Stage(root)
+    async with asyncio.timeout(seconds):
+        await play(stage)
+        return await stage.record()
