@@ -1,0 +1,205 @@
+"""Code that a model writes, run, and the result read by the model."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from google.genai import types
+from pydantic import Field, ValidationError
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.code_executors import (
+    BaseCodeExecutor,
+    BuiltInCodeExecutor,
+    CodeExecutionInput,
+    CodeExecutionResult,
+    File,
+    UnsafeLocalCodeExecutor,
+)
+from devui.runtime.models import Rule, Say, ScriptedLlm
+from tests.kit.conversation import STREAMED, Conversation, outline, said
+
+CODE = "Let me see.\n```python\nprint(6 * 7)\n```\nThe answer is 41."
+
+
+class Table(BaseCodeExecutor):
+    """Answers code from a table, without running anything."""
+
+    answers: dict[str, CodeExecutionResult] = Field(default_factory=dict)
+    asked: list[CodeExecutionInput] = Field(default_factory=list)
+
+    def execute_code(self, invocation_context, code_execution_input):
+        self.asked.append(code_execution_input)
+        return self.answers.get(code_execution_input.code, CodeExecutionResult(stdout="42"))
+
+
+def coder(executor, *rules, model="gemini-scripted"):
+    rules = rules or (Rule(user="tool_output", then=Say("It is 42.")), Rule(then=Say(CODE)))
+    llm = ScriptedLlm(model=model, rules=rules)
+    return LlmAgent(name="coder", model=llm, code_executor=executor)
+
+
+async def test_code_is_run_and_the_model_reads_the_result():
+    agent = coder(UnsafeLocalCodeExecutor())
+
+    code, result, answer = await Conversation(agent).say("6 * 7?")
+
+    assert said(code) == "Let me see.\n"
+    assert code.content.parts[-1].executable_code.code == "print(6 * 7)"
+    assert result.content.parts[0].code_execution_result.output.strip().endswith("42")
+    assert result.has_trailing_code_execution_result()
+    assert not result.is_final_response()
+    assert said(answer) == "It is 42."
+    _, told, output = outline(agent.model.requests[1].contents)
+    assert told == ("model", ["Let me see.\n", "```tool_code\nprint(6 * 7)\n```"])
+    assert output[0] == "user"
+    assert output[1][0].startswith("```tool_output\nCode execution result:\n42")
+
+
+async def test_streamed_code_is_run_once():
+    executor = Table()
+    rules = (
+        Rule(user="tool_output", then=Say("It is 42.")),
+        Rule(then=Say(CODE, chunks=5)),
+    )
+
+    events = await Conversation(coder(executor, *rules)).say("6 * 7?", STREAMED)
+
+    assert [given.code for given in executor.asked] == ["print(6 * 7)"]
+    assert said(events[-1]) == "It is 42."
+
+
+async def test_after_two_failures_code_is_no_longer_run():
+    failed = CodeExecutionResult(stderr="ZeroDivisionError")
+    executor = Table(answers={"print(6 * 7)": failed})
+
+    events = await Conversation(coder(executor, Rule(then=Say(CODE)))).say("6 * 7?")
+
+    outcomes = [
+        part.code_execution_result.outcome
+        for event in events
+        for part in event.content.parts
+        if part.code_execution_result
+    ]
+    assert outcomes == [types.Outcome.OUTCOME_FAILED] * 2
+    assert said(events[-1]) == CODE
+
+
+async def test_files_of_the_code_become_artifacts():
+    made = CodeExecutionResult(output_files=[File("plot.png", "cG5n", "image/png")])
+    agent = coder(Table(answers={"print(6 * 7)": made}))
+    conversation = Conversation(agent)
+
+    _, result, _ = await conversation.say("plot")
+
+    assert result.actions.artifact_delta == {"plot.png": 0}
+    assert "`plot.png`" in result.content.parts[0].code_execution_result.output
+    kept = await conversation.runner.artifact_service.load_artifact(
+        app_name="app", user_id="user", session_id="s", filename="plot.png"
+    )
+    assert kept.inline_data.data == b"png"
+
+
+async def test_files_without_an_artifact_service_say_what_is_missing():
+    made = CodeExecutionResult(output_files=[File("plot.png", b"png", "image/png")])
+    conversation = Conversation(coder(Table(answers={"print(6 * 7)": made})))
+    conversation.runner.artifact_service = None
+
+    with pytest.raises(ValueError, match=r"plot\.png.*artifact_service"):
+        await conversation.say("plot")
+
+
+async def test_a_stateful_executor_gets_an_id_for_the_session():
+    executor = Table(stateful=True)
+
+    _, result, _ = await Conversation(coder(executor)).say("6 * 7?")
+
+    assert executor.asked[0].execution_id == "s"
+    delta = result.actions.state_delta["_code_execution_context"]
+    assert delta == {"execution_session_id": "s"}
+
+
+async def test_the_models_own_code_execution_is_switched_on_for_gemini():
+    agent = coder(BuiltInCodeExecutor(), Rule(then=Say("42")))
+
+    await Conversation(agent).say("6 * 7?")
+
+    [tool] = agent.model.requests[0].config.tools
+    assert tool.code_execution is not None
+
+
+async def test_the_models_own_code_execution_is_refused_for_others():
+    agent = coder(BuiltInCodeExecutor(), Rule(then=Say("42")), model="gpt-9")
+
+    with pytest.raises(ValueError, match="'gpt-9' is none"):
+        await Conversation(agent).say("6 * 7?")
+
+
+async def test_images_from_the_models_own_code_become_artifacts():
+    image = types.Part.from_bytes(data=b"png", mime_type="image/png")
+
+    def draw(callback_context, llm_response):
+        llm_response.content = types.Content(role="model", parts=[types.Part(text="A"), image])
+
+    agent = coder(BuiltInCodeExecutor(), Rule(then=Say("drawn")))
+    agent.after_model_callback = draw
+
+    saved, answer = await Conversation(agent).say("draw")
+
+    [name] = saved.actions.artifact_delta
+    assert said(answer) == f"ASaved as artifact: {name}. "
+    assert name.endswith(".png")
+
+
+def run(code, **fields):
+    return UnsafeLocalCodeExecutor(**fields).execute_code(None, CodeExecutionInput(code))
+
+
+def test_code_that_fails_tells_why():
+    result = run("print('so far')\nraise SystemError('broken')")
+
+    assert result.stdout == "so far\n"
+    assert result.stderr.endswith("SystemError: broken\n")
+    assert result.exit_code == 1
+
+
+def test_warnings_of_code_that_ran_through_are_no_failure():
+    result = run("import sys; print('ñ', file=sys.stderr); print('ñ')")
+
+    assert (result.stdout, result.stderr, result.exit_code) == ("ñ\n", "", 0)
+
+
+def test_code_that_dies_in_silence_is_a_failure():
+    assert run("import os; os._exit(3)").stderr == "The code ended with status 3."
+
+
+def test_code_is_ended_with_its_children_when_its_time_is_up():
+    started = time.monotonic()
+    code = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        "print(child.pid, flush=True)\n"
+        "time.sleep(60)"
+    )
+
+    result = run(code, timeout_seconds=1)
+
+    assert "ended after 1 seconds" in result.stderr
+    assert time.monotonic() - started < 30
+    with pytest.raises(ProcessLookupError):
+        gone(int(result.stdout))
+
+
+def gone(pid):
+    """Raise ProcessLookupError once the process is no more, or is a zombie nobody waits for."""
+    os.kill(pid, signal.SIGCONT)
+    if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+        raise ProcessLookupError
+
+
+@pytest.mark.parametrize("field", ["stateful", "optimize_data_file"])
+def test_what_the_local_executor_cannot_do_is_refused(field):
+    with pytest.raises(ValidationError, match=field):
+        UnsafeLocalCodeExecutor(**{field: True})
