@@ -11,7 +11,6 @@ from google.genai import types
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
-from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.run_config import RunConfig
 from devui.runtime.apps.app import App
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -21,7 +20,7 @@ from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundEr
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
+from devui.runtime.events.rewinds import live_events
 from devui.runtime.invocations.loop import run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
@@ -30,6 +29,7 @@ from devui.runtime.invocations.messages import (
     user_message,
     with_files_saved,
 )
+from devui.runtime.invocations.resumption import agent_of_turn
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
 from devui.runtime.invocations.transcript import transcript
@@ -129,9 +129,9 @@ class Runner:
         ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
-        if ctx.end_of_agents.get(self.agent.name):
+        agent = agent_of_turn(ctx, self.agent, answer)
+        if ctx.end_of_agents.get(agent.name):
             return  # all of the invocation has been done already
-        agent = self._agent(ctx, answer)
         if answer is None and ctx.user_content is not message:
             message = None  # a resumed invocation goes on with the message it began with
         user_event = await self._commit_message(ctx, message, answer, state_delta)
@@ -240,7 +240,7 @@ class Runner:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
         known = invocation_id is not None and any(
-            event.invocation_id == invocation_id for event in session.events
+            event.invocation_id == invocation_id for event in live_events(session.events)
         )
         if message is None and invocation_id is not None and not known:
             raise InvocationNotFoundError(
@@ -264,22 +264,8 @@ class Runner:
             plugin_manager=self.plugin_manager,
         )
         if known:
-            ctx.populate_invocation_agent_states()
+            ctx.mark_resumed(answered=answer is not None)
         return ctx
-
-    def _agent(self, ctx: InvocationContext, answer: Answered | None) -> BaseAgent:
-        """Who takes the turn; the context is put on the branch of that agent."""
-        root, history = self.agent, ctx.session.events
-        if root.name in ctx.agent_states and not isinstance(root, LlmAgent):
-            return root  # it walks down to where it was by its own checkpoint
-        if answer is None:
-            agent = last_speaker(root, history)
-        else:
-            agent = root.find_agent(answer.event.author) or root
-        if agent is not root:
-            ctx.branch = answer.event.branch if answer else latest_branch(agent, history)
-        ctx.agent = agent
-        return agent
 
     async def _commit_message(
         self,

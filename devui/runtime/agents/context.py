@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_requests import auth_request
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.sessions.state import State
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
-    from devui.runtime.auth.auth_credential import AuthCredential
     from devui.runtime.auth.auth_tool import AuthConfig
     from devui.runtime.auth.credential_service.base_credential_service import (
         BaseCredentialService,
@@ -187,13 +188,16 @@ class Context(ReadonlyContext):
 
     def get_auth_response(self, auth_config: AuthConfig) -> AuthCredential | None:
         """The credential the user gave in answer to a request, or None."""
-        value: AuthCredential | None = self._state.get(f"temp:{auth_config.credential_key}")
-        return value
+        value = self._state.get(f"temp:{auth_config.credential_key}")
+        return AuthCredential.model_validate(value) if isinstance(value, dict) else value
 
     def request_credential(self, auth_config: AuthConfig) -> None:
-        """Ask the user for a credential for this tool call; ValueError outside tool calls."""
+        """Ask the user for a credential for this tool call.
+
+        Raises ValueError outside tool calls, and for a config that the user could not follow.
+        """
         call_id = self._call_id("request_credential")
-        self._event_actions.requested_auth_configs[call_id] = auth_config
+        self._event_actions.requested_auth_configs[call_id] = auth_request(auth_config)
 
     def request_confirmation(self, *, hint: str | None = None, payload: Any = None) -> None:
         """Ask the user to confirm this tool call; ValueError outside tool calls."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
 
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
 INTERNAL_METADATA = "__adk_internal_"
 """Keys of custom metadata that begin so are the runtime's own (adk-runtime 1.4)."""
 
-_PAUSING_CALLS = frozenset({"adk_request_input", "adk_request_credential"})
-
 
 class LlmCallsLimitExceededError(Exception):
     """The invocation made more model calls than `RunConfig.max_llm_calls` allows."""
@@ -48,6 +48,8 @@ class _Shared:
     llm_calls: int = 0
     aborted: bool = False
     abort_signal: asyncio.Event | None = None
+    resumed_at: int | None = None
+    resumed_with_answer: bool = False
 
 
 @dataclass(kw_only=True, eq=False)
@@ -138,6 +140,22 @@ class InvocationContext:
         """Let the caller's event abort this invocation too."""
         self._shared.abort_signal = signal
 
+    @property
+    def resumed_at(self) -> int | None:
+        """How many events the session had when this invocation was resumed; None if it is new."""
+        return self._shared.resumed_at
+
+    @property
+    def waits_for_answers(self) -> bool:
+        """Whether an agent with open calls does nothing; else its model goes on without them."""
+        bare = self.resumed_at is not None and not self._shared.resumed_with_answer
+        return self.is_resumable or bare
+
+    def mark_resumed(self, *, answered: bool) -> None:
+        """Note that the invocation goes on from the session's events, with an answer or bare."""
+        self._shared.resumed_at = len(self.session.events)
+        self._shared.resumed_with_answer = answered
+
     def set_agent_state(
         self,
         agent_name: str,
@@ -174,19 +192,8 @@ class InvocationContext:
 
         An agent that spoke without leaving a checkpoint gets an empty one: it has started.
         """
-        if not self.is_resumable:
-            return
-        for event in self._get_events(current_invocation=True):
-            key = event.node_info.path or event.author
-            if event.actions.end_of_agent:
-                self.end_of_agents[key] = True
-                self.agent_states.pop(key, None)
-            elif event.actions.agent_state is not None:
-                self.agent_states[key] = event.actions.agent_state
-                self.end_of_agents[key] = False
-            elif event.author != "user" and event.content and not self.agent_states.get(key):
-                self.agent_states[key] = {}
-                self.end_of_agents[key] = False
+        if self.is_resumable:
+            restore(self)
 
     def increment_llm_call_count(self) -> None:
         """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
@@ -200,10 +207,7 @@ class InvocationContext:
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Whether the event calls something that is answered later, by a human or a job."""
-        awaited: Collection[str] = event.long_running_tool_ids or ()
-        return any(
-            call.id in awaited or call.name in _PAUSING_CALLS for call in event.get_function_calls()
-        )
+        return bool(pausing_calls(event))
 
     def _get_events(
         self, *, current_invocation: bool = False, current_branch: bool = False

@@ -13,18 +13,19 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent_output import OutputSaver
+from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import check_config, check_tools, refuse_unknown
 from devui.runtime.callbacks import Callback, as_list
 from devui.runtime.calling import call
-from devui.runtime.events.event import Event
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
-from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.planners.base_planner import BasePlanner
+from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.function_tool import FunctionTool
 
@@ -67,17 +68,17 @@ class LlmAgent(BaseAgent):
     """Keep the model from handing over to the other sub-agents of the agent above."""
     include_contents: Literal["default", "none"] = "default"
     """`none`: the model sees the current turn only."""
-    output_schema: Any = None
     input_schema: type[BaseModel] | None = None
     """What the agent takes when another agent calls it like a function."""
+    output_schema: Any = None
     """The shape of the answer: a pydantic model, a list of one, a type or a JSON schema."""
     output_key: str | None = None
     """The state key that keeps the answer."""
-    before_model_callback: Any = None
     planner: BasePlanner | None = None
     """How the model thinks before it acts."""
     code_executor: BaseCodeExecutor | None = None
     """Runs the code that the model writes."""
+    before_model_callback: Any = None
     """Called with `callback_context` and `llm_request`; an LlmResponse stands for the model's."""
     after_model_callback: Any = None
     """Called with `callback_context` and `llm_response`, fragments too; may replace it."""
@@ -114,25 +115,38 @@ class LlmAgent(BaseAgent):
         LlmAgent._default_model = model
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        left, name = what_is_left(self, ctx)
+        turn = Turn(ctx, target=self._target(name) if name else None)
+        if left is Left.WAIT:
+            return
+        if left is Left.TURN:
+            async with aclosing(self._take_turn(ctx, turn)) as events:
+                async for event in events:
+                    yield event
+        if turn.target is not None:
+            async with aclosing(turn.hand_over(anew=left is Left.TURN)) as events:
+                async for event in events:
+                    yield event
+            # The conversation has moved on: this agent's after-callbacks have nothing to add.
+            ctx.end_invocation = True
+        if ctx.is_resumable and not turn.paused(self.name):
+            yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+    async def _take_turn(self, ctx: InvocationContext, turn: Turn) -> AsyncGenerator[Event, None]:
         output = OutputSaver(self.name, self.output_key, self.output_schema)
-        target: BaseAgent | None = None
         try:
             async with aclosing(self._llm_flow.run_async(ctx)) as events:
                 async for event in events:
                     problem = output.save(event)
                     yield event
                     _raise(problem)
-                    target = self._transfer_target(event)
+                    turn.watch(event)
+                    target = event.actions.transfer_to_agent
+                    turn.target = self._target(target) if target and not event.partial else None
         except Exception as error:
             # The history must show why the run ended (events seed; adk-runtime 12.4).
-            yield self._error_event(ctx, error)
+            yield error_event(self, ctx, error)
             raise
-        if target is not None:
-            async with aclosing(target.run_async(ctx)) as events:
-                async for event in events:
-                    yield event
-            # The conversation has moved on: this agent's after-callbacks have nothing to add.
-            ctx.end_invocation = True
 
     async def _call_before(self, ctx: InvocationContext) -> Event | None:
         event = await super()._call_before(ctx)
@@ -140,15 +154,12 @@ class LlmAgent(BaseAgent):
             OutputSaver(self.name, self.output_key).save(event)
         return event
 
-    def _transfer_target(self, event: Event) -> BaseAgent | None:
-        """The agent that an event hands over to.
+    def _target(self, name: str) -> BaseAgent:
+        """The agent that the turn is handed to.
 
         Raises:
             ValueError: this agent may not hand over to it.
         """
-        name = event.actions.transfer_to_agent
-        if name is None or event.partial:
-            return None
         targets = {target.name: target for target in self.transfer_targets}
         if name not in targets:
             raise ValueError(
@@ -156,18 +167,6 @@ class LlmAgent(BaseAgent):
                 f" {', '.join(sorted(targets)) or 'nobody'}."
             )
         return targets[name]
-
-    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event:
-        status = error.status if isinstance(error, APIError) else None
-        text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-        notes = vars(error).get("__notes__", [])
-        return Event(
-            invocation_id=ctx.invocation_id,
-            author=self.name,
-            branch=ctx.branch,
-            error_code=status or type(error).__name__,
-            error_message="\n".join([text, *notes]),
-        )
 
     @property
     def _llm_flow(self) -> BaseLlmFlow:

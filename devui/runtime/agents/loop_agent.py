@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_progress import escalated, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.sequential_agent import start_index
 from devui.runtime.events.event import Event
 
@@ -21,6 +24,18 @@ class LoopAgentState(BaseAgentState):
     times_looped: int = 0
 
 
+@dataclass(slots=True)
+class _Round:
+    """One round, and how it was left."""
+
+    number: int = 0
+    first: int = 0
+    """Where among the sub-agents it begins."""
+    resuming: bool = False
+    escalated: bool = False
+    paused: bool = False
+
+
 class LoopAgent(BaseAgent):
     """Runs its sub-agents in rounds until one escalates or the rounds are used up."""
 
@@ -31,42 +46,51 @@ class LoopAgent(BaseAgent):
         if not self.sub_agents:
             return
         state: LoopAgentState | None = self._load_agent_state(ctx, LoopAgentState)
-        round_, first = 0, 0
+        current = _Round()
         if state is not None:
-            round_ = state.times_looped
             first = start_index(self.sub_agents, state.current_sub_agent)
-        resuming = state is not None
-        while self.max_iterations is None or round_ < self.max_iterations:
-            async with aclosing(self._run_round(ctx, round_, first, resuming)) as events:
-                escalated = paused = False
+            current = _Round(state.times_looped, first, resuming=True)
+        while self.max_iterations is None or current.number < self.max_iterations:
+            async with aclosing(self._run_round(ctx, current)) as events:
                 async for event in events:
                     yield event
-                    escalated = escalated or bool(event.actions.escalate)
-                    paused = paused or ctx.should_pause_invocation(event)
-            if paused:
+            if current.paused:
                 return
-            if escalated:
+            if current.escalated:
                 break
-            round_, first, resuming = round_ + 1, 0, False
+            current = _Round(current.number + 1)
             ctx.reset_sub_agent_states(self.name)
             await asyncio.sleep(0)  # a loop of silent agents must leave room for being stopped
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     async def _run_round(
-        self, ctx: "InvocationContext", round_: int, first: int, resuming: bool
+        self, ctx: "InvocationContext", current: _Round
     ) -> AsyncGenerator[Event, None]:
         """One round, up to the sub-agent that escalates or pauses; that one is run to its end."""
-        leave = False
-        for index, sub_agent in enumerate(self.sub_agents[first:]):
-            if ctx.is_resumable and not (resuming and index == 0):
-                progress = LoopAgentState(current_sub_agent=sub_agent.name, times_looped=round_)
+        for index, sub_agent in enumerate(self.sub_agents[current.first :]):
+            resuming = current.resuming and index == 0
+            if ctx.is_resumable and not resuming:
+                forget(ctx, sub_agent)
+                progress = LoopAgentState(
+                    current_sub_agent=sub_agent.name, times_looped=current.number
+                )
                 yield self._create_agent_state_event(ctx, progress)
-            async with aclosing(sub_agent.run_async(ctx)) as events:
-                async for event in events:
-                    yield event
-                    leave = (
-                        leave or bool(event.actions.escalate) or ctx.should_pause_invocation(event)
-                    )
-            if leave:
+            if not (resuming and has_ended(ctx, sub_agent)):
+                async with aclosing(self._run_one(ctx, current, sub_agent)) as events:
+                    async for event in events:
+                        yield event
+            current.escalated = current.escalated or (resuming and escalated(ctx, self))
+            if current.escalated or current.paused:
                 return
+
+    async def _run_one(
+        self, ctx: "InvocationContext", current: _Round, sub_agent: BaseAgent
+    ) -> AsyncGenerator[Event, None]:
+        pause = Pause(ctx, sub_agent)
+        async with aclosing(sub_agent.run_async(ctx)) as events:
+            async for event in events:
+                yield event
+                pause.watch(event)
+                current.escalated = current.escalated or bool(event.actions.escalate)
+        current.paused = pause.needed

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.events.event import Event
@@ -24,12 +25,16 @@ class ParallelAgent(BaseAgent):
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
         if not self.sub_agents:
             return
-        if ctx.is_resumable and self._load_agent_state(ctx, BaseAgentState) is None:
+        resuming = self._load_agent_state(ctx, BaseAgentState) is not None
+        if not resuming:
+            for sub_agent in self.sub_agents:
+                forget(ctx, sub_agent)
+        if ctx.is_resumable and not resuming:
             yield self._create_agent_state_event(ctx, BaseAgentState())
         runs = [
             agent.run_async(self._branched(ctx, agent))
             for agent in self.sub_agents
-            if not ctx.end_of_agents.get(agent.name)
+            if not has_ended(ctx, agent)
         ]
         names = {agent.name for agent in self.sub_agents}
         escalated = False

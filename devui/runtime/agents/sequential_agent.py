@@ -5,8 +5,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.pause import Pause
 from devui.runtime.events.event import Event
 
 if TYPE_CHECKING:
@@ -27,16 +29,20 @@ class SequentialAgent(BaseAgent):
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
         state: SequentialAgentState | None = self._load_agent_state(ctx, SequentialAgentState)
         first = 0 if state is None else start_index(self.sub_agents, state.current_sub_agent)
-        paused = False
         for index, sub_agent in enumerate(self.sub_agents[first:]):
-            if ctx.is_resumable and (state is None or index > 0):
+            resuming = state is not None and index == 0
+            if resuming and has_ended(ctx, sub_agent):
+                continue  # only the next checkpoint was lost
+            if ctx.is_resumable and not resuming:
+                forget(ctx, sub_agent)
                 progress = SequentialAgentState(current_sub_agent=sub_agent.name)
                 yield self._create_agent_state_event(ctx, progress)
+            pause = Pause(ctx, sub_agent)
             async with aclosing(sub_agent.run_async(ctx)) as events:
                 async for event in events:
                     yield event
-                    paused = paused or ctx.should_pause_invocation(event)
-            if paused:
+                    pause.watch(event)
+            if pause.needed:
                 return
         if ctx.is_resumable and self.sub_agents:
             yield self._create_agent_state_event(ctx, end_of_agent=True)

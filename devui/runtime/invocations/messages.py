@@ -35,6 +35,8 @@ class Answered:
 
     event: Event
     """The newest event that made one of them."""
+    callers: frozenset[str]
+    """The agents that made them."""
 
     @property
     def invocation_id(self) -> str:
@@ -60,7 +62,8 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
-    return Answered(next(iter(events.values())))
+    callers = frozenset(event.author for event in events.values())
+    return Answered(next(iter(events.values())), callers)
 
 
 def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from devui.runtime.tools.example_tool import ExampleTool
     from devui.runtime.tools.exit_loop_tool import exit_loop
     from devui.runtime.tools.function_tool import FunctionTool
+    from devui.runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
     from devui.runtime.tools.google_maps_grounding_tool import google_maps_grounding
     from devui.runtime.tools.google_search_tool import google_search
     from devui.runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from devui.runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from devui.runtime.tools.long_running_tool import LongRunningFunctionTool
     from devui.runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
+    from devui.runtime.tools.request_input_tool import request_input
     from devui.runtime.tools.tool_context import ToolContext
     from devui.runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
     from devui.runtime.tools.url_context_tool import url_context
@@ -35,11 +37,13 @@ __all__ = [
     "TransferToAgentTool",
     "enterprise_web_search",
     "exit_loop",
+    "get_user_choice",
     "google_maps_grounding",
     "google_search",
     "load_artifacts",
     "load_memory",
     "preload_memory",
+    "request_input",
     "transfer_to_agent",
     "url_context",
 ]
@@ -57,11 +61,13 @@ __getattr__ = lazy(
         "TransferToAgentTool": "transfer_to_agent_tool",
         "enterprise_web_search": "enterprise_search_tool:enterprise_web_search_tool",
         "exit_loop": "exit_loop_tool",
+        "get_user_choice": "get_user_choice_tool:get_user_choice_tool",
         "google_maps_grounding": "google_maps_grounding_tool",
         "google_search": "google_search_tool",
         "load_artifacts": "load_artifacts_tool:load_artifacts_tool",
         "load_memory": "load_memory_tool:load_memory_tool",
         "preload_memory": "preload_memory_tool:preload_memory_tool",
+        "request_input": "request_input_tool",
         "transfer_to_agent": "transfer_to_agent_tool",
         "url_context": "url_context_tool",
     },

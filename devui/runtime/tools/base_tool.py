@@ -54,6 +54,12 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
             " run_async(*, args, tool_context)."
         )
 
+    async def check_require_confirmation(
+        self, args: dict[str, Any], tool_context: "Context"
+    ) -> bool:
+        """Whether the user must agree to a call with these arguments before it is run."""
+        return False
+
     async def process_llm_request(
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:

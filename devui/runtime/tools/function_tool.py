@@ -25,14 +25,25 @@ class FunctionTool(BaseTool):
     named `tool_context`) gets the context and is hidden from the model.
     """
 
-    def __init__(self, func: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        require_confirmation: bool | Callable[..., Any] = False,
+    ) -> None:
         """Wrap a function, method, partial or callable object.
+
+        Args:
+            func: What to call.
+            require_confirmation: Whether the user must agree to each call first; or a function of
+                the same arguments that tells.
 
         Raises:
             ValueError: its signature cannot be read, or it is a generator function.
         """
         self.func = func
         self._signature = FunctionSignature.of(func)
+        self._require_confirmation = require_confirmation
         self._declaration: types.FunctionDeclaration | None = None
         super().__init__(name=self._signature.name, description=self._signature.doc)
 
@@ -45,7 +56,8 @@ class FunctionTool(BaseTool):
         """Call the function with the arguments the model wrote.
 
         Mandatory arguments that are missing give the model an error to correct
-        itself by; the function is not called then. Exceptions pass through.
+        itself by; the function is not called then. Nor is it called before the user
+        has agreed, if that is required. Exceptions pass through.
         """
         if names := missing(self._signature, args):
             return {
@@ -54,18 +66,52 @@ class FunctionTool(BaseTool):
                     " Call it again with all mandatory arguments."
                 )
             }
-        named = convert(self._signature, args)
-        positional = self._take_positional(named)
-        if self._signature.context:
-            named[self._signature.context] = tool_context
-        return await call(self.func, *positional, **named)
+        if await self.check_require_confirmation(args, tool_context):
+            refusal = self._refusal(tool_context)
+            if refusal is not None:
+                return refusal
+        return await self._call(self.func, self._signature, args, tool_context)
 
-    def _take_positional(self, named: dict[str, Any]) -> list[Any]:
-        """Move the arguments of positional-only parameters out of `named`, in order."""
-        positional = []
-        for name, parameter in self._signature.parameters.items():
-            if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-                break
-            value = named.pop(name, parameter.default)
-            positional.append(value)
-        return positional
+    async def check_require_confirmation(
+        self, args: dict[str, Any], tool_context: "Context"
+    ) -> bool:
+        """Whether the user must agree to a call with these arguments (adk-runtime 8.5)."""
+        required = self._require_confirmation
+        if not callable(required):
+            return bool(required)
+        signature = FunctionSignature.of(required)
+        return bool(await self._call(required, signature, args, tool_context))
+
+    def _refusal(self, tool_context: "Context") -> dict[str, Any] | None:
+        """What to answer in place of the function; None once the user has agreed."""
+        decision = tool_context.tool_confirmation
+        if decision is None:
+            tool_context.request_confirmation(
+                hint=f"Answer with a ToolConfirmation whether {self.name}() may be called."
+            )
+            tool_context.actions.skip_summarization = True
+            return {"error": f"{self.name}() waits for the user's confirmation."}
+        return None if decision.confirmed else {"error": "This tool call is rejected."}
+
+    @staticmethod
+    async def _call(
+        function: Callable[..., Any],
+        signature: FunctionSignature,
+        args: dict[str, Any],
+        tool_context: "Context",
+    ) -> Any:
+        named = convert(signature, args)
+        positional = _take_positional(signature, named)
+        if signature.context:
+            named[signature.context] = tool_context
+        return await call(function, *positional, **named)
+
+
+def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
+    """Move the arguments of positional-only parameters out of `named`, in order."""
+    positional = []
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
+            break
+        positional.append(named.pop(name, parameter.default))
+    return positional

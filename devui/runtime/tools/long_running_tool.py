@@ -19,8 +19,13 @@ class LongRunningFunctionTool(FunctionTool):
     interim response.
     """
 
-    def __init__(self, func: Callable[..., Any]) -> None:
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        require_confirmation: bool | Callable[..., Any] = False,
+    ) -> None:
         """Wrap a function; the note that it takes long is added to its description."""
-        super().__init__(func)
+        super().__init__(func, require_confirmation=require_confirmation)
         self.is_long_running = True
         self.description = f"{self.description}\n\n{_NOTE}" if self.description else _NOTE

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.open_calls import awaits_anyone, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids, long_running_ids
@@ -19,6 +20,7 @@ from devui.runtime.flows.llm_flows.processors import (
     ResponseProcessor,
     agent_of,
 )
+from devui.runtime.flows.llm_flows.user_requests import with_requests
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class BaseLlmFlow:
 
     async def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
-        while not ctx.is_aborted:
+        while not (ctx.is_aborted or ctx.end_invocation):
             last = None
             async with aclosing(self._step(ctx)) as events:
                 async for event in events:
@@ -67,7 +69,22 @@ class BaseLlmFlow:
                 yield event
         if ctx.end_invocation or (last is not None and last.is_final_response()):
             return
-        async with aclosing(self._ask(ctx, llm_request)) as events:
+        async with aclosing(self._go_on(ctx, llm_request)) as events:
+            async for event in events:
+                yield event
+
+    async def _go_on(
+        self, ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Run the calls that a broken-off run has lost; else ask the model, unless it must wait."""
+        agent = agent_of(ctx).name
+        if lost := lost_calls(ctx, agent):
+            steps = self._run_calls(ctx, lost, llm_request)
+        elif ctx.waits_for_answers and awaits_anyone(ctx, agent):
+            return
+        else:
+            steps = self._ask(ctx, llm_request)
+        async with aclosing(steps) as events:
             async for event in events:
                 yield event
 
@@ -101,11 +118,19 @@ class BaseLlmFlow:
                     continue
                 calls = _calls(event, llm_request)
                 yield event
-                executed = await execute(ctx, calls, llm_request.tools_dict)
-                for answered in _answers(ctx, executed):
-                    yield answered
-                if executed.error is not None:
-                    raise executed.error
+                async with aclosing(self._run_calls(ctx, calls, llm_request)) as events:
+                    async for answered in events:
+                        yield answered
+
+    async def _run_calls(
+        self, ctx: InvocationContext, calls: Sequence[types.FunctionCall], llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Execute the calls; what some returned is kept when another raises."""
+        executed = await execute(ctx, calls, llm_request.tools_dict)
+        for answered in _answers(ctx, calls, executed):
+            yield answered
+        if executed.error is not None:
+            raise executed.error
 
 
 async def _processed(
@@ -118,12 +143,15 @@ async def _processed(
                 yield event
 
 
-def _answers(ctx: InvocationContext, executed: Executed) -> list[Event]:
-    """The event of the tools' responses, and the structured answer if one was given by a tool."""
+def _answers(
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: Executed
+) -> list[Event]:
+    """The event of the tools' responses, with what they ask the user and what they conclude."""
     if executed.event is None:
         return []
     structured = structured_answer(ctx, executed.event)
-    return [executed.event] if structured is None else [executed.event, structured]
+    events = with_requests(ctx, calls, executed.event)
+    return events if structured is None else [*events, structured]
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:

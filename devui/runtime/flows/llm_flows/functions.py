@@ -17,6 +17,7 @@ from devui.runtime.platform.uuid import new_uuid
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.tool_confirmation import ToolConfirmation
     from devui.runtime.tools.base_tool import BaseTool
 
 
@@ -49,12 +50,19 @@ def long_running_ids(
 
 
 async def execute(
-    ctx: InvocationContext, calls: Sequence[types.FunctionCall], tools: Mapping[str, BaseTool]
+    ctx: InvocationContext,
+    calls: Sequence[types.FunctionCall],
+    tools: Mapping[str, BaseTool],
+    confirmations: Mapping[str, ToolConfirmation] | None = None,
 ) -> Executed:
-    """Run all calls at the same time and gather their responses in one event."""
+    """Run all calls at the same time and gather their responses in one event.
+
+    `confirmations` are the user's decisions on calls, by their ids.
+    """
     if not calls:
         return Executed(None)
-    running = [ToolCall(ctx, call, tools) for call in calls]
+    decisions = confirmations or {}
+    running = [ToolCall(ctx, call, tools, decisions.get(call.id or "")) for call in calls]
     if len(running) == 1:
         return Executed(_event(ctx, [(await running[0].run(), running[0])]))
     error: Exception | None = None

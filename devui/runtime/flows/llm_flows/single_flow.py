@@ -1,6 +1,7 @@
 """The flow of an agent that works alone: itself and its tools."""
 
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
+from devui.runtime.flows.llm_flows.auth import auth
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.basic import basic
 from devui.runtime.flows.llm_flows.code_execution import (
@@ -13,6 +14,7 @@ from devui.runtime.flows.llm_flows.instructions import instructions
 from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_response
 from devui.runtime.flows.llm_flows.output_schema import output_schema
 from devui.runtime.flows.llm_flows.processors import Processors
+from devui.runtime.flows.llm_flows.request_confirmation import request_confirmation
 
 
 class SingleFlow(BaseLlmFlow):
@@ -23,6 +25,8 @@ class SingleFlow(BaseLlmFlow):
             Processors(
                 [
                     basic,
+                    auth,
+                    request_confirmation,
                     instructions,
                     identity,
                     contents(),

@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.agents.context import Context
+from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.tools.base_tool import BaseTool
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event_actions import EventActions
+    from devui.runtime.events.tool_confirmation import ToolConfirmation
 
 
 class ToolCall:
@@ -29,7 +31,11 @@ class ToolCall:
     """
 
     def __init__(
-        self, ctx: InvocationContext, call: types.FunctionCall, tools: Mapping[str, BaseTool]
+        self,
+        ctx: InvocationContext,
+        call: types.FunctionCall,
+        tools: Mapping[str, BaseTool],
+        confirmation: ToolConfirmation | None = None,
     ) -> None:
         self._plugins = ctx.plugin_manager
         self._agent = agent_of(ctx)
@@ -38,7 +44,7 @@ class ToolCall:
         self._tool = tools.get(call.name or "")
         # A callback may change the arguments; the event that holds the call must not change.
         self._args: dict[str, Any] = copy.deepcopy(call.args) if call.args else {}
-        self._context = Context(ctx, function_call_id=call.id)
+        self._context = Context(ctx, function_call_id=call.id, tool_confirmation=confirmation)
         self.spoken: types.Part | None = None
         """The result as text to read, if the tool speaks to the user and its answer is the last."""
 
@@ -84,6 +90,8 @@ class ToolCall:
         except Exception as error:  # whatever users' tools raise, callbacks may answer for it
             result = await self._on_error(tool, error)
             if result is None:
+                if tool.is_long_running:  # else nobody could tell it from one that is waited for
+                    vars(error)[FAILED_CALL] = self._call.id
                 raise
             return result
 

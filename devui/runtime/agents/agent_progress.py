@@ -1,0 +1,86 @@
+"""How far the agents of an invocation have come, read back from its events (resume seed)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.invocation_events import events_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+
+def family(agent: BaseAgent) -> Iterator[BaseAgent]:
+    """The agent and all below it."""
+    yield agent
+    for sub_agent in agent.sub_agents:
+        yield from family(sub_agent)
+
+
+def forget(ctx: InvocationContext, agent: BaseAgent) -> None:
+    """Let the agent, and all below it, begin anew when they are run next."""
+    for member in family(agent):
+        ctx.set_agent_state(member.name)
+
+
+def has_ended(ctx: InvocationContext, agent: BaseAgent) -> bool:
+    """Whether the agent has recorded its end since it was begun."""
+    return bool(ctx.end_of_agents.get(ctx.agent_state_key(agent.name)))
+
+
+def has_started(ctx: InvocationContext, agent: BaseAgent) -> bool:
+    """Whether a resumed invocation had been at work on the agent when it broke off."""
+    return ctx.agent_state_key(agent.name) in ctx.agent_states
+
+
+def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
+    """Whether a sub-agent has escalated since the agent's latest checkpoint."""
+    below = {member.name for member in family(agent)} - {agent.name}
+    for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
+        if event.author == agent.name and event.actions.agent_state is not None:
+            return False
+        if event.author in below and event.actions.escalate:
+            return True
+    return False
+
+
+def restore(ctx: InvocationContext) -> None:
+    """Replay the checkpoints of the invocation into `ctx`.
+
+    An agent that spoke without leaving a checkpoint gets an empty one: it has started. What an
+    agent hands the turn to begins anew, so what was recorded of that before is forgotten: the
+    rounds of a loop, and agents that were transferred to twice, leave several records.
+    """
+    root = ctx.agent.root_agent if ctx.agent else None
+    for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
+        key = event.node_info.path or event.author
+        if event.actions.end_of_agent:
+            ctx.end_of_agents[key] = True
+            ctx.agent_states.pop(key, None)
+        elif event.actions.agent_state is not None:
+            ctx.agent_states[key] = event.actions.agent_state
+            ctx.end_of_agents[key] = False
+        elif event.author != "user" and event.content and not ctx.agent_states.get(key):
+            ctx.agent_states[key] = {}
+            ctx.end_of_agents[key] = False
+        for agent in _begun(event, root) if root else ():
+            forget(ctx, agent)
+
+
+def _begun(event: Event, root: BaseAgent) -> list[BaseAgent]:
+    """The agents that begin after this event."""
+    if target := event.actions.transfer_to_agent:
+        found = root.find_agent(target)
+        return [found] if found else []
+    state = event.actions.agent_state
+    agent = None if state is None else root.find_agent(event.author)
+    if state is None or agent is None:
+        return []
+    if not state:  # a parallel agent's, which begins all of its sub-agents
+        return list(agent.sub_agents)
+    current = state.get("current_sub_agent")
+    return [sub_agent for sub_agent in agent.sub_agents if sub_agent.name == current]

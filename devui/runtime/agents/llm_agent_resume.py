@@ -1,0 +1,109 @@
+"""The turn of an agent with a model, and what is left of it in a resumed invocation.
+
+Source: resume seed; adk-runtime 11.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from google.genai.errors import APIError
+
+from devui.runtime.agents.agent_progress import forget, has_ended, has_started
+from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls
+from devui.runtime.agents.pause import Pause
+from devui.runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+
+
+class Left(Enum):
+    """What is left to do for a resumed agent."""
+
+    TURN = auto()
+    """To begin or to go on with its turn."""
+    TRANSFER = auto()
+    """To see the agent through that it handed over to."""
+    WAIT = auto()
+    """Nothing, before the user has answered."""
+    NOTHING = auto()
+    """Nothing at all: only the record of its end is missing."""
+
+
+def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
+    """What the agent has yet to do, and the name of the agent it handed over to, or ''."""
+    if not has_started(ctx, agent):
+        return Left.TURN, ""
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    said = [event for event in events if event.content or event.error_code]
+    own = [event for event in said if event.author == agent.name]
+    if own and (target := own[-1].actions.transfer_to_agent):
+        return Left.TRANSFER, target
+    if not said or not _is_over(said[-1], agent.name) or lost_calls(ctx, agent.name):
+        return Left.TURN, ""
+    waits = awaits_user(ctx, {agent.name})
+    return (Left.WAIT if waits else Left.NOTHING), ""
+
+
+def _is_over(last: Event, agent: str) -> bool:
+    """Whether the agent had the last word."""
+    return last.author == agent and last.is_final_response() and not last.error_code
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn: whether it has to wait for someone, and whom it is handed over to."""
+
+    ctx: InvocationContext
+    target: BaseAgent | None = None
+    _waits: bool = field(default=False, init=False)
+
+    def watch(self, event: Event) -> None:
+        """Take note of an event of the turn."""
+        self._waits = self._waits or self.ctx.should_pause_invocation(event)
+
+    async def hand_over(self, *, anew: bool) -> AsyncGenerator[Event, None]:
+        """Run the target; one that a resumed invocation has seen to its end is not run again."""
+        target = self.target
+        if target is None or (not anew and has_ended(self.ctx, target)):
+            return
+        if anew:
+            forget(self.ctx, target)
+        pause = Pause(self.ctx, target)
+        async with aclosing(target.run_async(self.ctx)) as events:
+            async for event in events:
+                yield event
+                pause.watch(event)
+        self._waits = self._waits or pause.needed
+
+    def paused(self, agent: str) -> bool:
+        """Whether the agent of that name, or its target, waits for an answer."""
+        return self._waits or (
+            self.target is None
+            and self.ctx.resumed_at is not None
+            and awaits_user(self.ctx, {agent})
+        )
+
+
+def error_event(agent: BaseAgent, ctx: InvocationContext, error: Exception) -> Event:
+    """What the history keeps of an exception that ends the agent's run."""
+    status = error.status if isinstance(error, APIError) else None
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    details = vars(error)
+    failed = details.get(FAILED_CALL)
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=agent.name,
+        branch=ctx.branch,
+        error_code=status or type(error).__name__,
+        error_message="\n".join([text, *details.get("__notes__", [])]),
+        custom_metadata={FAILED_CALL: failed} if failed else None,
+    )

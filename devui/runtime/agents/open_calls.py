@@ -1,0 +1,122 @@
+"""Which function calls of an invocation have no answer yet (resume seed; adk-runtime 11.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.invocation_events import events_of
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+REQUEST_CONFIRMATION = "adk_request_confirmation"
+REQUEST_CREDENTIAL = "adk_request_credential"
+REQUEST_INPUT = "adk_request_input"
+FAILED_CALL = "__adk_internal_failed_call"
+"""Key of custom metadata: the long-running call whose failure an error event records."""
+
+_REQUESTS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL})
+_PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
+
+
+def pausing_calls(event: Event) -> list[types.FunctionCall]:
+    """The calls of the event that a human or a job answers later."""
+    awaited: Collection[str] = event.long_running_tool_ids or ()
+    calls = event.get_function_calls()
+    return [call for call in calls if call.id in awaited or call.name in _PAUSING]
+
+
+def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
+    """Whether the user has yet to answer a call that one of the agents made.
+
+    What a tool gave in the meantime is no answer.
+    """
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    answered = _answered([event for event in events if event.author == "user"])
+    return _is_open([event for event in events if event.author in agents], answered)
+
+
+def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
+    """Whether a call that the agent made, and that is answered later, has no answer at all."""
+    events = _own_branch(ctx, ctx.session.events)
+    return _is_open([event for event in events if event.author == agent], _answered(events))
+
+
+def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
+    """The calls that the agent had made when its run broke off and that were never answered.
+
+    Calls that wait for a human or a job are not lost, unless it is on record that they failed.
+    """
+    resumed_at = ctx.resumed_at
+    if resumed_at is None:
+        return []
+    events = _own_branch(ctx, ctx.session.events)
+    before = _own_branch(ctx, ctx.session.events[:resumed_at])
+    index, made = _latest_calls(before, agent)
+    if made is None or _has_moved_on(before[index + 1 :], agent):
+        return []
+    settled = _answered(events) | {call.id for call in pausing_calls(made)}
+    settled -= _failed(before[index + 1 :])
+    settled |= _asked_about(events)
+    return [call for call in made.get_function_calls() if call.id not in settled]
+
+
+def _own_branch(ctx: InvocationContext, events: Sequence[Event]) -> list[Event]:
+    return events_of(events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+
+
+def _answered(events: Sequence[Event]) -> set[str | None]:
+    return {response.id for event in events for response in event.get_function_responses()}
+
+
+def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
+    # A request that was repeated counts once, by the call that it is for.
+    calls = [call for event in events for call in pausing_calls(event)]
+    latest = {(call.name, next(_originals([call]), call.id)): call for call in calls}
+    return any(call.id not in answered for call in latest.values())
+
+
+def _latest_calls(events: Sequence[Event], agent: str) -> tuple[int, Event | None]:
+    for index in range(len(events) - 1, -1, -1):
+        event = events[index]
+        names = {call.name for call in event.get_function_calls()}
+        if event.author == agent and names - _REQUESTS:
+            return index, event
+    return -1, None
+
+
+def _has_moved_on(later: Sequence[Event], agent: str) -> bool:
+    """Whether the agent's model has spoken since, and so takes the calls for done with."""
+    return any(
+        event.author == agent
+        and event.content is not None
+        and any(part.text and not part.thought for part in event.content.parts or [])
+        and not event.get_function_responses()
+        for event in later
+    )
+
+
+def _failed(later: Sequence[Event]) -> set[str | None]:
+    return {(event.custom_metadata or {}).get(FAILED_CALL) for event in later if event.error_code}
+
+
+def _asked_about(events: Sequence[Event]) -> set[str]:
+    """The calls for which the user was asked for a confirmation or a credential."""
+    return {found for event in events for found in _originals(event.get_function_calls())}
+
+
+def _originals(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
+    for call in calls:
+        args = call.args or {}
+        if call.name == REQUEST_CONFIRMATION:
+            found = (args.get("originalFunctionCall") or {}).get("id")
+        elif call.name == REQUEST_CREDENTIAL:
+            found = args.get("functionCallId")
+        else:
+            continue
+        if found:
+            yield found

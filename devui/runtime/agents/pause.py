@@ -1,0 +1,35 @@
+"""Whether what runs sub-agents has to stop behind one of them (adk-runtime 5.2, 11.5)."""
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.agent_progress import family
+from devui.runtime.agents.open_calls import awaits_user
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+
+class Pause:
+    """Watches one run of a sub-agent for calls that are answered later.
+
+    A resumed agent that still waits for its answer runs without saying anything, so then the
+    history has to tell.
+    """
+
+    def __init__(self, ctx: "InvocationContext", agent: "BaseAgent") -> None:
+        self._ctx = ctx
+        self._agent = agent
+        self._seen = False
+
+    def watch(self, event: "Event") -> None:
+        """Take note of an event of the run."""
+        self._seen = self._seen or self._ctx.should_pause_invocation(event)
+
+    @property
+    def needed(self) -> bool:
+        """Whether the run left something to wait for."""
+        if self._seen or self._ctx.resumed_at is None:
+            return self._seen
+        return awaits_user(self._ctx, {member.name for member in family(self._agent)})

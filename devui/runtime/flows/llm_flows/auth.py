@@ -1,0 +1,98 @@
+"""Takes the credentials that the user gave, and runs the calls that waited for them (8.6).
+
+Source: adk-runtime 8.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
+from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.auth.auth_requests import credential_of
+from devui.runtime.auth.auth_tool import AuthToolArguments
+from devui.runtime.flows.llm_flows.functions import execute
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.flows.llm_flows.user_requests import latest_answer, with_requests
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+
+
+async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
+    answer = latest_answer(ctx)
+    given = {
+        response.id: response.response or {}
+        for response in (answer.get_function_responses() if answer else [])
+        if response.name == REQUEST_CREDENTIAL and response.id
+    }
+    if not given:
+        return
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    said = [event for event in events if event.content]
+    if said[-1] is not answer:
+        return  # the calls have been run already
+    keys = _keep(ctx, _asked(events, given), given)
+    calls = _waiting(events, agent_of(ctx).name, keys)
+    if not calls:
+        return
+    tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
+    executed = await execute(ctx, calls, tools)
+    if executed.event is not None:
+        for event in with_requests(ctx, calls, executed.event):
+            yield event
+    if executed.error is not None:
+        raise executed.error
+
+
+def _asked(events: Sequence[Event], ids: Collection[str]) -> dict[str, AuthToolArguments]:
+    """The requests that were answered, by their ids."""
+    return {
+        call.id: AuthToolArguments.model_validate(call.args)
+        for event in events
+        for call in event.get_function_calls()
+        if call.name == REQUEST_CREDENTIAL and call.id and call.id in ids
+    }
+
+
+def _keep(
+    ctx: InvocationContext,
+    asked: Mapping[str, AuthToolArguments],
+    given: Mapping[str, dict[str, Any]],
+) -> set[str | None]:
+    """Put the credentials where the tools look for them, for this invocation; returns the keys."""
+    keys = set()
+    for request_id, arguments in asked.items():
+        config = arguments.auth_config
+        credential = credential_of(given[request_id], config)
+        if credential is not None:
+            ctx.session.state[f"temp:{config.credential_key}"] = credential
+        keys.add(config.credential_key)
+    return keys
+
+
+def _waiting(
+    events: Sequence[Event], agent: str, keys: Collection[str | None]
+) -> list[types.FunctionCall]:
+    """The agent's latest calls that were in need of these credentials."""
+    ids = {
+        call_id
+        for event in events
+        for call_id, config in event.actions.requested_auth_configs.items()
+        if config.credential_key in keys
+    }
+    for event in reversed(events):
+        calls = [call for call in event.get_function_calls() if call.id in ids]
+        if calls and event.author == agent:
+            return calls
+    return []
+
+
+auth = RequestProcessor("auth", run=_run)
+"""Comes before the history is read, so that the model sees the results."""

@@ -1,0 +1,97 @@
+"""What tools ask the user: a confirmation or a credential, as function calls (adk-runtime 8.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.agents.open_calls import REQUEST_CONFIRMATION, REQUEST_CREDENTIAL
+from devui.runtime.auth.auth_tool import AuthConfig, AuthToolArguments
+from devui.runtime.events.event import Event
+from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
+from devui.runtime.platform.uuid import new_uuid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.tool_confirmation import ToolConfirmation
+
+
+def latest_answer(ctx: InvocationContext) -> Event | None:
+    """What the user said last in this invocation, if it answers function calls."""
+    for event in reversed(ctx.session.events):
+        if event.author == "user" and event.invocation_id == ctx.invocation_id:
+            return event if event.get_function_responses() else None
+    return None
+
+
+def with_requests(
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], answered: Event
+) -> list[Event]:
+    """The event of the tools' responses among the requests that they make of the user.
+
+    A request for credentials ends the agent's run. One for confirmation comes last, so that a
+    client that leaves at the request has seen the results; if there are none yet it comes first,
+    and the placeholders after it end the turn.
+    """
+    actions = answered.actions
+    events = []
+    if actions.requested_auth_configs:
+        events.append(credential_event(ctx, actions.requested_auth_configs))
+        ctx.end_invocation = True
+    if not actions.requested_tool_confirmations:
+        return [*events, answered]
+    request = _confirmation_event(ctx, calls, actions.requested_tool_confirmations)
+    ids = {response.id for response in answered.get_function_responses()}
+    if ids <= actions.requested_tool_confirmations.keys():
+        return [*events, request, answered]
+    actions.skip_summarization = None
+    return [*events, answered, request]
+
+
+def credential_event(ctx: InvocationContext, configs: Mapping[str, AuthConfig]) -> Event:
+    """Ask once for each credential, whichever of the calls are in need of it."""
+    by_key: dict[str | None, tuple[str, AuthConfig]] = {}
+    for call_id, config in configs.items():
+        by_key.setdefault(config.credential_key, (call_id, config))
+    arguments = [
+        AuthToolArguments(function_call_id=call_id, auth_config=config)
+        for call_id, config in by_key.values()
+    ]
+    dumped = (each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in arguments)
+    return _request(ctx, REQUEST_CREDENTIAL, dumped, role="user")
+
+
+def _confirmation_event(
+    ctx: InvocationContext,
+    calls: Sequence[types.FunctionCall],
+    requested: Mapping[str, ToolConfirmation],
+) -> Event:
+    arguments = (
+        {
+            "originalFunctionCall": call.model_dump(exclude_none=True, by_alias=True),
+            "toolConfirmation": asked.model_dump(by_alias=True, exclude_none=True),
+        }
+        for call in calls
+        if (asked := requested.get(call.id or "")) is not None
+    )
+    return _request(ctx, REQUEST_CONFIRMATION, arguments, role="model")
+
+
+def _request(
+    ctx: InvocationContext, name: str, arguments: Iterable[dict[str, Any]], *, role: str
+) -> Event:
+    calls = [
+        types.FunctionCall(id=f"{CLIENT_ID}{new_uuid()}", name=name, args=each)
+        for each in arguments
+    ]
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=ctx.agent.name if ctx.agent else "",
+        branch=ctx.branch,
+        content=types.Content(role=role, parts=[types.Part(function_call=call) for call in calls]),
+        long_running_tool_ids={call.id for call in calls if call.id},
+    )
