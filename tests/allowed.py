@@ -47,6 +47,9 @@ BROAD_EXCEPT = {
     "devui/runtime/invocations/toolsets.py:close_toolsets": (
         "users' toolsets; one that fails to close holds up no other"
     ),
+    "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (
+        "users' filters; a request that cannot be shortened goes out whole"
+    ),
     "devui/runtime/plugins/plugin_manager.py:PluginManager.close": (
         "users' plugins; all are closed, then the failures are raised"
     ),
@@ -55,6 +58,10 @@ BROAD_EXCEPT = {
     ),
     "devui/runtime/plugins/plugin_manager.py:PluginManager._tell_all": (
         "users' plugins; telling them of an error must not hide that error"
+    ),
+    "devui/runtime/plugins/save_files_as_artifacts_plugin.py"
+    ":SaveFilesAsArtifactsPlugin._saved_parts": (
+        "users' artifact services; a file that cannot be saved stays in the message"
     ),
     "devui/runtime/sessions/copies.py:deep_copy": (
         "copying runs methods of users' classes, which raise what they like"

@@ -1,0 +1,98 @@
+"""`ContextFilterPlugin`: sends models less of a long conversation (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.context import Context
+    from devui.runtime.models.llm_request import LlmRequest
+
+logger = logging.getLogger(__name__)
+
+Filter = Callable[[list["types.Content"]], list["types.Content"]]
+
+
+class ContextFilterPlugin(BasePlugin):
+    """Leaves old turns out of requests; the history itself stays as it is."""
+
+    def __init__(
+        self,
+        num_invocations_to_keep: int | None = None,
+        custom_filter: Filter | None = None,
+        name: str = "context_filter_plugin",
+        remove_amount: int = 1,
+    ) -> None:
+        """Keep the newest turns.
+
+        Args:
+            num_invocations_to_keep: How many; a turn begins with the user's words.
+            custom_filter: Gets the contents that are left and returns those to send.
+            name: The plugin's name.
+            remove_amount: Only leave out so many turns or more at once, so that the beginning of
+                the requests stays the same for a while and can be cached.
+
+        Raises:
+            ValueError: `remove_amount` is less than 1.
+        """
+        if remove_amount < 1:
+            raise ValueError(f"remove_amount is {remove_amount}; it must be 1 or more.")
+        super().__init__(name)
+        self._kept = num_invocations_to_keep
+        self._filter = custom_filter
+        self._remove_amount = remove_amount
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> None:
+        """Shorten the request; one that cannot be shortened goes out whole."""
+        contents = self._newest(llm_request.contents)
+        if self._filter is not None:
+            try:
+                contents = self._filter(contents)
+            except Exception:
+                logger.exception(
+                    "custom_filter of plugin %r raised; nothing is left out.", self.name
+                )
+                return
+        llm_request.contents = contents
+
+    def _newest(self, contents: list[types.Content]) -> list[types.Content]:
+        if not self._kept or self._kept < 0:
+            return contents
+        starts = _starts(contents)
+        if len(starts) < self._kept + self._remove_amount:
+            return contents
+        return contents[_with_calls(contents, starts[-self._kept]) :]
+
+
+def _starts(contents: Sequence[types.Content]) -> list[int]:
+    """Where turns begin: at the first of the user's contents after the model's."""
+    users = [_is_humans(content) for content in contents]
+    return [i for i, is_users in enumerate(users) if is_users and (i == 0 or not users[i - 1])]
+
+
+def _is_humans(content: types.Content) -> bool:
+    return content.role == "user" and not any(
+        part.function_response for part in content.parts or []
+    )
+
+
+def _with_calls(contents: Sequence[types.Content], start: int) -> int:
+    """`start`, or as far before it as the calls are whose responses are sent."""
+    missing: set[str] = set()
+    for index in range(len(contents) - 1, -1, -1):
+        for part in reversed(contents[index].parts or []):
+            if part.function_response and part.function_response.id:
+                missing.add(part.function_response.id)
+            if part.function_call and part.function_call.id:
+                missing.discard(part.function_call.id)
+        if index <= start and not missing:
+            return index
+    return 0

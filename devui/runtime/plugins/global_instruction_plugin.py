@@ -1,0 +1,65 @@
+"""`GlobalInstructionPlugin`: one instruction for all agents of an app (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.calling import call
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.utils.instructions_utils import inject_session_state
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.models.llm_request import LlmRequest
+
+
+class GlobalInstructionPlugin(BasePlugin):
+    """Puts an instruction before the system instruction of every request."""
+
+    def __init__(
+        self,
+        global_instruction: str | Callable[..., Any] = "",
+        name: str = "global_instruction",
+    ) -> None:
+        """Instruct all agents.
+
+        Args:
+            global_instruction: A text, in which `{key}` is filled from the state, or a function,
+                sync or async, that gets a ReadonlyContext and returns the text.
+            name: The plugin's name.
+        """
+        super().__init__(name)
+        self.global_instruction = global_instruction
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> None:
+        """Put the instruction first."""
+        text = await self._text(callback_context)
+        if text:
+            config = llm_request.config
+            config.system_instruction = _prepended(text, config.system_instruction)
+
+    async def _text(self, context: Context) -> str:
+        if not isinstance(self.global_instruction, str):
+            text: str = await call(self.global_instruction, context)
+            return text
+        if not self.global_instruction:
+            return ""
+        return await inject_session_state(self.global_instruction, context)
+
+
+def _prepended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
+    """The present instruction in whichever form it has, after the text."""
+    if not present:
+        return text
+    if isinstance(present, str):
+        return f"{text}\n\n{present}"
+    if isinstance(present, types.Content):
+        parts = [types.Part(text=text), *(present.parts or [])]
+        return present.model_copy(update={"parts": parts})
+    pieces: list[types.PartUnion] = list(present) if isinstance(present, list) else [present]
+    return [text, *pieces]

@@ -1,0 +1,160 @@
+"""`LoggingPlugin`: tells on the terminal what happens in a run (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.models.llm_response import LlmResponse
+    from devui.runtime.tools.base_tool import BaseTool
+
+_LONGEST = 200
+
+
+class LoggingPlugin(BasePlugin):
+    """Writes one line to stdout for each hook, and changes nothing."""
+
+    def __init__(self, name: str = "logging_plugin") -> None:
+        super().__init__(name)
+
+    async def on_user_message_callback(
+        self, *, invocation_context: InvocationContext, user_message: types.Content
+    ) -> None:
+        """Tell what the user said, and where."""
+        ctx = invocation_context
+        self._tell(
+            "user message",
+            _content(user_message),
+            app=ctx.app_name,
+            user=ctx.user_id,
+            session=ctx.session.id,
+            invocation=ctx.invocation_id,
+        )
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Tell that a run begins."""
+        agent = invocation_context.agent
+        name = agent.name if agent else None
+        self._tell("run begins", invocation=invocation_context.invocation_id, agent=name)
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> None:
+        """Tell what an agent yielded."""
+        self._tell(
+            "event",
+            _content(event.content),
+            author=event.author,
+            id=event.id,
+            partial=event.partial,
+            final=event.is_final_response() or None,
+            error=event.error_code,
+            state=sorted(event.actions.state_delta) or None,
+            artifacts=sorted(event.actions.artifact_delta) or None,
+            transfer=event.actions.transfer_to_agent,
+            escalate=event.actions.escalate,
+        )
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Tell that a run has ended."""
+        self._tell("run ends", invocation=invocation_context.invocation_id)
+
+    async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
+        """Tell that an agent begins."""
+        self._tell("agent begins", agent=agent.name, branch=callback_context.branch)
+
+    async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
+        """Tell that an agent has ended."""
+        self._tell("agent ends", agent=agent.name)
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> None:
+        """Tell what a model is asked."""
+        last = llm_request.contents[-1] if llm_request.contents else None
+        self._tell(
+            "model request",
+            _content(last),
+            agent=callback_context.agent_name,
+            model=llm_request.model,
+            contents=len(llm_request.contents),
+            tools=sorted(llm_request.tools_dict) or None,
+            instruction=_cut(str(llm_request.config.system_instruction or "")) or None,
+        )
+
+    async def after_model_callback(
+        self, *, callback_context: Context, llm_response: LlmResponse
+    ) -> None:
+        """Tell what a model answered."""
+        usage = llm_response.usage_metadata
+        self._tell(
+            "model response",
+            _content(llm_response.content),
+            agent=callback_context.agent_name,
+            partial=llm_response.partial,
+            finished=llm_response.finish_reason,
+            error=llm_response.error_code,
+            prompt_tokens=usage.prompt_token_count if usage else None,
+            answer_tokens=usage.candidates_token_count if usage else None,
+        )
+
+    async def on_model_error_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
+    ) -> None:
+        """Tell what a model raised."""
+        self._tell("model error", repr(error), agent=callback_context.agent_name)
+
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
+    ) -> None:
+        """Tell what a tool is called with."""
+        call_id = tool_context.function_call_id
+        self._tell("tool call", str(tool_args), tool=tool.name, call=call_id)
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> None:
+        """Tell what a tool returned."""
+        call_id = tool_context.function_call_id
+        self._tell("tool result", str(result), tool=tool.name, call=call_id)
+
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
+    ) -> None:
+        """Tell what a tool raised."""
+        call_id = tool_context.function_call_id
+        self._tell("tool error", repr(error), tool=tool.name, call=call_id)
+
+    def _tell(self, what: str, text: str = "", **facts: object) -> None:
+        known = "".join(f" {key}={value}" for key, value in facts.items() if value is not None)
+        said = f": {_cut(text)}" if text else ""
+        sys.stdout.write(f"[{self.name}] {what}{known}{said}\n")
+
+
+def _content(content: types.Content | None) -> str:
+    return " | ".join(_part(part) for part in (content.parts if content else None) or [])
+
+
+def _part(part: types.Part) -> str:
+    if part.text is not None:
+        return f"(thought) {part.text}" if part.thought else part.text
+    if part.function_call:
+        return f"{part.function_call.name}({part.function_call.args})"
+    if part.function_response:
+        return f"{part.function_response.name} -> {part.function_response.response}"
+    return f"({', '.join(sorted(part.model_fields_set)) or 'nothing'})"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

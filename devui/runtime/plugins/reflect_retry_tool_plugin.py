@@ -1,0 +1,143 @@
+"""`ReflectAndRetryToolPlugin`: lets a model correct a failed tool call (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, OrderedDict
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.tools.base_tool import BaseTool
+
+REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+"""Marks the responses that this plugin wrote."""
+
+_GLOBAL = "__global_reflect_and_retry_scope__"
+_SCOPES_KEPT = 1000
+
+_RETRY = (
+    "This was failure {count} of {limit} that are allowed. Do not repeat the same call. Look at"
+    " the error and at your arguments: are they complete, and of the types that the tool"
+    " declares? Did an earlier step leave out what this one needs? Would another tool, or smaller"
+    " steps, do better? Then try again in a better way."
+)
+_GIVE_UP = (
+    "Do not call `{tool}` again for this task: it has failed too often. Find another way, with"
+    " other tools, or tell the user what cannot be done and why."
+)
+
+
+class TrackingScope(Enum):
+    """How long failures are counted together."""
+
+    INVOCATION = "invocation"
+    GLOBAL = "global"
+
+
+class ToolFailureResponse(BaseModel):
+    """The response that a model gets in place of a failure."""
+
+    response_type: str = REFLECT_AND_RETRY_RESPONSE_TYPE
+    error_type: str = ""
+    error_details: str = ""
+    retry_count: int = 0
+    reflection_guidance: str = ""
+
+
+class ReflectAndRetryToolPlugin(BasePlugin):
+    """Answers for tools that raise, so that the model can think again and try again.
+
+    Failures are counted for each tool until it succeeds. A call that still fails after
+    `max_retries` failures in a row ends the run, or tells the model to give up.
+    """
+
+    def __init__(
+        self,
+        name: str = "reflect_retry_tool_plugin",
+        max_retries: int = 3,
+        throw_exception_if_retry_exceeded: bool = True,
+        tracking_scope: TrackingScope = TrackingScope.INVOCATION,
+    ) -> None:
+        """Allow some failures.
+
+        Args:
+            name: The plugin's name.
+            max_retries: Failures of one tool in a row that the model may correct; 0 allows none.
+            throw_exception_if_retry_exceeded: Then let the error end the run; otherwise the
+                model is told to find another way.
+            tracking_scope: Count in each invocation anew, or in all together.
+
+        Raises:
+            ValueError: `max_retries` is negative.
+        """
+        if max_retries < 0:
+            raise ValueError(f"max_retries is {max_retries}; it must be 0 or more.")
+        super().__init__(name)
+        self.max_retries = max_retries
+        self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
+        self.scope = tracking_scope
+        self._failures: OrderedDict[str, Counter[str]] = OrderedDict()
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> dict[str, Any] | None:
+        """Forget the tool's failures; or count one more, if the result tells of one."""
+        if isinstance(result, dict) and (
+            result.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE
+        ):
+            return None
+        error = await self.extract_error_from_result(
+            tool=tool, tool_args=tool_args, tool_context=tool_context, result=result
+        )
+        if error:
+            return self._handled(tool, tool_args, tool_context, error)
+        self._counter(tool_context).pop(tool.name, None)
+        return None
+
+    async def on_tool_error_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
+    ) -> dict[str, Any] | None:
+        """Answer in place of the failed tool; raises its error when it has failed too often."""
+        return self._handled(tool, tool_args, tool_context, error)
+
+    async def extract_error_from_result(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> Any:
+        """What is wrong with a result, or None; override it for tools that do not raise."""
+        return None
+
+    def _get_scope_key(self, tool_context: Context) -> str:
+        """Which failures are counted together; override it to count by user or session."""
+        return tool_context.invocation_id if self.scope is TrackingScope.INVOCATION else _GLOBAL
+
+    def _counter(self, tool_context: Context) -> Counter[str]:
+        counter = self._failures.setdefault(self._get_scope_key(tool_context), Counter())
+        if len(self._failures) > _SCOPES_KEPT:
+            self._failures.popitem(last=False)
+        return counter
+
+    def _handled(
+        self, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, /, error: Any
+    ) -> dict[str, Any]:
+        counter = self._counter(tool_context)
+        counter[tool.name] += 1
+        count = counter[tool.name]
+        if count > self.max_retries and self.throw_exception_if_retry_exceeded:
+            raise error if isinstance(error, Exception) else RuntimeError(str(error))
+        advice = _RETRY if count <= self.max_retries else _GIVE_UP
+        return ToolFailureResponse(
+            error_type=type(error).__name__ if isinstance(error, Exception) else "ToolError",
+            error_details=str(error),
+            retry_count=min(count, self.max_retries),
+            reflection_guidance=(
+                f"The call of `{tool.name}` with"
+                f" {json.dumps(tool_args, default=str)} failed. "
+                + advice.format(count=count, limit=self.max_retries, tool=tool.name)
+            ),
+        ).model_dump(mode="json")

@@ -1,0 +1,107 @@
+"""`SaveFilesAsArtifactsPlugin`: keeps the files of messages as artifacts (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from google.genai import types
+
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES = 20 * 1024 * 1024
+_MODELS_CAN_READ = frozenset({"gs", "https", "http"})
+_RUNS_KEPT = 100
+
+
+class SaveFilesAsArtifactsPlugin(BasePlugin):
+    """Saves files under their display names and puts notes in their places.
+
+    The first agent of the run reports the versions in `artifact_delta`. Give the agent
+    `load_artifacts`, so that its model can read the files. A file of more than 20 MB is refused
+    with a note.
+    """
+
+    def __init__(
+        self, name: str = "save_files_as_artifacts_plugin", *, attach_file_reference: bool = True
+    ) -> None:
+        """Save files.
+
+        Args:
+            name: The plugin's name.
+            attach_file_reference: Also leave the file's address in the message, if it is one that
+                models can read (gs, https, http).
+        """
+        super().__init__(name)
+        self._attach_file_reference = attach_file_reference
+        self._saved: OrderedDict[str, dict[str, int]] = OrderedDict()
+        """Versions that no agent has reported yet, by invocation."""
+
+    async def on_user_message_callback(
+        self, *, invocation_context: InvocationContext, user_message: types.Content
+    ) -> types.Content | None:
+        """The message with notes in place of its files; None if it has none."""
+        parts = user_message.parts or []
+        if not any(part.inline_data for part in parts):
+            return None
+        service = invocation_context.artifact_service
+        if service is None:
+            logger.warning(
+                "Plugin %r saves no files: the Runner has no artifact_service.", self.name
+            )
+            return None
+        changed: list[types.Part] = []
+        for index, part in enumerate(parts):
+            if part.inline_data is None:
+                changed.append(part)
+            else:
+                changed += await self._saved_parts(invocation_context, service, part, index)
+        return types.Content(role=user_message.role, parts=changed)
+
+    async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
+        """Report the saved versions."""
+        saved = self._saved.pop(callback_context.invocation_id, None)
+        if saved:
+            callback_context.actions.artifact_delta.update(saved)
+
+    async def _saved_parts(
+        self, ctx: InvocationContext, service: BaseArtifactService, part: types.Part, index: int
+    ) -> list[types.Part]:
+        """What stands in place of a file; the file itself if it could not be saved."""
+        blob = part.inline_data or types.Blob()
+        name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
+        size = len(blob.data or b"")
+        if size > MAX_BYTES:
+            told = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
+            return [types.Part(text=f"[Upload Error: {told}.]")]
+        scope = {"app_name": ctx.app_name, "user_id": ctx.user_id, "session_id": ctx.session.id}
+        try:
+            version = await service.save_artifact(
+                **scope, filename=name, artifact=part.model_copy()
+            )
+            known = await service.get_artifact_version(**scope, filename=name, version=version)
+        except Exception:
+            logger.exception("The file %r of a user message could not be saved.", name)
+            return [part]
+        self._note(ctx.invocation_id, name, version)
+        note = types.Part(text=f'[Uploaded Artifact: "{name}"]')
+        uri = known.canonical_uri if known else ""
+        if not self._attach_file_reference or urlsplit(uri).scheme not in _MODELS_CAN_READ:
+            return [note]
+        file = types.FileData(file_uri=uri, mime_type=blob.mime_type, display_name=name)
+        return [note, types.Part(file_data=file)]
+
+    def _note(self, invocation_id: str, name: str, version: int) -> None:
+        self._saved.setdefault(invocation_id, {})[name] = version
+        if len(self._saved) > _RUNS_KEPT:  # runs that never reached an agent
+            self._saved.popitem(last=False)
