@@ -138,10 +138,16 @@ def _quoted(content: Json) -> Json:
         found = _QUOTED.search(part.get("text") or "")
         if found:
             before = part["text"][: found.start()]
-            made.append({"quoted": found[2], "as": found[1], "by": _AUTHOR.findall(before)})
+            made.append(
+                {"quoted": _quotation(found[2]), "as": found[1], "by": _AUTHOR.findall(before)}
+            )
         elif "text" not in part:
             made.append(part)
     return {"role": content["role"], "parts": made}
+
+
+def _quotation(text: str) -> str:
+    return f"error: {_wording(text)}" if text.startswith("{'error': ") else text
 
 
 def _ordered(record: Json) -> Json:

@@ -56,7 +56,7 @@ Step = Say | Call | Error | Raise | Raw
 Answer = Step | str | Sequence["Step | str"]
 
 
-def call(name: str, **args: Any) -> Call:
+def call(name: str, /, **args: Any) -> Call:
     """A function call, its arguments given by name."""
     return Call(name, args)
 

@@ -43,7 +43,7 @@ async def found(name: str, theirs: Json) -> list[str]:
     return differences(ours, theirs[name])
 
 
-@pytest.mark.parametrize("name", map(parameter, ALIKE))
+@pytest.mark.parametrize("name", [parameter(name) for name in ALIKE])
 async def test_both_runtimes_do_the_same(name: str, theirs: Json) -> None:
     wrong = await found(name, theirs)
     assert not wrong, "\n" + "\n".join(wrong[:SHOWN])

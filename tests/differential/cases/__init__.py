@@ -3,6 +3,7 @@
 from tests.differential.case import CASES
 from tests.differential.cases import (
     callbacks,
+    generated,
     instructions,
     state,
     text,
@@ -11,4 +12,14 @@ from tests.differential.cases import (
     workflows,
 )
 
-__all__ = ["CASES", "callbacks", "instructions", "state", "text", "tools", "transfers", "workflows"]
+__all__ = [
+    "CASES",
+    "callbacks",
+    "generated",
+    "instructions",
+    "state",
+    "text",
+    "tools",
+    "transfers",
+    "workflows",
+]

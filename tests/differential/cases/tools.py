@@ -314,7 +314,7 @@ async def two_tools_of_one_name(stage):
 
 @case()
 async def the_loop_goes_on_while_the_model_calls(stage):
-    def count(tool_context) -> int:
+    async def count(tool_context) -> int:
         tool_context.state["n"] = tool_context.state.get("n", 0) + 1
         return tool_context.state["n"]
 
