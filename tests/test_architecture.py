@@ -37,6 +37,9 @@ NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
 NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watchfiles")
 """So that it runs inside the interpreter of the agents' author, where these may be missing."""
 
+OPTIONAL = ("devui.runtime.models.lite_llm", "devui.runtime.tools.mcp_tool")
+"""Modules that need a package of an extra, which may be missing or bring what it likes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Import:
@@ -101,6 +104,15 @@ def starts_with(name: str, prefixes: tuple[str, ...]) -> bool:
 def test_every_module_stands_on_a_known_floor() -> None:
     unknown = [m.path for m in modules("devui") if floor_of(m.name) not in FLOORS]
     assert not unknown, f"give these a floor in FLOORS: {unknown}"
+
+
+def test_no_module_needs_an_optional_one() -> None:
+    wrong = [
+        f"{found.place}: imports {found.target}, which needs an extra"
+        for found in all_imports()
+        if starts_with(found.target, OPTIONAL) and not starts_with(found.module.name, OPTIONAL)
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_floors_import_only_what_lies_below_them() -> None:
@@ -170,7 +182,9 @@ def test_importing_a_column_loads_nothing_of_the_other_and_does_nothing(
     names = sorted(
         module.name
         for module in modules("devui")
-        if floor_of(module.name) in column and not module.name.endswith("__main__")
+        if floor_of(module.name) in column
+        and not module.name.endswith("__main__")
+        and not starts_with(module.name, OPTIONAL)
     )
     code = (
         "import importlib, sys\n"

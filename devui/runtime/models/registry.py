@@ -1,11 +1,18 @@
 """`LLMRegistry`: from a model's name to the class that speaks to it (adk-runtime 9.2)."""
 
 import re
+from typing import cast
 
+from devui.runtime.exports import lazy
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.google_llm import Gemini
+from devui.runtime.models.openai_llm import OpenAILlm
+from devui.runtime.models.providers import PROVIDERS
 
-_classes: dict[str, type[BaseLlm]] = dict.fromkeys(Gemini.supported_models(), Gemini)
+_classes: dict[str, type[BaseLlm]] = {
+    pattern: llm_cls for llm_cls in (Gemini, OpenAILlm) for pattern in llm_cls.supported_models()
+}
+_load_optional = lazy("devui.runtime.models", {"LiteLlm": "lite_llm"})
 
 
 class LLMRegistry:
@@ -27,6 +34,7 @@ class LLMRegistry:
 
         Raises:
             ValueError: no class matches.
+            ImportError: the name is of a provider that needs litellm, which is not installed.
         """
         return _find(model)[0]
 
@@ -48,12 +56,21 @@ def _find(model: str) -> tuple[type[BaseLlm], str]:
             return llm_cls, rest
         if re.fullmatch(pattern, model):
             return llm_cls, model
+    if prefix.lower() == "litellm" and colon:
+        return _lite_llm(), rest
+    if model.partition("/")[0] in PROVIDERS:
+        return _lite_llm(), model
     known = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
     raise ValueError(
         f"No model class is registered for {model!r}. Known: {', '.join(known)}."
         " Check the name, pass a BaseLlm object as Agent(model=...), or register a class"
         " for such names with LLMRegistry.register(YourLlm)."
     )
+
+
+def _lite_llm() -> type[BaseLlm]:
+    """The class that needs an optional package, and seconds to be imported."""
+    return cast("type[BaseLlm]", _load_optional("LiteLlm"))
 
 
 def _names(llm_cls: type[BaseLlm]) -> tuple[str, str]:

@@ -1,0 +1,162 @@
+"""Answers in the form of OpenAI's chat completions, whole and in chunks (adk-runtime 9.4)."""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.models.chat_messages import Json
+from devui.runtime.models.llm_response import LlmResponse
+
+_REASONS = {
+    "stop": types.FinishReason.STOP,
+    "tool_calls": types.FinishReason.STOP,
+    "function_call": types.FinishReason.STOP,
+    "length": types.FinishReason.MAX_TOKENS,
+    "content_filter": types.FinishReason.SAFETY,
+}
+_MESSAGES = {
+    types.FinishReason.MAX_TOKENS: (
+        "The answer was cut off at the limit of output tokens. Raise max_output_tokens."
+    ),
+    types.FinishReason.SAFETY: "The service's content filter withheld the answer.",
+    types.FinishReason.MALFORMED_FUNCTION_CALL: (
+        "The model wrote a tool call whose arguments are no JSON object."
+    ),
+}
+
+
+@dataclass(slots=True)
+class _Call:
+    """A tool call whose arguments arrive in pieces."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    signature: bytes | None = None
+
+    def add(self, delta: Json) -> None:
+        function = delta.get("function") or {}
+        self.id = self.id or delta.get("id") or ""
+        self.name = self.name or function.get("name") or ""
+        self.arguments.append(function.get("arguments") or "")
+        self.signature = self.signature or _signature(delta)
+
+    def part(self) -> types.Part | None:
+        """The call; None if its arguments are no JSON object."""
+        text = "".join(self.arguments)
+        try:
+            arguments = json.loads(text) if text.strip() else {}
+        except ValueError:
+            return None
+        if not isinstance(arguments, dict):
+            return None
+        call = types.FunctionCall(id=self.id or None, name=self.name, args=arguments)
+        return types.Part(function_call=call, thought_signature=self.signature)
+
+
+class ChatAnswer:
+    """Gathers one answer; the first choice counts."""
+
+    def __init__(self) -> None:
+        self._thoughts: list[str] = []
+        self._text: list[str] = []
+        self._calls: dict[int, _Call] = {}
+        self._reason: str | None = None
+        self._model: str | None = None
+        self._usage: types.GenerateContentResponseUsageMetadata | None = None
+
+    def add(self, chunk: Json) -> LlmResponse | None:
+        """Take in a chunk of a stream; its fragment, or None when it shows nothing."""
+        parts = self._take(chunk, "delta")
+        if not parts:
+            return None
+        content = types.Content(role="model", parts=parts)
+        return LlmResponse(content=content, partial=True, model_version=self._model)
+
+    def add_whole(self, completion: Json) -> None:
+        """Take in an answer that was not streamed."""
+        self._take(completion, "message")
+
+    def whole(self) -> LlmResponse:
+        """All that was taken in, as one response; an error if it did not end as it should."""
+        calls = [self._calls[index].part() for index in sorted(self._calls)]
+        parts = [
+            *_texts(self._thoughts, thought=True),
+            *_texts(self._text, thought=None),
+            *(call for call in calls if call is not None),
+        ]
+        reason = _REASONS.get(self._reason, types.FinishReason.OTHER) if self._reason else None
+        if None in calls and reason != types.FinishReason.MAX_TOKENS:
+            reason = types.FinishReason.MALFORMED_FUNCTION_CALL
+        if None in calls:  # part of a batch must not run as if it were all
+            parts = [part for part in parts if not part.function_call]
+        failed = reason not in (None, types.FinishReason.STOP)
+        return LlmResponse(
+            content=types.Content(role="model", parts=parts),
+            partial=False,
+            finish_reason=reason,
+            error_code=reason.value if reason and failed else None,
+            error_message=self._message(reason) if reason and failed else None,
+            usage_metadata=self._usage,
+            model_version=self._model,
+        )
+
+    def _message(self, reason: types.FinishReason) -> str:
+        return _MESSAGES.get(reason, f"The service ended the answer with {self._reason!r}.")
+
+    def _take(self, chunk: Json, key: str) -> list[types.Part]:
+        self._model = chunk.get("model") or self._model
+        if chunk.get("usage"):
+            self._usage = usage(chunk["usage"])
+        choices = chunk.get("choices") or []
+        if not choices:
+            return []
+        self._reason = choices[0].get("finish_reason") or self._reason
+        message = choices[0].get(key) or {}
+        for position, call in enumerate(message.get("tool_calls") or []):
+            index = call.get("index")
+            self._calls.setdefault(position if index is None else index, _Call()).add(call)
+        thoughts = _strings(message.get("reasoning_content") or message.get("reasoning"))
+        text = _strings(message.get("content") or message.get("refusal"))
+        self._thoughts += thoughts
+        self._text += text
+        return [*_texts(thoughts, thought=True), *_texts(text, thought=None)]
+
+
+def usage(numbers: Json) -> types.GenerateContentResponseUsageMetadata:
+    """Token counts under google-genai's names."""
+    prompt = numbers.get("prompt_tokens_details") or {}
+    completion = numbers.get("completion_tokens_details") or {}
+    return types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=numbers.get("prompt_tokens"),
+        candidates_token_count=numbers.get("completion_tokens"),
+        total_token_count=numbers.get("total_tokens"),
+        cached_content_token_count=prompt.get("cached_tokens"),
+        thoughts_token_count=completion.get("reasoning_tokens"),
+    )
+
+
+def _strings(value: Any) -> list[str]:
+    """The texts in a value that services fill with a text or with pieces of one."""
+    if isinstance(value, str):
+        return [value] if value else []
+    pieces = value if isinstance(value, list) else []
+    return [str(piece["text"]) for piece in pieces if isinstance(piece, dict) and piece.get("text")]
+
+
+def _texts(pieces: Iterable[str], *, thought: bool | None) -> list[types.Part]:
+    text = "".join(pieces)
+    return [types.Part(text=text, thought=thought)] if text else []
+
+
+def _signature(call: Json) -> bytes | None:
+    google = (call.get("extra_content") or {}).get("google") or {}
+    try:
+        return base64.b64decode(google.get("thought_signature") or "") or None
+    except (binascii.Error, ValueError):
+        return None

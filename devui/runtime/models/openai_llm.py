@@ -1,0 +1,171 @@
+"""`OpenAILlm`: OpenAI, and every service that speaks its chat completions (adk-runtime 9.5)."""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pydantic import Field, PrivateAttr
+
+from devui.runtime.calling import call
+from devui.runtime.http_client import httpx
+from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
+from devui.runtime.models.chat_answer import ChatAnswer
+from devui.runtime.models.chat_messages import Json
+from devui.runtime.models.chat_request import chat_request
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+
+_HOST = "https://api.openai.com/v1"
+_REASONING = re.compile(r"(o\d|gpt-5).*")
+"""Models that know the limit of output tokens under its newer name alone."""
+_SHOWN = 500
+"""Characters of a failure's body to show."""
+
+
+class ChatCompletionError(Exception):
+    """The service refused the request or failed."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status = status
+        """The HTTP status; 0 if the failure came within a stream."""
+        super().__init__(message)
+
+
+class OpenAILlm(BaseLlm):
+    """A model behind OpenAI's chat completions, over plain HTTP.
+
+    Without `base_url` and `api_key`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` tell where it is and
+    who asks. Local servers such as Ollama, vLLM or LM Studio need no key:
+    `OpenAILlm(model="llama3", base_url="http://localhost:11434/v1")`.
+    """
+
+    model: str = "gpt-4o"
+    max_tokens: int = 4096
+    """The limit of output tokens where the agent's settings give none."""
+    api_key: str | Callable[[], str] | Callable[[], Awaitable[str]] | None = Field(
+        default=None, exclude=True, repr=False
+    )
+    """The key, or a function that gives the present one."""
+    base_url: str | None = None
+    """Where the service is, up to and without `/chat/completions`."""
+    timeout: float = 600.0
+    """Seconds to wait for the next piece of an answer."""
+
+    _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
+        default_factory=WeakKeyDictionary
+    )
+
+    @classmethod
+    def supported_models(cls) -> list[str]:
+        """OpenAI's own names; others need an `OpenAILlm` object."""
+        return [r"gpt-.*", r"o\d+-.*"]
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """OpenAI takes an answer format together with tools."""
+        return LlmCapabilities(output_schema_and_tools=True)
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Ask the service.
+
+        Raises:
+            ChatCompletionError: it refused the request or failed.
+            ConnectionError: it cannot be reached.
+        """
+        self._maybe_append_user_content(llm_request)
+        body = self._body(llm_request, stream=stream)
+        answer = ChatAnswer()
+        async with self._posted(body) as response:
+            if not stream:
+                answer.add_whole(json.loads(await response.aread()))
+            else:
+                async for chunk in _chunks(response):
+                    fragment = answer.add(chunk)
+                    if fragment is not None:
+                        yield fragment
+        whole = answer.whole()
+        if not stream:
+            whole.partial = None
+        yield whole
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; the next request opens new ones."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.aclose()
+
+    def _body(self, llm_request: LlmRequest, *, stream: bool) -> Json:
+        model = llm_request.model or self.model
+        body = chat_request(llm_request, model)
+        limit = "max_completion_tokens" if _REASONING.fullmatch(model) else "max_tokens"
+        body[limit] = llm_request.config.max_output_tokens or self.max_tokens
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return body
+
+    @asynccontextmanager
+    async def _posted(self, body: Json) -> AsyncIterator[Any]:
+        url = self.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
+        url = url.rstrip("/") + "/chat/completions"
+        headers = await self._headers()
+        try:
+            async with self._client().stream("POST", url, json=body, headers=headers) as response:
+                if response.status_code >= httpx.codes.BAD_REQUEST:
+                    raise _failure(response.status_code, await response.aread(), url)
+                yield response
+        except httpx.TransportError as error:
+            raise ConnectionError(
+                f"{url} cannot be reached or broke off: {error!r}. Is base_url right, and does"
+                " the service run?"
+            ) from error
+
+    async def _headers(self) -> dict[str, str]:
+        given = self.api_key
+        key = await call(given) if callable(given) else given
+        key = key or os.environ.get("OPENAI_API_KEY")
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def _client(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = httpx.AsyncClient(timeout=self.timeout)
+        return self._clients[loop]
+
+
+async def _chunks(response: Any) -> AsyncIterator[Json]:
+    """The chunks of a stream of server-sent events, up to its end mark."""
+    async for line in response.aiter_lines():
+        data = line.removeprefix("data:").strip()
+        if data == line or not data:  # a comment, another field, or the end of an event
+            continue
+        if data == "[DONE]":
+            return
+        chunk = json.loads(data)
+        if error := chunk.get("error"):
+            raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
+        yield chunk
+
+
+def _failure(status: int, body: bytes, url: str) -> ChatCompletionError:
+    try:
+        reason = _reason(json.loads(body).get("error"))
+    except (ValueError, AttributeError):
+        reason = body.decode(errors="replace")[:_SHOWN]
+    advice = {
+        401: " Set OPENAI_API_KEY in the environment or in the .env file beside the agent.",
+        404: " Are the model's name and base_url right?",
+        429: " Wait a little, or use another model or key.",
+    }
+    said = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
+    return ChatCompletionError(status, said)
+
+
+def _reason(error: Any) -> str:
+    return str(error.get("message") or error) if isinstance(error, dict) else str(error)

@@ -1,0 +1,20 @@
+"""The providers whose models are named `provider/model` and reached through litellm (9.2)."""
+
+PROVIDERS = (
+    "openai",
+    "azure",
+    "azure_ai",
+    "groq",
+    "anthropic",
+    "bedrock",
+    "ollama",
+    "ollama_chat",
+    "together_ai",
+    "vertex_ai",
+    "mistral",
+    "deepseek",
+    "fireworks_ai",
+    "cohere",
+    "databricks",
+    "ai21",
+)

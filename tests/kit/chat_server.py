@@ -1,0 +1,151 @@
+"""A stand-in for a service that speaks OpenAI's chat completions: real HTTP on a local port.
+
+    with ChatServer() as server:
+        server.answer(says("Hel"), says("lo", finish="stop"))
+        model = OpenAILlm(model="m", base_url=server.url)
+
+A request with `"stream": true` gets each chunk as a server-sent event; any other gets one
+completion that joins the chunks.
+"""
+
+import json
+import threading
+from collections import deque
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+Json = dict[str, Any]
+USAGE = {
+    "prompt_tokens": 7,
+    "completion_tokens": 3,
+    "total_tokens": 10,
+    "prompt_tokens_details": {"cached_tokens": 2},
+    "completion_tokens_details": {"reasoning_tokens": 1},
+}
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as it arrived."""
+
+    path: str
+    headers: dict[str, str]
+    body: Json
+
+
+class ChatServer:
+    """The server; use it as a context manager."""
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self._answers: deque[tuple[int, tuple[Json, ...]]] = deque()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """What OpenAI's clients call the base URL."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def answer(self, *chunks: Json) -> None:
+        """Queue the answer to one request; see `says` and `calls`."""
+        self._answers.append((200, chunks))
+
+    def fail(self, status: int, message: str) -> None:
+        """Queue an HTTP error in OpenAI's form."""
+        self._answers.append((status, ({"error": {"message": message}},)))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def _take(self, received: Received) -> tuple[int, tuple[Json, ...]]:
+        self.received.append(received)
+        if self._answers:
+            return self._answers.popleft()
+        return 500, ({"error": {"message": "The test queued no answer for this request."}},)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                status, chunks = server._take(Received(self.path, headers, body))
+                streams = status == 200 and body.get("stream")
+                self.send_response(status)
+                media = "text/event-stream" if streams else "application/json"
+                self.send_header("Content-Type", media)
+                self.end_headers()
+                if streams:
+                    self.wfile.write(b": a comment\n\n")
+                    for message in [*map(json.dumps, map(_chunk, chunks)), "[DONE]"]:
+                        self.wfile.write(f"data: {message}\n\n".encode())
+                        self.wfile.flush()
+                else:
+                    whole = _whole(chunks) if status == 200 else chunks[0]
+                    self.wfile.write(json.dumps(whole).encode())
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        return Handler
+
+
+def says(text: str | None = None, *, finish: str | None = None, **more: Any) -> Json:
+    """What one chunk adds to the message, and how the answer ends."""
+    delta = {"role": "assistant", **({"content": text} if text is not None else {}), **more}
+    return {"delta": delta, "finish": finish}
+
+
+def calls(
+    index: int, call_id: str | None, name: str | None, arguments: str, finish: str | None = None
+) -> Json:
+    """A piece of the arguments of a tool call; only its first piece has id and name."""
+    function = {"arguments": arguments, **({"name": name} if name else {})}
+    call = {"index": index, "function": function}
+    if call_id:
+        call |= {"id": call_id, "type": "function"}
+    return says(finish=finish, tool_calls=[call])
+
+
+def _envelope(kind: str, choice: Json) -> Json:
+    head = {"id": "c1", "object": kind, "created": 1, "model": "served-model"}
+    return {**head, "choices": [{"index": 0, **choice}]}
+
+
+def _chunk(chunk: Json) -> Json:
+    if "error" in chunk:
+        return chunk
+    choice = {"delta": chunk["delta"], "finish_reason": chunk["finish"]}
+    found = _envelope("chat.completion.chunk", choice)
+    return {**found, "usage": USAGE} if chunk["finish"] else found
+
+
+def _whole(chunks: tuple[Json, ...]) -> Json:
+    texts = [chunk["delta"].get("content") or "" for chunk in chunks]
+    thoughts = [chunk["delta"].get("reasoning_content") or "" for chunk in chunks]
+    joined: dict[int, Json] = {}
+    for chunk in chunks:
+        for call in chunk["delta"].get("tool_calls", ()):
+            known = joined.setdefault(
+                call["index"], {"type": "function", "function": {"arguments": ""}}
+            )
+            known |= {key: call[key] for key in ("id", "extra_content") if key in call}
+            known["function"]["arguments"] += call["function"]["arguments"]
+            if "name" in call["function"]:
+                known["function"]["name"] = call["function"]["name"]
+    message: Json = {"role": "assistant", "content": "".join(texts) or None}
+    if any(thoughts):
+        message["reasoning_content"] = "".join(thoughts)
+    if joined:
+        message["tool_calls"] = [joined[index] for index in sorted(joined)]
+    choice = {"message": message, "finish_reason": chunks[-1]["finish"]}
+    return {**_envelope("chat.completion", choice), "usage": USAGE}

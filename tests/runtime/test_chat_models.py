@@ -1,0 +1,323 @@
+"""Models behind OpenAI's chat completions: `OpenAILlm`, and `LiteLlm` if installed."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.agents.run_config import RunConfig
+from devui.runtime.models import LLMRegistry, LlmRequest, OpenAILlm
+from devui.runtime.models.openai_llm import ChatCompletionError
+from devui.runtime.runners import InMemoryRunner
+from tests.kit.chat_server import ChatServer, calls, says
+
+if find_spec("litellm"):
+    from devui.runtime.models.lite_llm import LiteLlm
+
+Part, Content, Call = types.Part, types.Content, types.FunctionCall
+litellm_only = pytest.mark.skipif(not find_spec("litellm"), reason="litellm is not installed")
+# litellm's own code warns of what it does itself, and leaves connections to the collector.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::{kind}")
+    for kind in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+    if find_spec("litellm")
+]
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["openai", pytest.param("litellm", marks=litellm_only)])
+async def model(request, server):
+    if request.param == "litellm":
+        yield LiteLlm("openai/test-model", api_base=server.url, api_key="test-key")
+        return
+    opened = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
+    yield opened
+    await opened.aclose()
+
+
+def user(*parts: Part | str) -> Content:
+    return Content(role="user", parts=[Part(text=p) if isinstance(p, str) else p for p in parts])
+
+
+def request(*contents, **config):
+    return LlmRequest(
+        contents=list(contents) or [user("hello")], config=types.GenerateContentConfig(**config)
+    )
+
+
+async def ask(model, llm_request=None, *, stream=False):
+    llm_request = llm_request or request()
+    return [answer async for answer in model.generate_content_async(llm_request, stream)]
+
+
+def _config(settings):
+    return RunConfig(**settings) if settings else None
+
+
+def shown(response):
+    return [
+        (p.function_call.id, p.function_call.name, p.function_call.args)
+        if p.function_call
+        else (p.text, p.thought)
+        for p in response.content.parts
+    ]
+
+
+async def test_one_answer_without_streaming(server, model):
+    server.answer(says("Hello.", finish="stop", reasoning_content="Greet."))
+
+    [answer] = await ask(model)
+
+    assert shown(answer) == [("Greet.", True), ("Hello.", None)]
+    assert (answer.partial, answer.error_code) == (None, None)
+    assert answer.finish_reason == types.FinishReason.STOP
+    usage = answer.usage_metadata
+    assert (usage.prompt_token_count, usage.candidates_token_count) == (7, 3)
+    assert (usage.cached_content_token_count, usage.thoughts_token_count) == (2, 1)
+    assert usage.total_token_count == 10
+    assert answer.model_version == "served-model"
+
+
+async def test_streamed_text_comes_in_fragments_and_then_whole(server, model):
+    server.answer(says(reasoning_content="Hm"), says("Hel"), says("lo"), says("", finish="stop"))
+
+    *fragments, whole = await ask(model, stream=True)
+
+    assert [shown(f) for f in fragments] == [[("Hm", True)], [("Hel", None)], [("lo", None)]]
+    assert all(fragment.partial for fragment in fragments)
+    assert shown(whole) == [("Hm", True), ("Hello", None)]
+    assert (whole.partial, whole.usage_metadata.total_token_count) == (False, 10)
+    assert server.received[0].body["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_calls_are_put_together_from_their_pieces(server, model, stream):
+    server.answer(
+        says("Both."),
+        calls(0, "a", "weather", '{"ci'),
+        calls(0, None, None, 'ty": "Rome"}'),
+        calls(1, "b", "now", "", finish="tool_calls"),
+    )
+
+    whole = (await ask(model, stream=stream))[-1]
+
+    assert shown(whole) == [
+        ("Both.", None),
+        ("a", "weather", {"city": "Rome"}),
+        ("b", "now", {}),
+    ]
+    assert whole.error_code is None
+
+
+@pytest.mark.parametrize(
+    ("finish", "code"), [("tool_calls", "MALFORMED_FUNCTION_CALL"), ("length", "MAX_TOKENS")]
+)
+async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, finish, code):
+    server.answer(
+        calls(0, "a", "weather", '{"city": "Rome"}'),
+        calls(1, "b", "weather", '{"city": ', finish=finish),
+    )
+    whole = (await ask(model, stream=True))[-1]
+    assert whole.error_code == code
+    assert whole.error_message
+    assert shown(whole) == []
+
+
+@pytest.mark.parametrize(
+    ("finish", "code"), [("length", "MAX_TOKENS"), ("content_filter", "SAFETY")]
+)
+async def test_an_answer_that_was_cut_off_says_so(server, model, finish, code):
+    server.answer(says("Once upon", finish=finish))
+    [answer] = await ask(model)
+    assert (answer.error_code, shown(answer)) == (code, [("Once upon", None)])
+    assert answer.error_message
+
+
+async def test_the_history_is_sent_as_messages(server, model):
+    server.answer(says("ok", finish="stop"))
+    call = Call(id="a", name="find", args={"q": "é"})
+    image = types.Blob(data=b"\x01", mime_type="image/png")
+    result = types.FunctionResponse(id="a", name="find", response={"n": 1})
+    contents = [
+        user("look", Part(inline_data=image)),
+        Content(role="model", parts=[Part(text="hm", thought=True), Part(function_call=call)]),
+        user(Part(function_response=result)),
+        Content(role="model", parts=[Part(text="found")]),
+        user("thanks"),
+    ]
+
+    await ask(model, request(*contents, system_instruction="Be brief."))
+
+    [received] = server.received
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["authorization"] == "Bearer test-key"
+    found = received.body["messages"]
+    assert [message["role"] for message in found] == [
+        *("system", "user", "assistant", "tool", "assistant", "user")
+    ]
+    assert found[0]["content"] == "Be brief."
+    assert found[1]["content"] == [
+        {"type": "text", "text": "look"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AQ=="}},
+    ]
+    [sent] = found[2]["tool_calls"]
+    assert (sent["id"], sent["function"]["name"]) == ("a", "find")
+    assert json.loads(sent["function"]["arguments"]) == {"q": "é"}
+    assert (found[3]["tool_call_id"], json.loads(found[3]["content"])) == ("a", {"n": 1})
+    assert (found[4]["content"], found[5]["content"]) == ("found", "thanks")
+
+
+async def test_a_call_without_a_result_gets_a_stand_in(server, model):
+    server.answer(says("ok", finish="stop"))
+    calling = Content(role="model", parts=[Part(function_call=Call(id="a", name="find", args={}))])
+    await ask(model, request(user("go"), calling, user("and?")))
+    found = server.received[0].body["messages"]
+    assert [message["role"] for message in found] == ["user", "assistant", "tool", "user"]
+    assert found[2]["tool_call_id"] == "a"
+
+
+async def test_tools_and_settings_reach_the_service(server, model):
+    class Answer(BaseModel):
+        n: int
+
+    server.answer(says('{"n": 1}', finish="stop"))
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    old = types.Schema(type="OBJECT", properties={"q": types.Schema(type="STRING")})
+    tool = types.Tool(
+        function_declarations=[
+            types.FunctionDeclaration(name="new", description="d", parameters_json_schema=schema),
+            types.FunctionDeclaration(name="old", parameters=old),
+            types.FunctionDeclaration(name="bare"),
+        ]
+    )
+    choice = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
+    await ask(
+        model,
+        request(
+            tools=[tool],
+            tool_config=choice,
+            response_schema=Answer,
+            temperature=0.5,
+            max_output_tokens=9,
+            stop_sequences=["x"],
+        ),
+    )
+    body = server.received[0].body
+    declared = [tool["function"] for tool in body["tools"]]
+    assert [(one["name"], one["description"]) for one in declared] == [
+        *(("new", "d"), ("old", ""), ("bare", ""))
+    ]
+    assert declared[0]["parameters"] == declared[1]["parameters"] == schema
+    assert body["tool_choice"] == "required"
+    assert body["response_format"]["json_schema"]["name"] == "Answer"
+    assert body["response_format"]["json_schema"]["schema"]["required"] == ["n"]
+    assert (body["temperature"], body["stop"]) == (0.5, ["x"])
+    assert body.get("max_tokens", body.get("max_completion_tokens")) == 9
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_agent_calls_its_tool_through_the_service(server, model, stream):
+    def weather(city: str) -> str:
+        return f"Rain in {city}."
+
+    server.answer(calls(0, "a", "weather", '{"city": "Oslo"}', finish="tool_calls"))
+    server.answer(says("Take an "), says("umbrella.", finish="stop"))
+    runner = InMemoryRunner(agent=LlmAgent(name="a", model=model, tools=[weather]))
+    config = {"streaming_mode": "sse"} if stream else None
+    events = await runner.run_debug("Weather in Oslo?", quiet=True, run_config=_config(config))
+
+    texts = [p.text for e in events if not e.partial for p in e.content.parts if p.text]
+    assert texts == ["Take an umbrella."]
+    assert server.received[1].body["messages"][-1] == {
+        "role": "tool",
+        "tool_call_id": "a",
+        "content": '{"result": "Rain in Oslo."}',
+    }
+
+
+async def test_a_refusal_says_what_to_do(server):
+    model = OpenAILlm(model="m", base_url=server.url)
+    server.fail(401, "No such key.")
+    with pytest.raises(ChatCompletionError, match=r"HTTP 401: No such key\. Set OPENAI_API_KEY"):
+        await ask(model)
+    server.fail(500, "Out of order")
+    with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as raised:
+        await ask(model, stream=True)
+    assert raised.value.status == 500
+    await model.aclose()
+
+
+async def test_an_error_within_a_stream_is_raised(server):
+    model = OpenAILlm(model="m", base_url=server.url)
+    server.answer(says("Hel"), {"error": {"message": "overloaded"}})
+    with pytest.raises(ChatCompletionError, match="overloaded"):
+        await ask(model, stream=True)
+    await model.aclose()
+
+
+async def test_a_service_that_is_not_there_is_a_connection_error():
+    model = OpenAILlm(model="m", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ConnectionError, match="base_url"):
+        await ask(model)
+    await model.aclose()
+
+
+async def test_address_and_key_come_from_the_environment_or_a_function(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
+
+    async def key() -> str:
+        return "from-function"
+
+    for model in (OpenAILlm(model="o3-mini"), OpenAILlm(model="m", api_key=key)):
+        server.answer(says("ok", finish="stop"))
+        await ask(model)
+        await model.aclose()
+    assert [one.headers["authorization"] for one in server.received] == [
+        "Bearer from-environment",
+        "Bearer from-function",
+    ]
+    assert server.received[0].body["max_completion_tokens"] == 4096
+    assert server.received[1].body["max_tokens"] == 4096
+
+
+async def test_a_thought_signature_goes_back_to_where_it_came_from(server):
+    model = OpenAILlm(model="m", base_url=server.url)
+    signed = calls(0, "a", "find", "{}", finish="tool_calls")
+    [call] = signed["delta"]["tool_calls"]
+    call["extra_content"] = {"google": {"thought_signature": "c2ln"}}
+    server.answer(signed)
+    [answer] = await ask(model)
+    assert answer.content.parts[0].thought_signature == b"sig"
+    server.answer(says("ok", finish="stop"))
+    await ask(model, request(user("go"), answer.content))
+    [sent] = server.received[1].body["messages"][1]["tool_calls"]
+    assert sent["extra_content"] == {"google": {"thought_signature": "c2ln"}}
+    await model.aclose()
+
+
+def test_names_find_their_classes():
+    assert LLMRegistry.resolve("gpt-4o") is OpenAILlm
+    assert LLMRegistry.resolve("o3-mini") is OpenAILlm
+    assert LLMRegistry.new_llm("openai:llama3").model == "llama3"
+
+
+@pytest.mark.skipif(find_spec("litellm") is not None, reason="litellm is installed")
+@pytest.mark.parametrize("name", ["openai/gpt-4o", "ollama_chat/llama3", "LiteLlm:any/model"])
+def test_names_of_providers_tell_what_to_install(name):
+    with pytest.raises(ImportError, match=r"devui\[litellm\].*OpenAILlm"):
+        LLMRegistry.resolve(name)
+
+
+@litellm_only
+def test_names_of_providers_go_through_litellm():
+    assert LLMRegistry.resolve("ollama_chat/llama3") is LiteLlm
+    assert LLMRegistry.new_llm("litellm:any/model").model == "any/model"
