@@ -19,12 +19,6 @@ DIFFERENT = [name for name, case in CASES.items() if case.differs is not None]
 SHOWN = 25
 
 TO_MEND = {
-    "the callback before_agent of an agent raises",
-    "the callback after_agent of an agent raises",
-    "the hook before_agent of a plugin raises",
-    "the hook after_agent of a plugin raises",
-    "the order of all hooks around a failing tool",
-    "the order of all hooks around a failing model",
     "a long running tool pauses a sequence",
 }
 """Defects of devui.runtime that are known and not mended yet."""

@@ -108,12 +108,18 @@ class BaseAgent(BaseModel):
             await ctx.plugin_manager.run_on_agent_error_callback(
                 agent=self, callback_context=Context(ctx), error=error
             )
+            if event := self._error_event(ctx, error):
+                yield event
             raise
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """What the agent does; to be overridden."""
         raise NotImplementedError(f"{type(self).__name__} does not define _run_async_impl.")
         yield  # makes this an async generator
+
+    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
+        """What the history keeps of an exception that ends the agent; nothing by default."""
+        return None
 
     def _create_invocation_context(self, parent_context: InvocationContext) -> InvocationContext:
         return parent_context.model_copy(update={"agent": self})

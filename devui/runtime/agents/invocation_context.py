@@ -50,6 +50,7 @@ class _Shared:
     abort_signal: asyncio.Event | None = None
     resumed_at: int | None = None
     resumed_with_answer: bool = False
+    told_of: Exception | None = None
 
 
 @dataclass(kw_only=True, eq=False)
@@ -150,6 +151,12 @@ class InvocationContext:
         """Whether an agent with open calls does nothing; else its model goes on without them."""
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
+
+    def is_news(self, error: Exception) -> bool:
+        """Whether the history does not tell of the error yet; who asks is going to tell."""
+        known = self._shared.told_of is error
+        self._shared.told_of = error
+        return not known
 
     def mark_resumed(self, *, answered: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""

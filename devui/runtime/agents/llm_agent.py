@@ -134,19 +134,18 @@ class LlmAgent(BaseAgent):
 
     async def _take_turn(self, ctx: InvocationContext, turn: Turn) -> AsyncGenerator[Event, None]:
         output = OutputSaver(self.name, self.output_key, self.output_schema)
-        try:
-            async with aclosing(self._llm_flow.run_async(ctx)) as events:
-                async for event in events:
-                    problem = output.save(event)
-                    yield event
-                    _raise(problem)
-                    turn.watch(event)
-                    target = event.actions.transfer_to_agent
-                    turn.target = self._target(target) if target and not event.partial else None
-        except Exception as error:
-            # The history must show why the run ended (events seed; adk-runtime 12.4).
-            yield error_event(self, ctx, error)
-            raise
+        async with aclosing(self._llm_flow.run_async(ctx)) as events:
+            async for event in events:
+                problem = output.save(event)
+                yield event
+                _raise(problem)
+                turn.watch(event)
+                target = event.actions.transfer_to_agent
+                turn.target = self._target(target) if target and not event.partial else None
+
+    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
+        """Why the run ended, which the history must show (events seed; adk-runtime 12.4)."""
+        return error_event(self, ctx, error) if ctx.is_news(error) else None
 
     async def _call_before(self, ctx: InvocationContext) -> Event | None:
         event = await super()._call_before(ctx)
