@@ -84,9 +84,10 @@ class Driver:
         """Cancel, then SIGTERM, then SIGKILL, each after its time (R52)."""
         live = self.live
         live.stopping = True
-        await self.change("stopping")
-        if live.worker is None:
+        if live.worker is None:  # its app is still being loaded, which may take long
+            await self.end("stopped")
             return
+        await self.change("stopping")
         await live.worker.send(StopRun(run=live.row.id))
         for seconds, act in (
             (SECONDS_TO_STOP, live.worker.process.terminate),
@@ -129,10 +130,7 @@ class Driver:
         except UnknownApp as gone:
             await self.end("failed", error_of(gone))
             return None
-        if self.live.stopping:
-            await self.end("stopped")
-            return None
-        return worker
+        return None if self.live.ended.is_set() else worker
 
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
         """Run on this worker; False if it ended before the run had begun, so that another may."""

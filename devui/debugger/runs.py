@@ -54,6 +54,7 @@ class Runs:
         self._bus = bus
         self._requests = Requests(journal)
         self._drivers: dict[str, Driver] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
         self._tasks = asyncio.TaskGroup()
         workers.connect(self._deliver, self._overhear, self._worker_gone)
@@ -71,9 +72,10 @@ class Runs:
         trace: TracebackType | None,
     ) -> None:
         stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
-        for driver in tuple(self._drivers.values()):
+        for run, driver in tuple(self._drivers.items()):
             await driver.end("interrupted", stopped)
-            await driver.live.inbox.put(WorkerGone(0, ""))
+            if run in self._running:
+                self._running[run].cancel()
         await self._tasks.__aexit__(kind, error, trace)
 
     # --- what others ask -------------------------------------------------------------------
@@ -98,7 +100,8 @@ class Runs:
         self._of_session[session.key] = live
         self._bus.publish(session.key, RunChanged(row))
         await self._name(session, request)
-        self._tasks.create_task(self._drive(driver, request), name=f"run {row.id}")
+        task = self._tasks.create_task(self._drive(driver, request), name=f"run {row.id}")
+        self._running[row.id] = task
         return row
 
     async def stop(self, run: str) -> RunRow:
@@ -132,6 +135,7 @@ class Runs:
             await driver.run(request)
         finally:
             self._drivers.pop(live.row.id, None)
+            self._running.pop(live.row.id, None)
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
 

@@ -53,6 +53,13 @@ class Worker:
         """Send a message to the process."""
         await self.process.send(message)
 
+    async def end(self) -> None:
+        """End the process: in order, or at once while it is still importing the app."""
+        if self.loaded.done():
+            await self.process.stop()
+        else:
+            self.process.kill()
+
 
 @dataclass(eq=False, slots=True)
 class _App:
@@ -107,7 +114,7 @@ class Workers:
         trace: TracebackType | None,
     ) -> None:
         self._stop_watching.set()
-        await asyncio.gather(*(worker.process.stop() for worker in self._all))
+        await asyncio.gather(*(worker.end() for worker in self._all))
         await self._tasks.__aexit__(kind, error, trace)
 
     # --- what pages ask --------------------------------------------------------------------

@@ -3,13 +3,24 @@
 import contextlib
 import itertools
 import threading
+import time
 
 import httpx2
 import psutil
 import pytest
 
 from tests.kit.frames import frames
-from tests.kit.server import SAMPLES, Server, get_session, make_session, run, run_body
+from tests.kit.server import (
+    SAMPLES,
+    Server,
+    get_session,
+    make_session,
+    run,
+    run_body,
+    write_app,
+)
+
+HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -102,3 +113,32 @@ def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_
     with server.client() as client:
         page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
         assert "interrupted" in page
+
+
+@pytest.mark.req("R56")
+def test_a_server_leaves_at_once_while_an_app_is_being_loaded(tmp_path):
+    write_app(tmp_path / "agents", "slow", "import time\ntime.sleep(600)\n")
+    server = Server(tmp_path / "agents", tmp_path / "data").start()
+    with server.client() as client:
+        session = make_session(client, "slow")
+        started = client.post("/sessions/1/runs", data={"text": "Hi"}, headers=HTMX)
+        assert started.status_code == 204
+        page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert "running" in page
+        begun = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - begun < 8
+    server.start()
+    with server.client() as client:
+        assert get_session(client, "slow", session["id"])["events"] == []
+        page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert "The run was interrupted" in page
+        client.post("/sessions/1/runs", data={"text": "Hi"}, headers=HTMX)
+        page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        run = page.split('action="/runs/', 1)[1].split("/stop", 1)[0]
+        client.post(f"/runs/{run}/stop", headers=HTMX)
+        until = time.monotonic() + 10
+        while "The run was stopped" not in page and time.monotonic() < until:
+            page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
+        assert "The run was stopped" in page
+    server.stop()
