@@ -13,7 +13,7 @@ from devui.web.links import (
     session_url,
 )
 from devui.web.moments import moment
-from devui.web.parts import AppCard, Failure, MenuItem, SessionItem, Title
+from devui.web.parts import AppCard, AppHead, Failure, MenuItem, SessionItem, Title
 from devui.web.parts.apps import AppStatus as CardStatus
 from devui.web.runs import WORDS, agent_failure
 from devui.web.visible import visible
@@ -32,7 +32,7 @@ def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> A
     return AppCard(
         name=app.name,
         href=app_url(app.name),
-        description=visible((app.info.description if app.info else "") or about),
+        description=_description(app, about),
         status=status,
         word=word,
         failure=app_failure(app),
@@ -41,6 +41,23 @@ def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> A
         sessions=sessions,
         used=moment(used) if used is not None else None,
     )
+
+
+def app_head(app: AppStatus, about: str) -> AppHead:
+    """The same app at the top of its own page."""
+    status, word = _CARD[app.status]
+    return AppHead(
+        name=app.name,
+        description=_description(app, about),
+        status=status,
+        word=word,
+        failure=app_failure(app),
+        reload_action=reload_url(app.name),
+    )
+
+
+def _description(app: AppStatus, about: str) -> str:
+    return visible((app.info.description if app.info else "") or about)
 
 
 def app_failure(app: AppStatus) -> Failure | None:

@@ -30,7 +30,7 @@ class AppPage:
 
     template: ClassVar[str] = "pages/app.html"
     theme: Theme
-    app: parts.AppCard
+    head: parts.AppHead
     readme: str
     """The app's README as markdown; "" if it has none."""
     form: parts.NewSession

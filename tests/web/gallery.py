@@ -88,11 +88,12 @@ def app_pages() -> dict[str, Model]:
     )
     recent = tuple(replace(session, show_app=True) for session in samples.SESSIONS)
     folder = "/home/me/agents"
+    travel, faulty = samples.app_head(samples.CARDS[3]), samples.app_head(samples.CARDS[0])
     return {
         "apps": pages.AppsPage("auto", folder, samples.CARDS, recent),
         "apps-empty": pages.AppsPage("auto", folder, (), ()),
-        "app": pages.AppPage("auto", samples.CARDS[3], samples.README, form, samples.SESSIONS),
-        "app-error": pages.AppPage("auto", samples.CARDS[0], "", wrong, ()),
+        "app": pages.AppPage("auto", travel, samples.README, form, samples.SESSIONS),
+        "app-error": pages.AppPage("auto", faulty, "", wrong, ()),
     }
 
 

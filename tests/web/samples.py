@@ -419,6 +419,17 @@ def app_card(
     )
 
 
+def app_head(card: parts.AppCard) -> parts.AppHead:
+    return parts.AppHead(
+        name=card.name,
+        description=card.description,
+        status=card.status,
+        word=card.word,
+        failure=card.failure,
+        reload_action=card.reload_action,
+    )
+
+
 def session_item(
     key: int, title: str, status: parts.Status, *, app: bool = False
 ) -> parts.SessionItem:

@@ -6,6 +6,7 @@ same part serves the full page, htmx answers and the stream.
 
 from devui.web.parts.apps import (
     AppCard,
+    AppHead,
     AppStatus,
     Field,
     NewSession,
@@ -96,6 +97,7 @@ from devui.web.parts.timeline import (
 
 __all__ = [
     "AppCard",
+    "AppHead",
     "AppStatus",
     "ArtifactChip",
     "ArtifactLink",

@@ -28,6 +28,20 @@ class AppCard:
 
 
 @dataclass(frozen=True, slots=True)
+class AppHead:
+    """The top of an app's own page."""
+
+    template: ClassVar[str] = "parts/app_head.html"
+    name: str
+    description: str
+    status: AppStatus
+    word: str
+    failure: Failure | None
+    """Why the app could not be imported."""
+    reload_action: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionItem:
     template: ClassVar[str] = "parts/session_item.html"
     key: int

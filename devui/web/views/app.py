@@ -10,7 +10,7 @@ from devui.store.errors import BadValue, SessionExists
 from devui.web.errors import BadRequest
 from devui.web.intake import parse_json, read_form
 from devui.web.links import app_url, create_session_url, session_url
-from devui.web.lists import app_card, session_item
+from devui.web.lists import app_head, session_item
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
 from devui.web.services import services
@@ -65,10 +65,9 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     rows = await found.journal.sessions.list(
         name, limit=_PAGE, before=int(before) if before.isdecimal() else None
     )
-    count, used = (await found.journal.sessions.counts()).get(name, (0, None))
     page = AppPage(
         theme=theme_of(request),
-        app=app_card(found.workers.status(name), found.apps.about(name), count, used),
+        head=app_head(found.workers.status(name), found.apps.about(name)),
         readme=found.apps.readme(name),
         form=form,
         sessions=tuple(

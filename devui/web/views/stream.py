@@ -5,13 +5,14 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.feed import TooFarBehind, follow
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
-from devui.web.lists import app_card
+from devui.web.lists import app_card, app_head
 from devui.web.live import LivePage
 from devui.web.push import replace
 from devui.web.services import Services, services
@@ -58,19 +59,23 @@ async def _session_messages(
 
 async def _app_messages(found: Services) -> AsyncGenerator[Message, None]:
     with found.bus.subscribe(APPS) as reader:
-        while await reader.batch():
-            counts = await found.journal.sessions.counts()
-            cards = [
-                app_card(
-                    found.workers.status(name),
-                    found.apps.about(name),
-                    *counts.get(name, (0, None)),
-                )
-                for name in found.apps.names()
-            ]
-            pieces = [replace(f"#app-{card.name}", found.render.part(card)) for card in cards]
-            yield Message("".join(pieces))
+        while True:  # at once, too: something may have changed since the page was made
+            yield Message(await _apps_now(found))
             await asyncio.sleep(_PAUSE)
+            if not await reader.batch():
+                return
+
+
+async def _apps_now(found: Services) -> Markup:
+    """Every app as the list of apps shows it, and as its own page does."""
+    counts = await found.journal.sessions.counts()
+    pieces = Markup("")
+    for name in found.apps.names():
+        app, about = found.workers.status(name), found.apps.about(name)
+        card = app_card(app, about, *counts.get(name, (0, None)))
+        pieces += replace(f"#app-{name}", found.render.part(card))
+        pieces += replace(f"#head-{name}", found.render.part(app_head(app, about)))
+    return pieces
 
 
 def _last_seen(request: Request) -> int:
