@@ -1,5 +1,18 @@
-// The link to earlier events is followed when it comes near.
+// The link to earlier events is followed when it comes near; what is being read stays where it is.
 import { each } from "./connected.js";
+
+const places = new WeakMap();
+
+export function start() {
+  document.addEventListener("htmx:before:swap", ({ detail: { ctx } }) => {
+    if (!ctx.sourceElement?.matches?.("[data-earlier]")) return;
+    const boxes = [...document.querySelectorAll("[data-tail]")];
+    places.set(ctx, boxes.map((box) => [box, box.scrollHeight - box.scrollTop]));
+  });
+  document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+    for (const [box, below] of places.get(ctx) ?? []) box.scrollTop = box.scrollHeight - below;
+  });
+}
 
 export function connect(root) {
   each(root, "[data-earlier]", (link) => {
