@@ -101,7 +101,6 @@ class Visit:
         for name, value in fields.items():
             page.locator(f"#new-{name}").fill(value)
         page.locator(".new-session .go button").click()
-        page.wait_for_url("**/sessions/*")
         return SessionPage(page)
 
     def again(self, session: "SessionPage", query: str = "") -> "SessionPage":
@@ -142,6 +141,7 @@ class SessionPage:
     """The page of one session."""
 
     def __init__(self, page: Page) -> None:
+        page.wait_for_url("**/sessions/*")
         self.page = page
         self.composer = page.locator("#composer-text")
         self.events = page.locator("#rows > .row[data-event]")

@@ -1,0 +1,140 @@
+"""Apps while their author works on them: broken, mended, broken again, gone."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+NOTICED = 20_000
+"""Milliseconds within which a change of a file is seen."""
+GOOD = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+root_agent = Agent(
+    name="Echo",
+    description="Answers {answer}.",
+    model=ScriptedLlm(rules=[Rule(then=Say("{answer}"))]),
+)
+"""
+BROKEN = "x = 1\n\ndef broken(:\n    pass\n"
+
+
+def good(answer: str) -> str:
+    return GOOD.replace("{answer}", answer)
+
+
+@pytest.fixture
+def agents(tmp_path):
+    return tmp_path / "agents"
+
+
+@pytest.fixture
+def workshop(browser, tmp_path, agents):
+    """A browser on a server whose agents may be written to."""
+    write_app(agents, "steady", good("steady"))
+    with (
+        running(agents, tmp_path / "data") as server,
+        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+    ):
+        begun.context.new_page().goto(server.link)
+        yield begun
+
+
+def traceback_is_shown(page: Page) -> None:
+    failure = page.locator(".failure").first
+    expect(failure).to_contain_text("SyntaxError", timeout=NOTICED)
+    expect(failure).to_contain_text("agent.py:3")
+    failure.locator("summary").click()
+    expect(failure.locator("pre")).to_contain_text("def broken(:")
+
+
+def test_a_broken_app_is_listed_with_what_is_wrong_and_where(workshop, agents):
+    write_app(agents, "sick", BROKEN)
+    page = workshop.open("/apps/sick")
+    expect(page.locator(".failure")).to_be_attached(timeout=NOTICED)
+    traceback_is_shown(page)
+    page = workshop.open("/")
+    expect(page.locator("#app-sick .status")).to_have_text("does not load")
+    traceback_is_shown(page)
+    expect(page.locator("#app-steady")).to_be_visible()
+
+
+def test_a_broken_app_recovers_when_its_file_is_mended(workshop, agents):
+    write_app(agents, "sick", BROKEN)
+    page = workshop.open("/apps/sick")
+    expect(page.locator(".failure")).to_be_attached(timeout=NOTICED)
+    write_app(agents, "sick", good("healthy"))
+    expect(page.locator(".failure")).to_have_count(0, timeout=NOTICED)
+    expect(page.locator(".app-head .status")).to_have_text("ready", timeout=NOTICED)
+    expect(page.locator("main")).to_contain_text("Answers healthy")
+    page.get_by_role("button", name="New session").first.click()
+    session = SessionPage(page)
+    session.say("Hi")
+    expect(session.messages.last).to_contain_text("healthy")
+
+
+def test_an_app_that_breaks_is_told_of_where_its_session_is_open(workshop, agents):
+    write_app(agents, "work", good("first"))
+    session = workshop.session("work")
+    session.say("Hi")
+    write_app(agents, "work", BROKEN)
+    notice = session.page.locator("#notice")
+    expect(notice).to_contain_text("work does not load", timeout=NOTICED)
+    expect(notice).to_contain_text("agent.py:3")
+    expect(notice).to_contain_text("The version before goes on being used")
+    session.say("Hi again")
+    expect(session.messages.last).to_contain_text("first")
+    write_app(agents, "work", good("second"))
+    expect(notice.locator(".notice")).to_have_count(0, timeout=NOTICED)
+    session.say("And now?")
+    expect(session.messages.last).to_contain_text("second")
+
+
+def test_a_message_to_an_app_that_does_not_load_fails_with_the_reason(workshop, agents):
+    write_app(agents, "sick", BROKEN)
+    page = workshop.open("/apps/steady")
+    answer = page.request.post(
+        f"{workshop.server.url}/apps/sick/sessions", headers={"Origin": workshop.server.url}
+    )
+    session = SessionPage(workshop.open("/" + answer.url.split("/", 3)[3]))
+    session.send("Hi")
+    session.ends("failed")
+    expect(session.messages.last).to_contain_text("SyntaxError")
+    expect(session.page.locator("#rows > .run-end")).to_contain_text("agent.py:3")
+
+
+def test_the_sessions_of_an_app_that_is_gone_can_be_read(workshop, agents):
+    write_app(agents, "gone", good("still here"))
+    session = workshop.session("gone")
+    session.say("Hi")
+    (agents / "gone" / "agent.py").unlink()
+    page = workshop.open(session.path)
+    expect(page.locator("#notice")).to_contain_text("There is no app gone")
+    expect(page.locator("#messages")).to_contain_text("still here")
+    expect(page.locator("#send")).to_be_disabled()
+
+
+def test_an_empty_folder_says_how_to_begin(browser, tmp_path, agents):
+    agents.mkdir()
+    with (
+        running(agents, tmp_path / "data", "--no-auth") as server,
+        Visit(browser.new_context(), server) as visit,
+    ):
+        page = visit.open("/")
+        expect(page.locator("main")).to_contain_text("No apps found in")
+        code = page.locator("main pre").inner_text()
+        path, _, text = code.partition("\n")
+        write_app(agents, path.split("/")[0], text)
+        page.get_by_role("link", name="Look again").click()
+        page.get_by_role("link", name="hello", exact=True).click()
+        page.get_by_role("button", name="New session").first.click()
+        session = SessionPage(page)
+        session.say("Hi")
+        expect(session.messages.last).to_contain_text(re.compile("Hello!"))

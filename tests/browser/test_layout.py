@@ -1,0 +1,161 @@
+"""How the pages look: themes, widths, and what narrow windows do with the panes."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+LONG = "a" * 300
+LOW_CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
+FIRST_PAINTS = """
+window.themes = new Promise((resolve) => {
+  const seen = [];
+  const look = () => {
+    seen.push(document.documentElement.dataset.theme);
+    if (seen.length < 20) requestAnimationFrame(look);
+    else resolve(seen);
+  };
+  requestAnimationFrame(look);
+});
+"""
+
+
+def background(page: Page) -> int:
+    """How bright the page is, from 0 to 255."""
+    return page.evaluate(
+        """() => {
+        const context = document.createElement("canvas").getContext("2d");
+        context.fillStyle = getComputedStyle(document.body).backgroundColor;
+        context.fillRect(0, 0, 1, 1);
+        return context.getImageData(0, 0, 1, 1).data[1];
+    }"""
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system_until_it_is_chosen_and_then_stays(
+    browser, server, signed_in, scheme
+):
+    options = {"viewport": DESKTOP, "color_scheme": scheme, "storage_state": signed_in}
+    with Visit(browser.new_context(**options), server) as visit:
+        page = visit.open("/")
+        assert (background(page) > 128) is (scheme == "light")
+        page.get_by_role("button", name="Switch between light and dark").click()
+        assert (background(page) > 128) is (scheme == "dark")
+        page.add_init_script(FIRST_PAINTS)
+        chosen = "dark" if scheme == "light" else "light"
+        for path in ("/", "/apps/travel", visit.session("travel").path):
+            page.goto(server.url + path)
+            assert set(page.evaluate("window.themes")) == {chosen}
+            assert (background(page) > 128) is (scheme == "dark")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_on_its_background(browser, server, signed_in, scheme):
+    options = {"viewport": DESKTOP, "color_scheme": scheme, "storage_state": signed_in}
+    with Visit(browser.new_context(**options), server) as visit:
+        session = visit.session("travel")
+        session.say(BOOK)
+        session.select(3)
+        assert session.page.evaluate(LOW_CONTRAST) == []
+
+
+@pytest.fixture
+def filled(visit):
+    """A session with everything in it that could be too wide."""
+    session = visit.session("travel", title=LONG[:200], state=f'{{"{LONG[:200]}": "{LONG}"}}')
+    session.say(BOOK)
+    session.say(LONG)
+    return session
+
+
+@pytest.mark.parametrize("width", [1440, 1100, 900, 700, 360])
+def test_no_page_is_wider_than_its_window(visit, filled, width):
+    page = filled.page
+    page.set_viewport_size({"width": width, "height": 800})
+    views = ("", "?event=8", "?event=9&tab=event", "?event=9&tab=state", "?tab=log")
+    addresses = [filled.path + view for view in views]
+    for address in [*addresses, "/", "/apps/travel", "/nowhere"]:
+        visit.allow("404")
+        page.goto(visit.server.url + address)
+        expect(page.locator("#main")).to_be_visible()
+        assert filled.fits(), address
+
+
+@pytest.mark.parametrize("width", [1100, 900])
+def test_the_inspector_of_a_narrow_window_is_a_drawer(filled, width):
+    page = filled.page
+    page.set_viewport_size({"width": width, "height": 800})
+    inspector = page.locator("#inspector")
+    expect(inspector).to_be_hidden()
+    filled.row(3).click()
+    expect(inspector).to_be_in_viewport(ratio=0.9)
+    expect(filled.panel).to_contain_text("find_airports")
+    page.get_by_role("button", name="Close the inspector").click()
+    expect(inspector).to_be_hidden()
+    filled.row(4).click()
+    expect(inspector).to_be_in_viewport(ratio=0.9)
+    page.keyboard.press("Escape")
+    expect(inspector).to_be_hidden()
+    filled.composer.fill("The page can be used")
+
+
+def test_a_phone_shows_one_pane_at_a_time(filled):
+    page = filled.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.reload()
+    tabs = page.get_by_role("navigation", name="Panes")
+    shown = {"Chat": "#messages", "Events": "#rows", "Inspector": "#panel"}
+    for name in ("Events", "Inspector", "Chat"):
+        tabs.get_by_role("link", name=name).click()
+        for pane, selector in shown.items():
+            assert page.locator(selector).is_visible() is (pane == name), (name, pane)
+        assert filled.fits()
+    tabs.get_by_role("link", name="Events").click()
+    filled.row(3).click()
+    expect(filled.panel).to_be_visible()
+    expect(filled.panel).to_contain_text("find_airports")
+
+
+def test_a_pane_that_was_resized_stays_so(filled):
+    page = filled.page
+    bar = page.get_by_role("separator", name="Width of the chat")
+    before = page.locator("#chat").bounding_box()["width"]
+    bar.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    after = page.locator("#chat").bounding_box()["width"]
+    assert after == pytest.approx(before + 72, abs=2)
+    page.reload()
+    assert page.locator("#chat").bounding_box()["width"] == pytest.approx(after, abs=2)
+
+
+def test_the_ends_of_chat_and_timeline_are_in_sight_while_an_answer_arrives(visit):
+    session = visit.session("travel")
+    for text in (BOOK, "Book it and pay with my card", BOOK):
+        session.say(text)
+    expect(session.messages.last).to_be_in_viewport()
+    expect(session.events.last).to_be_in_viewport()
+
+
+def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
+    session = visit.session("travel")
+    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
+        session.say(text)
+    box = session.page.locator("#timeline .scroller")
+    box.evaluate("(box) => { box.scrollTop = 0; }")
+    first = session.row(1)
+    expect(first).to_be_in_viewport()
+    session.say("Book it")
+    expect(first).to_be_in_viewport()
+    newer = session.page.locator("#timeline [data-newer]")
+    expect(newer).to_contain_text("new")
+    newer.click()
+    expect(session.events.last).to_be_in_viewport()
+    expect(newer).to_be_hidden()

@@ -1,0 +1,133 @@
+"""A session of a thousand events: pages show a window of it, and stay small."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+EVENTS = 1000
+WINDOW = 300
+"""Rows that a page shows at the most before anybody asks for more."""
+
+
+def history() -> list[dict]:
+    """A hundred turns of ten events."""
+    events = []
+    for number in range(1, EVENTS + 1):
+        turn, place = divmod(number - 1, 10)
+        author = "user" if place == 0 else "SummaryAgent"
+        said = {"role": "user" if place == 0 else "model", "parts": [{"text": f"text {number}"}]}
+        delta = {"stateDelta": {"count": number}} if place == 5 else {}
+        where = {"invocationId": f"e-{turn}", "timestamp": 1_700_000_000.0 + number}
+        events.append({"id": str(number), "author": author, "content": said, **where})
+        events[-1]["actions"] = delta
+    return events
+
+
+@pytest.fixture(scope="module")
+def path(browser, server, signed_in):
+    """The address of the session."""
+    with server.client() as client:
+        body = {"sessionId": "long", "events": history()}
+        answer = client.post("/apps/summary/users/reader/sessions", json=body)
+        assert answer.status_code == 200, answer.text
+        page = client.get("/apps/summary", headers={"Accept": "text/html"}).text
+    item = page[: page.index('title="long"')]
+    return "/sessions/" + item.rpartition('href="/sessions/')[2].partition('"')[0]
+
+
+@pytest.fixture
+def session(visit, path):
+    return SessionPage(visit.open(path))
+
+
+def numbers(session: SessionPage) -> list[int]:
+    return session.events.evaluate_all("(rows) => rows.map((row) => Number(row.dataset.event))")
+
+
+def top(page: Page, row: str) -> float:
+    return page.locator(row).evaluate("(row) => row.getBoundingClientRect().top")
+
+
+def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, visit):
+    shown = numbers(session)
+    assert shown == list(range(shown[0], EVENTS + 1))
+    assert len(shown) <= WINDOW
+    expect(session.row(EVENTS)).to_be_in_viewport()
+    expect(session.messages.last).to_be_in_viewport()
+    session.select(EVENTS - 5)
+    expect(session.panel).to_contain_text(f"#{EVENTS - 5}")
+    assert numbers(session) == shown
+    assert not [request for request in visit.requests if "/events?before" in request]
+    nodes = session.page.evaluate("document.querySelectorAll('*').length")
+    assert nodes < 60 * WINDOW
+
+
+def test_earlier_events_are_fetched_above_without_a_jump_or_a_double(session):
+    before = numbers(session)
+    link = session.page.get_by_role("link", name="Load earlier events")
+    link.evaluate("(link) => link.closest('.scroller').scrollTop = 0")
+    first = f"#e-{before[0]}"
+    expect(session.row(before[0] - 1)).to_be_attached()
+    here = top(session.page, first)
+    box = session.page.locator("#timeline .scroller").bounding_box()
+    assert box["y"] - 200 < here < box["y"] + box["height"], "the reader still sees the same row"
+    after = numbers(session)
+    assert after == list(range(after[0], EVENTS + 1))
+    messages = session.messages.evaluate_all("(all) => all.map((one) => Number(one.dataset.event))")
+    assert messages == sorted(set(messages))
+    assert messages[0] == after[0]
+
+
+def test_a_permalink_shows_the_events_around_it(visit, path):
+    session = SessionPage(visit.open(f"{path}?event=500&tab=state"))
+    expect(session.row(500)).to_be_in_viewport()
+    expect(session.row(500)).to_have_attribute("aria-selected", "true")
+    shown = numbers(session)
+    assert shown[0] < 450
+    assert shown[-1] > 550
+    assert len(shown) <= WINDOW
+    expect(session.panel).to_contain_text("State as of #500")
+    expect(session.panel).to_contain_text("496")
+
+
+def test_a_permalink_to_the_beginning(visit, path):
+    session = SessionPage(visit.open(f"{path}?event=5"))
+    expect(session.row(5)).to_be_in_viewport()
+    assert numbers(session)[0] == 1
+    expect(session.page.get_by_role("link", name="Load earlier events")).to_have_count(0)
+    expect(session.panel).to_contain_text("text 5")
+
+
+def test_from_a_window_of_the_past_the_page_goes_live(visit, path):
+    session = SessionPage(visit.open(f"{path}?event=5"))
+    session.page.get_by_role("link", name="Go live").click()
+    expect(session.row(EVENTS)).to_be_in_viewport()
+    expect(session.page.locator("#as-of")).to_contain_text("live")
+
+
+def test_g_g_goes_to_the_first_of_a_thousand_events(session):
+    session.page.evaluate("document.activeElement.blur()")
+    session.page.keyboard.press("g")
+    session.page.keyboard.press("g")
+    expect(session.row(1)).to_have_attribute("aria-selected", "true")
+    expect(session.row(1)).to_be_in_viewport()
+
+
+def test_the_scrubber_goes_anywhere(session):
+    scrub = session.page.locator("#scrub")
+    scrub.focus()
+    session.page.keyboard.press("Home")
+    expect(session.row(1)).to_have_attribute("aria-selected", "true")
+    expect(session.panel).to_contain_text("#1")
+
+
+def test_a_message_goes_on_where_a_long_session_ends(visit, path):
+    session = SessionPage(visit.open(path))
+    count = int(session.page.locator("#scrub").get_attribute("max"))
+    session.send("Shorter, please: one sentence")
+    expect(session.row(count + 2)).to_be_in_viewport()
+    session.ends()
+    assert len(numbers(session)) <= WINDOW + 2

@@ -1,0 +1,86 @@
+"""Without JavaScript every action still works, by links and forms."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import SessionPage, Visit
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+
+
+@pytest.fixture
+def plain(browser, server, signed_in):
+    options = {"viewport": DESKTOP, "storage_state": signed_in, "java_script_enabled": False}
+    with Visit(browser.new_context(**options), server) as begun:
+        yield begun
+
+
+def reload_until(page: Page, selector: str) -> None:
+    """Press reload as a person does, until the page shows something."""
+    for _ in range(200):
+        if page.locator(selector).count():
+            return
+        page.reload()
+    raise AssertionError(f"{selector} did not come")
+
+
+def test_a_conversation(plain):
+    page = plain.open("/")
+    page.get_by_role("link", name="travel", exact=True).click()
+    page.get_by_role("button", name="New session").first.click()
+    session = SessionPage(page)
+    session.composer.fill(BOOK)
+    page.get_by_role("button", name="Send").click()
+    reload_until(page, "#run .run.done")
+    expect(session.messages.last).to_contain_text("I found three flights")
+    expect(session.events).to_have_count(8)
+
+
+def test_an_event_and_its_tabs(plain):
+    session = plain.session("travel")
+    session.composer.fill("I live in Paris, remember that")
+    session.page.get_by_role("button", name="Send").click()
+    reload_until(session.page, "#run .run.done")
+    session.row(3).click()
+    expect(session.panel).to_contain_text("remember_home")
+    expect(session.row(3)).to_have_attribute("aria-selected", "true")
+    for key, shows in (("state", "State as of #3"), ("raw", "stored"), ("event", "Content")):
+        session.page.locator(f"#tab-{key}").click()
+        expect(session.panel).to_contain_text(shows)
+    session.page.get_by_role("link", name="Next event").click()
+    expect(session.panel).to_contain_text("#4")
+    session.page.get_by_role("link", name="Go live").click()
+    expect(session.page.locator("#as-of")).to_contain_text("live")
+
+
+def test_an_example_prompt(plain):
+    session = plain.session("summary")
+    session.page.locator(".welcome button.prompt").last.click()
+    reload_until(session.page, "#run .run.done")
+    expect(session.messages.last).to_contain_text("Events are the history")
+
+
+@pytest.mark.parametrize("button", ["#stop", "#composer-stop"])
+def test_stop(plain, button):
+    session = plain.session("faulty")
+    session.composer.fill("Loop for ever")
+    session.page.get_by_role("button", name="Send").click()
+    session.page.locator(button).click()
+    reload_until(session.page, "#run .run.stopped")
+    expect(session.messages.last).to_contain_text("The run was stopped")
+
+
+def test_rename_and_delete(plain):
+    session = plain.session("summary")
+    title = session.page.locator("#title-text")
+    title.fill("By hand")
+    title.press("Enter")
+    expect(title).to_have_value("By hand")
+    expect(session.page).to_have_title("By hand · devui")
+    session.page.get_by_label("Sessions", exact=True).click()
+    session.page.get_by_role("button", name="Delete session").click()
+    expect(session.page).to_have_url(plain.server.url + "/apps/summary")
+    expect(session.page.locator("main")).not_to_contain_text("By hand")
