@@ -32,6 +32,9 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/parallel_agent.py:_produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),
+    "devui/runtime/apps/compaction.py:_summarised": (
+        "users' summarizers and models; the whole history is still there, so the run goes on"
+    ),
     "devui/runtime/flows/llm_flows/functions.py:execute": (
         "keeps any tool's error until the responses of the others are stored, then raises it"
     ),

@@ -1,8 +1,10 @@
 """Settings of an app (adk-runtime 3.1)."""
 
-from typing import Any, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
 
 
 class ResumabilityConfig(BaseModel):
@@ -16,7 +18,7 @@ class EventsCompactionConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    summarizer: Any = None
+    summarizer: BaseEventsSummarizer | None = None
     """Makes the summary; None takes the root agent's model."""
     compaction_interval: int | None = Field(default=None, gt=0)
     """New invocations after which a summary is made."""

@@ -10,6 +10,7 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
+from devui.runtime.invocations.compacting import compact_after_run
 from devui.runtime.invocations.plugin_replacement import replaced
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ async def run_with_hooks(ctx: InvocationContext, agent: BaseAgent) -> AsyncGener
             async for event in events:
                 yield event
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
+        await compact_after_run(ctx, agent.root_agent)
     except GeneratorExit:
         await _call_after_run(ctx)
         raise

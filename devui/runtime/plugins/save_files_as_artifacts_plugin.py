@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from google.genai import types
@@ -84,7 +84,12 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
         if size > MAX_BYTES:
             told = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
             return [types.Part(text=f"[Upload Error: {told}.]")]
-        scope = {"app_name": ctx.app_name, "user_id": ctx.user_id, "session_id": ctx.session.id}
+        session = ctx.session
+        scope: dict[str, Any] = {
+            "app_name": session.app_name,
+            "user_id": session.user_id,
+            "session_id": session.id,
+        }
         try:
             version = await service.save_artifact(
                 **scope, filename=name, artifact=part.model_copy()

@@ -3,7 +3,7 @@
 A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it
 were made from all events: whatever could change earlier contents (a rewind, a
-late tool response, an unanswered call) makes them anew.
+summary, a late tool response, an unanswered call) makes them anew.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from devui.runtime.events.compactions import compacted, is_compacted
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import Entry, arrange, without_client_ids
@@ -66,7 +67,8 @@ class History:
 
     def _append(self, event: Event) -> bool:
         """Add an event at the end; False if that takes more than adding."""
-        if event.actions.rewind_before_invocation_id is not None:
+        actions = event.actions
+        if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
             return False
         entry = self._entry(event)
         if entry is None:
@@ -85,7 +87,10 @@ class History:
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
         self._callers = {}
-        entries = (self._entry(event) for event in live_events(events))
+        live = live_events(events)
+        if is_compacted(live):
+            live = compacted(live, self._view.agent)
+        entries = (self._entry(event) for event in live)
         return [entry for entry in entries if entry is not None]
 
     def _entry(self, event: Event) -> Entry | None:

@@ -8,6 +8,7 @@ from devui.runtime.flows.llm_flows.code_execution import (
     code_execution,
     code_execution_response,
 )
+from devui.runtime.flows.llm_flows.compaction import compaction
 from devui.runtime.flows.llm_flows.contents import contents
 from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
@@ -29,6 +30,7 @@ class SingleFlow(BaseLlmFlow):
                     request_confirmation,
                     instructions,
                     identity,
+                    compaction,
                     contents(),
                     nl_planning,
                     code_execution,

@@ -1,0 +1,280 @@
+"""Old events summed up: when, which, and what models see afterwards."""
+
+import pytest
+from google.genai import types
+from pydantic import ValidationError
+
+from devui.runtime.agents import LlmAgent, SequentialAgent
+from devui.runtime.apps import App, EventsCompactionConfig
+from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from devui.runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from devui.runtime.events import Event, EventActions
+from devui.runtime.events.compactions import compacted
+from devui.runtime.events.event_actions import EventCompaction
+from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.tools import LongRunningFunctionTool as LongRunning
+from tests.kit.conversation import Conversation, answer, call_part, outline, response_part
+
+
+class Talk(Conversation):
+    """A conversation with an app whose history is summed up."""
+
+    def __init__(self, agent, **config):
+        super().__init__(agent)
+        settings = EventsCompactionConfig(**config)
+        app = App(name="app", root_agent=agent, events_compaction_config=settings)
+        self.runner = InMemoryRunner(app=app)
+
+    async def say_all(self, *words):
+        for word in words:
+            await self.say(word)
+
+    async def summaries(self):
+        events = (await self.session()).events
+        return [e.actions.compaction for e in events if e.actions.compaction]
+
+
+class Counting(BaseEventsSummarizer):
+    """Sums up events by the first text and their number."""
+
+    def __init__(self):
+        self.asked = []
+
+    async def maybe_summarize_events(self, *, events):
+        said = [text for _, texts in outline([e.content for e in events]) for text in texts]
+        self.asked.append(said)
+        content = answer(f"<{said[0]}+{len(said)}>")
+        return summary(events[0].timestamp, events[-1].timestamp, content)
+
+
+def summary(start, end, content):
+    compaction = EventCompaction(
+        start_timestamp=start, end_timestamp=end, compacted_content=content
+    )
+    return Event(author="user", invocation_id="sum", actions=EventActions(compaction=compaction))
+
+
+def agent(*rules, **fields):
+    rules = rules or [Rule(then=Say("Yes."))]
+    return LlmAgent(name="agent", model=ScriptedLlm(rules=rules), **fields)
+
+
+def sent(root):
+    return [text for _, texts in outline(root.model.requests[-1].contents) for text in texts]
+
+
+# After so many invocations
+
+
+async def test_after_two_invocations_a_summary_stands_for_them():
+    root = agent()
+    talk = Talk(root, summarizer=Counting(), compaction_interval=2, overlap_size=0)
+
+    await talk.say_all("one", "two", "three")
+
+    assert sent(root) == ["<one+4>", "three"]
+    events = (await talk.session()).events
+    assert [event.author for event in events] == [
+        "user", "agent", "user", "agent", "user", "user", "agent",
+    ]  # fmt: skip
+    assert events[4].content is None
+    assert [part.role for part in root.model.requests[-1].contents] == ["model", "user"]
+
+
+async def test_the_next_summary_covers_some_of_the_last_again():
+    summarizer = Counting()
+    talk = Talk(agent(), summarizer=summarizer, compaction_interval=2, overlap_size=1)
+
+    await talk.say_all("one", "two", "three", "four")
+
+    assert summarizer.asked == [
+        ["one", "Yes.", "two", "Yes."],
+        ["two", "Yes.", "three", "Yes.", "four", "Yes."],
+    ]
+
+
+async def test_the_summary_is_not_yielded():
+    talk = Talk(agent(), summarizer=Counting(), compaction_interval=1, overlap_size=0)
+
+    events = await talk.say("one")
+
+    assert [event.author for event in events] == ["agent"]
+    assert len(await talk.summaries()) == 1
+
+
+async def test_a_range_that_is_shorter_than_the_last_summary_is_left():
+    class Wordy(Counting):
+        async def maybe_summarize_events(self, *, events):
+            event = await super().maybe_summarize_events(events=events)
+            event.actions.compaction.compacted_content = answer("word " * 100)
+            return event
+
+    talk = Talk(agent(), summarizer=Wordy(), compaction_interval=1, overlap_size=0)
+
+    await talk.say_all("one", "two")
+
+    assert len(await talk.summaries()) == 1
+
+
+def wait() -> None:
+    """Answer later."""
+
+
+async def test_a_call_that_waits_for_its_answer_is_not_summed_up():
+    summarizer = Counting()
+    root = agent(
+        Rule(user="go", then=Call("wait")),
+        Rule(then=Say("Yes.")),
+        tools=[LongRunning(wait)],
+    )
+    talk = Talk(root, summarizer=summarizer, compaction_interval=2, overlap_size=0)
+
+    await talk.say_all("one", "go")
+
+    assert summarizer.asked == [["one", "Yes.", "go"]]
+
+
+# Once prompts are big
+
+
+async def test_beyond_so_many_tokens_all_but_the_newest_events_are_summed_up():
+    root = agent(Rule(then=Say("word " * 50)))
+    talk = Talk(root, summarizer=Counting(), token_threshold=60, event_retention_size=2)
+
+    await talk.say_all("one", "two", "three")
+
+    told, *_, newest = sent(root)
+    assert told.strip("<").startswith("one+")
+    assert newest == "three"
+    assert len(sent(root)) <= 3
+
+
+async def test_a_later_summary_begins_with_the_earlier_one():
+    summarizer = Counting()
+    root = agent(Rule(then=Say("word " * 50)))
+    talk = Talk(root, summarizer=summarizer, token_threshold=60, event_retention_size=1)
+
+    await talk.say_all("one", "two", "three", "four")
+
+    assert len(summarizer.asked) >= 2
+    assert summarizer.asked[1][0].startswith("<one+")
+    assert len([text for text in sent(root) if text.startswith("<")]) == 1
+
+
+async def test_small_prompts_are_left_alone():
+    talk = Talk(agent(), summarizer=Counting(), token_threshold=10_000, event_retention_size=0)
+
+    await talk.say_all("one", "two")
+
+    assert await talk.summaries() == []
+
+
+# Who sums up
+
+
+async def test_the_agents_model_sums_up_by_default():
+    root = agent(Rule(user="Sum it up", then=Say("Greetings.")), Rule(then=Say("Hello.")))
+    talk = Talk(root, compaction_interval=1, overlap_size=0)
+
+    await talk.say("Hi")
+
+    [made] = await talk.summaries()
+    assert outline([made.compacted_content]) == [("model", ["Greetings."])]
+    assert sent(root)[0].endswith("user: Hi\nagent: Hello.")
+
+
+async def test_a_summary_that_fails_leaves_the_run_alone(caplog):
+    root = agent(Rule(user="Sum it up", then=Fail(raises=OSError("no"))), Rule(then=Say("Hello.")))
+    talk = Talk(root, compaction_interval=1, overlap_size=0)
+
+    assert await talk.say("Hi")
+
+    assert await talk.summaries() == []
+    assert "could not be summed up" in caplog.text
+
+
+async def test_without_a_model_or_a_summarizer_a_warning_says_what_to_do(caplog):
+    root = SequentialAgent(name="steps", sub_agents=[agent()])
+
+    await Talk(root, compaction_interval=1, overlap_size=0).say("Hi")
+
+    assert "Give EventsCompactionConfig a summarizer" in caplog.text
+
+
+async def test_a_model_is_told_of_thoughts_and_tools_but_not_of_credentials():
+    model = ScriptedLlm(rules=[Rule(then=Say("So it was."))])
+    events = [
+        Event(author="user", message="Hi"),
+        Event(author="a", content=answer(types.Part(text="Hm.", thought=True))),
+        Event(author="a", content=answer(call_part("look", "1", at="sky"))),
+        Event(author="a", content=answer(response_part("look", "1", seen="x" * 3000))),
+        Event(author="a", content=answer(call_part("adk_request_credential", "2", key="s3cret"))),
+    ]
+
+    event = await LlmEventSummarizer(model).maybe_summarize_events(events=events)
+
+    told = model.requests[0].contents[0].parts[0].text
+    assert "user: Hi\na (thought): Hm.\na called look({'at': 'sky'})\nlook returned:" in told
+    assert "characters left out]" in told
+    assert "s3cret" not in told
+    assert event.actions.compaction.start_timestamp == events[0].timestamp
+    assert event.usage_metadata.prompt_token_count > 0
+    assert await LlmEventSummarizer(model).maybe_summarize_events(events=[]) is None
+
+
+def test_a_prompt_without_a_place_for_the_history_is_refused():
+    with pytest.raises(ValueError, match="conversation_history"):
+        LlmEventSummarizer(ScriptedLlm(), "Sum up!")
+
+
+def test_settings_come_in_pairs_and_a_summarizer_is_one():
+    with pytest.raises(ValidationError, match="overlap_size"):
+        EventsCompactionConfig(compaction_interval=1)
+    with pytest.raises(ValidationError, match="summarizer"):
+        EventsCompactionConfig(summarizer=print, compaction_interval=1, overlap_size=0)
+
+
+# What models see
+
+
+def at(second, *parts, author="agent"):
+    return Event(author=author, timestamp=second, content=answer(*parts))
+
+
+def seen(events):
+    return [text for _, texts in outline([e.content for e in compacted(events)]) for text in texts]
+
+
+def test_a_summary_stands_where_the_events_stood():
+    events = [at(1, "a"), at(2, "b"), at(3, "c"), summary(1, 2, answer("<ab>")), at(5, "d")]
+
+    assert seen(events) == ["<ab>", "c", "d"]
+
+
+def test_a_summary_within_another_disappears_and_overlapping_ones_stay():
+    events = [at(1, "a"), at(2, "b"), summary(1, 2, answer("<ab>"))]
+    wider = [*events, at(3, "c"), summary(1, 3, answer("<abc>"))]
+    overlapping = [*events, at(3, "c"), summary(2, 3, answer("<bc>"))]
+
+    assert seen(wider) == ["<abc>"]
+    assert seen(overlapping) == ["<ab>", "<bc>"]
+
+
+def test_of_two_summaries_of_the_same_events_the_newer_counts():
+    events = [at(1, "a"), summary(1, 1, answer("<old>")), summary(1, 1, answer("<new>"))]
+
+    assert seen(events) == ["<new>"]
+
+
+def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
+    events = [
+        at(1, call_part("wait", "1"), call_part("look", "2")),
+        at(2, response_part("look", "2", seen="sky")),
+        summary(1, 2, answer("<calls>")),
+        at(4, response_part("wait", "1", done=True), author="user"),
+    ]
+
+    assert seen(events) == [
+        "<calls>", "wait()", "look()", "look={'seen': 'sky'}", "wait={'done': True}",
+    ]  # fmt: skip
