@@ -22,7 +22,12 @@ litellm_only = pytest.mark.skipif(not find_spec("litellm"), reason="litellm is n
 # litellm's own code warns of what it does itself, and leaves connections to the collector.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::{kind}")
-    for kind in ("DeprecationWarning", "ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+    for kind in (
+        "DeprecationWarning",
+        "UserWarning",
+        "ResourceWarning",
+        "pytest.PytestUnraisableExceptionWarning",
+    )
     if find_spec("litellm")
 ]
 

@@ -1,0 +1,193 @@
+"""`McpToolset`: the tools of an MCP server (adk-runtime 8.9)."""
+
+import base64
+import logging
+import sys
+import time
+import warnings
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+import mcp.types
+
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_schemes import APIKey, AuthScheme
+from devui.runtime.calling import call
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
+from devui.runtime.tools.mcp_tool.mcp_tool import McpTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+
+logger = logging.getLogger(__name__)
+
+HeaderProvider = (
+    Callable[["ReadonlyContext"], dict[str, str]]
+    | Callable[["ReadonlyContext"], Awaitable[dict[str, str]]]
+)
+
+_RESERVED = frozenset(
+    {
+        "adk_request_confirmation",
+        "adk_request_credential",
+        "adk_request_input",
+        "set_model_response",
+        "transfer_to_agent",
+    }
+)
+"""Names by which the runtime itself is called; a server must not answer in its place."""
+
+
+class McpToolset(BaseToolset):
+    """The tools that an MCP server offers, sorted by name.
+
+    The connection is opened when it is first needed, kept between invocations, and opened anew
+    after a failure; closing the runner closes it and ends a server that was started.
+    """
+
+    def __init__(  # noqa: PLR0913  the names are those of ADK
+        self,
+        *,
+        connection_params: ConnectionParams,
+        tool_filter: ToolFilter | None = None,
+        tool_name_prefix: str | None = None,
+        tool_list_cache_ttl_seconds: float | None = None,
+        errlog: TextIO = sys.stderr,
+        auth_scheme: AuthScheme | None = None,
+        auth_credential: AuthCredential | None = None,
+        require_confirmation: bool | Callable[..., Any] = False,
+        header_provider: HeaderProvider | None = None,
+        progress_callback: Any = None,
+        sampling_callback: Any = None,
+        sampling_capabilities: Any = None,
+        elicitation_callback: Any = None,
+    ) -> None:
+        """Describe the server and the choice of its tools.
+
+        Args:
+            connection_params: How the server is reached.
+            tool_filter: The names of the tools to offer, or a predicate.
+            tool_name_prefix: Put before each name, with an underscore.
+            tool_list_cache_ttl_seconds: How long a list of tools may be used again in other
+                invocations; without it, every invocation asks.
+            errlog: Where the stderr of a child process goes.
+            auth_scheme: Where an API key goes.
+            auth_credential: A key, token or password to send with every request.
+            require_confirmation: Whether the user must agree to each call first; or a function of
+                the call's arguments that tells.
+            header_provider: Gives more HTTP headers for an invocation; sync or async.
+            progress_callback: Told of a call's progress: `async (progress, total, message)`.
+            sampling_callback: Answers the server's requests to ask a model.
+            sampling_capabilities: What that callback can do.
+            elicitation_callback: Answers the server's questions to the user.
+        """
+        super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
+        self._sessions = MCPSessionManager(
+            connection_params,
+            errlog,
+            sampling_callback=sampling_callback,
+            sampling_capabilities=sampling_capabilities,
+            elicitation_callback=elicitation_callback,
+        )
+        self._credential_headers = _credential_headers(auth_scheme, auth_credential)
+        self._require_confirmation = require_confirmation
+        self._header_provider = header_provider
+        self._progress_callback = progress_callback
+        self._ttl = tool_list_cache_ttl_seconds
+        self._lists: dict[frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]] = {}
+
+    async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
+        """The server's tools that were chosen.
+
+        Raises:
+            ConnectionError: the server cannot be reached or does not answer in time.
+            mcp.MCPError: it refuses to list its tools.
+        """
+        found = []
+        for described in await self._list(await self._headers(readonly_context)):
+            if described.name in _RESERVED:
+                logger.warning("The MCP tool %r has a reserved name: left out.", described.name)
+                continue
+            tool = McpTool(
+                mcp_tool=described,
+                mcp_session_manager=self._sessions,
+                headers=self._headers,
+                require_confirmation=self._require_confirmation,
+                progress_callback=self._progress_callback,
+            )
+            if self._is_tool_selected(tool, readonly_context):
+                found.append(tool)
+        return sorted(found, key=lambda tool: tool.name)
+
+    async def close(self) -> None:
+        """Close the connections; a server that was started as a child process ends."""
+        self._lists.clear()
+        await self._sessions.close()
+
+    async def _list(self, headers: dict[str, str]) -> list[mcp.types.Tool]:
+        key = frozenset(headers.items())
+        listed, tools = self._lists.get(key, (0.0, []))
+        if self._ttl is not None and tools and time.monotonic() - listed < self._ttl:
+            return tools
+        client = await self._sessions.client(headers)
+        try:
+            tools = await _all_tools(client)
+        except mcp.MCPError as error:
+            if error.code != mcp.types.CONNECTION_CLOSED:
+                raise
+            await self._sessions.discard(client)  # it went away since the last invocation
+            tools = await _all_tools(await self._sessions.client(headers))
+        self._lists[key] = (time.monotonic(), tools)
+        return tools
+
+    async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
+        if self._header_provider is None or context is None:
+            return self._credential_headers
+        return {**self._credential_headers, **await call(self._header_provider, context)}
+
+
+class MCPToolset(McpToolset):
+    """The former name of `McpToolset`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        """Warn, and be an `McpToolset`."""
+        warnings.warn("MCPToolset is now McpToolset.", DeprecationWarning, stacklevel=2)
+        super().__init__(**kwargs)
+
+
+async def _all_tools(client: mcp.Client) -> list[mcp.types.Tool]:
+    tools: list[mcp.types.Tool] = []
+    cursor = None
+    while True:
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        cursor = page.next_cursor
+        if cursor is None:
+            return tools
+
+
+def _credential_headers(
+    scheme: AuthScheme | None, credential: AuthCredential | None
+) -> dict[str, str]:
+    """The HTTP headers that carry a credential which needs no exchange."""
+    if credential is None:
+        return {}
+    if credential.oauth2 and credential.oauth2.access_token:
+        return {"Authorization": f"Bearer {credential.oauth2.access_token}"}
+    if credential.http:
+        given = credential.http.credentials
+        more = credential.http.additional_headers or {}
+        if given.token:
+            return {"Authorization": f"{credential.http.scheme.title()} {given.token}", **more}
+        pair = f"{given.username or ''}:{given.password or ''}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}", **more}
+    if credential.api_key:
+        if isinstance(scheme, APIKey) and scheme.in_ != "header":
+            raise ValueError("An MCP server takes an API key in a header only.")
+        return {scheme.name if isinstance(scheme, APIKey) else "X-API-Key": credential.api_key}
+    raise ValueError(
+        "McpToolset sends API keys, HTTP credentials and access tokens; this auth_credential has"
+        " none of them. Get a token first, and give it by header_provider."
+    )
