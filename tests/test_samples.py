@@ -11,6 +11,7 @@ from google.genai import types
 
 from devui.runtime.agents import Agent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.apps import App
 from devui.runtime.events import Event
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import Session
@@ -83,7 +84,10 @@ def only_scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 async def open_sample(name: str) -> Conversation:
-    return await begin(InMemoryRunner(agent=load(AGENTS, name), app_name=name))
+    exported = load(AGENTS, name)
+    if isinstance(exported, App):
+        return await begin(InMemoryRunner(app=exported))
+    return await begin(InMemoryRunner(agent=exported, app_name=name))
 
 
 def example_of_the_guide() -> Agent:
@@ -251,6 +255,20 @@ async def test_faulty_loses_a_write_that_was_not_committed() -> None:
     with pytest.raises(RuntimeError, match="before the commit"):
         await faulty.say("Lose a write")
     assert "draft" not in (await faulty.stored()).state
+
+
+async def test_story_flow_writes_a_sad_story_anew() -> None:
+    story = await open_sample("story_flow")
+    events = await story.say(prompts("story_flow")[1])
+    checkpoints = [e.actions.agent_state for e in events if e.author == "StoryFlowAgent"]
+    assert checkpoints == [{"step": 1}, {"step": 2}, {"step": 3}, {"step": 4}, None]
+    state = (await story.stored()).state
+    assert state["tone_check_result"] == "negative"
+    assert state["current_story"] == texts(events)[-1]
+    await story.say(prompts("story_flow")[0])
+    state = (await story.stored()).state
+    assert state["tone_check_result"] == "positive"
+    assert "curious robot" in state["current_story"]
 
 
 async def test_the_example_of_the_guide_works() -> None:

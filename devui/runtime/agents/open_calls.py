@@ -18,6 +18,8 @@ REQUEST_CREDENTIAL = "adk_request_credential"
 REQUEST_INPUT = "adk_request_input"
 FAILED_CALL = "__adk_internal_failed_call"
 """Key of custom metadata: the long-running call whose failure an error event records."""
+WAITING_CALLS = "__adk_internal_waiting_calls"
+"""Key of custom metadata: long-running calls that had failed, were run again and now wait."""
 
 _REQUESTS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL})
 _PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
@@ -101,7 +103,13 @@ def _has_moved_on(later: Sequence[Event], agent: str) -> bool:
 
 
 def _failed(later: Sequence[Event]) -> set[str | None]:
-    return {(event.custom_metadata or {}).get(FAILED_CALL) for event in later if event.error_code}
+    failed: set[str | None] = set()
+    for event in later:
+        metadata = event.custom_metadata or {}
+        failed.difference_update(metadata.get(WAITING_CALLS, ()))
+        if event.error_code:
+            failed.add(metadata.get(FAILED_CALL))
+    return failed
 
 
 def _asked_about(events: Sequence[Event]) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.open_calls import awaits_anyone, lost_calls
+from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids, long_running_ids
@@ -79,7 +79,7 @@ class BaseLlmFlow:
         """Run the calls that a broken-off run has lost; else ask the model, unless it must wait."""
         agent = agent_of(ctx).name
         if lost := lost_calls(ctx, agent):
-            steps = self._run_calls(ctx, lost, llm_request)
+            steps = self._run_lost(ctx, lost, llm_request)
         elif ctx.waits_for_answers and awaits_anyone(ctx, agent):
             return
         else:
@@ -87,6 +87,23 @@ class BaseLlmFlow:
         async with aclosing(steps) as events:
             async for event in events:
                 yield event
+
+    async def _run_lost(
+        self, ctx: InvocationContext, lost: Sequence[types.FunctionCall], llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Run the calls again; those that wait now are put on record, for they no longer fail."""
+        waiting = {call.id for call in lost}
+        async with aclosing(self._run_calls(ctx, lost, llm_request)) as events:
+            async for event in events:
+                waiting.difference_update(each.id for each in event.get_function_responses())
+                yield event
+        if waiting:
+            yield Event(
+                invocation_id=ctx.invocation_id,
+                author=agent_of(ctx).name,
+                branch=ctx.branch,
+                custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
+            )
 
     async def _prepare(
         self, ctx: InvocationContext, llm_request: LlmRequest

@@ -1,0 +1,104 @@
+"""A broken-off run goes on by its invocation id, as in the resume seed's request."""
+
+import itertools
+
+import pytest
+
+from tests.kit.frames import frames
+from tests.kit.server import SAMPLES, get_session, make_session, run, run_body, running, write_app
+
+PROMPT = "Write a sad story about a lonely lighthouse"
+APP = """
+from pathlib import Path
+
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+MARK = Path(__file__).with_name("repaired")
+
+
+def connect() -> str:
+    if not MARK.exists():
+        MARK.touch()
+        raise ConnectionError("offline")
+    return "online"
+
+
+first = Agent(
+    name="first",
+    tools=[connect],
+    model=ScriptedLlm(
+        rules=[Rule(after="connect", then=Say("{result}")), Rule(then=Call("connect"))]
+    ),
+)
+last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
+app = App(
+    name="flaky",
+    root_agent=SequentialAgent(name="seq", sub_agents=[first, last]),
+    resumability_config=ResumabilityConfig(is_resumable=True),
+)
+"""
+
+
+def resume(client, app, session, invocation):
+    """The request of the seed: no message, only what to go on with."""
+    body = {
+        "app_name": app,
+        "user_id": "u",
+        "session_id": session,
+        "invocation_id": invocation,
+    }
+    with client.stream("POST", "/run_sse", json=body) as answer:
+        assert answer.status_code == 200
+        return list(frames(answer.iter_lines()))
+
+
+def authors(events):
+    return [event["author"] for event in events if "content" in event]
+
+
+def test_a_failed_tool_is_run_again_and_the_workflow_goes_on(tmp_path):
+    write_app(tmp_path / "agents", "flaky", APP)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        session = make_session(client, "flaky")["id"]
+        *_, error = run(client, "flaky", session, "go")
+        assert error["error"] == "ConnectionError: offline"
+        invocation = get_session(client, "flaky", session)["events"][-1]["invocationId"]
+        events = resume(client, "flaky", session, invocation)
+        assert authors(events) == ["first", "first", "last"]
+        assert events[0]["content"]["parts"][0]["functionResponse"]["response"] == {
+            "result": "online"
+        }
+        assert {event["invocationId"] for event in events} == {invocation}
+        assert resume(client, "flaky", session, invocation) == []
+        assert get_session(client, "flaky", session)["events"][0]["content"]["parts"] == [
+            {"text": "go"}
+        ]
+
+
+@pytest.mark.parametrize("seen", [2, 7, 14, 20])
+def test_after_a_kill_of_the_server_the_story_comes_to_the_same_end(tmp_path, seen):
+    with running(SAMPLES, tmp_path / "data") as server:
+        with server.client() as client:
+            session = make_session(client, "story_flow")["id"]
+            body = run_body("story_flow", session, PROMPT)
+            with client.stream("POST", "/run_sse", json=body) as answer:
+                shown = list(itertools.islice(frames(answer.iter_lines()), seen))
+                server.kill()
+        server.start()
+        with server.client() as client:
+            invocation = shown[0]["invocationId"]
+            resume(client, "story_flow", session, invocation)
+            kept = get_session(client, "story_flow", session)
+    assert [event["id"] for event in kept["events"][1:]][:seen] == [each["id"] for each in shown]
+    assert {event["invocationId"] for event in kept["events"]} == {invocation}
+    assert kept["state"]["tone_check_result"] == "negative"
+    assert "a light burns in the window" in kept["state"]["current_story"]
+    assert kept["events"][-1]["actions"]["endOfAgent"] is True
+
+
+def test_an_invocation_that_does_not_exist_is_told(client):
+    session = make_session(client, "story_flow")["id"]
+    *_, error = resume(client, "story_flow", session, "e-none")
+    assert "no invocation 'e-none' to resume" in error["error"]

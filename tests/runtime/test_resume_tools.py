@@ -1,0 +1,202 @@
+"""A run that breaks off in a tool goes on there (resume seed; adk-runtime 11)."""
+
+import asyncio
+from collections import Counter
+from contextlib import aclosing
+
+import pytest
+
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import LongRunningFunctionTool
+from tests.kit.stages import WHERE, run, runner_of, said, stored
+from tests.kit.turns import answer, calls, invocation_of, responses, said_by
+
+
+class Shop:
+    """Tools a, b and c; c fails as often as it is told to."""
+
+    def __init__(self, failures: int = 1) -> None:
+        self.ran: Counter[str] = Counter()
+        self.failures = failures
+        self.others_ran = asyncio.Event()
+
+    async def a(self) -> str:
+        self.ran["a"] += 1
+        return "A"
+
+    async def b(self) -> str:
+        self.ran["b"] += 1
+        self.others_ran.set()
+        return "B"
+
+    async def c(self) -> str:
+        self.ran["c"] += 1
+        await self.others_ran.wait()
+        if self.failures:
+            self.failures -= 1
+            raise ConnectionError("offline")
+        return "C"
+
+
+def chain() -> list[Rule]:
+    return [
+        Rule(after="c", then=Say("all done: {result}")),
+        Rule(after="b", then=Call("c")),
+        Rule(after="a", then=Call("b")),
+        Rule(then=Call("a")),
+    ]
+
+
+def batch() -> list[Rule]:
+    return [
+        Rule(after="a", then=Say("all done")),
+        Rule(then=[Call("a"), Call("c"), Call("b")]),
+    ]
+
+
+def agent_of(shop: Shop, rules: list[Rule], name: str = "buyer") -> Agent:
+    return Agent(name=name, model=ScriptedLlm(rules=rules), tools=[shop.a, shop.b, shop.c])
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_finished_tools_are_restored_and_only_the_failed_one_is_run_again(resumable):
+    shop = Shop()
+    agent = agent_of(shop, chain())
+    runner = runner_of(agent, resumable=resumable)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    invocation = await invocation_of(runner)
+    events = await run(runner, None, invocation_id=invocation)
+    assert shop.ran == {"a": 1, "b": 1, "c": 2}
+    assert responses(events) == [("c", {"result": "C"})]
+    assert said_by("buyer", events) == ["all done: C"]
+    assert {event.invocation_id for event in events} == {invocation}
+    assert len(agent.model.requests) == 4, "nothing was asked twice"
+    assert bool(events[-1].actions.end_of_agent) is resumable
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_of_a_batch_what_succeeded_is_committed_and_only_the_rest_is_run_again(resumable):
+    shop = Shop(failures=2)
+    agent = agent_of(shop, batch())
+    runner = runner_of(agent, resumable=resumable)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    kept = responses((await stored(runner)).events)
+    assert kept == [("a", {"result": "A"}), ("b", {"result": "B"})]
+    invocation = await invocation_of(runner)
+    with pytest.raises(ConnectionError):
+        await run(runner, None, invocation_id=invocation)
+    events = await run(runner, None, invocation_id=invocation)
+    assert shop.ran == {"a": 1, "b": 1, "c": 3}
+    assert said_by("buyer", events) == ["all done"]
+    seen = agent.model.requests[-1].contents[-1].parts
+    assert [part.function_response.name for part in seen] == ["a", "c", "b"], "in call order"
+    assert len(agent.model.requests) == 2
+
+
+async def test_a_cancelled_batch_is_run_again_where_nothing_was_committed():
+    shop = Shop(failures=0)
+    begun = asyncio.Event()
+
+    async def stuck() -> str:
+        shop.ran["stuck"] += 1
+        begun.set()
+        if shop.ran["stuck"] == 1:
+            await asyncio.Event().wait()
+        return "free"
+
+    rules = [Rule(after="stuck", then=Say("through")), Rule(then=[Call("stuck"), Call("a")])]
+    agent = Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=[stuck, shop.a])
+    runner = runner_of(agent, resumable=True)
+    turn = asyncio.create_task(run(runner))
+    await begun.wait()
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    events = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert said_by("buyer", events) == ["through"]
+    assert shop.ran["stuck"] == 2
+    assert len(agent.model.requests) == 2
+
+
+async def test_a_model_that_failed_is_asked_again():
+    answers = [ConnectionError("no net"), None]
+
+    def flaky(callback_context, llm_request):
+        if error := answers.pop(0):
+            raise error
+
+    agent = Agent(
+        name="talker", model=ScriptedLlm(rules=[Rule(then=Say("hi"))]), before_model_callback=flaky
+    )
+    runner = runner_of(agent, resumable=True)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    invocation = await invocation_of(runner)
+    assert said_by("talker", await run(runner, None, invocation_id=invocation)) == ["hi"]
+    assert await run(runner, None, invocation_id=invocation) == []
+
+
+async def test_an_agent_that_had_spoken_is_not_asked_again_when_only_its_end_was_lost():
+    agent = Agent(name="talker", model=ScriptedLlm(rules=[Rule(then=Say("hi"))]))
+    runner = runner_of(agent, resumable=True)
+    async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
+        assert (await anext(events)).content
+    events = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert [event.actions.end_of_agent for event in events] == [True]
+    assert len(agent.model.requests) == 1
+
+
+async def test_a_run_broken_off_behind_a_transfer_goes_on_with_the_agent_in_charge():
+    shop = Shop()
+    helper = agent_of(shop, chain(), name="helper")
+    root = Agent(
+        name="root",
+        model=ScriptedLlm(rules=[Rule(then=Call("transfer_to_agent", agent_name="helper"))]),
+        sub_agents=[helper],
+    )
+    runner = runner_of(root, resumable=True)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    events = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert shop.ran == {"a": 1, "b": 1, "c": 2}
+    ends = [event.author for event in events if event.actions.end_of_agent]
+    assert ends == ["helper", "root"]
+    assert len(root.model.requests) == 1
+
+
+async def test_a_tool_in_a_sequence_is_run_again_and_the_sequence_goes_on():
+    shop = Shop()
+    first = agent_of(shop, batch(), name="first")
+    last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
+    runner = runner_of(SequentialAgent(name="seq", sub_agents=[first, last]), resumable=True)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    events = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert said_by("first", events) == ["all done"]
+    assert said_by("last", events) == ["bye"]
+    assert shop.ran == {"a": 1, "b": 1, "c": 2}
+
+
+async def test_a_long_running_call_that_failed_is_run_again_and_one_that_waits_is_not():
+    ran = Counter()
+
+    def order() -> None:
+        ran["order"] += 1
+        if ran["order"] == 1:
+            raise ConnectionError("offline")
+
+    rules = [Rule(after="order", then=Say("ordered: {result}")), Rule(then=Call("order"))]
+    tools = [LongRunningFunctionTool(order)]
+    runner = runner_of(Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=tools))
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    invocation = await invocation_of(runner)
+    again = await run(runner, None, invocation_id=invocation)
+    assert [event.content for event in again] == [None]
+    assert await run(runner, None, invocation_id=invocation) == []
+    assert ran["order"] == 2
+    [call] = calls((await stored(runner)).events)
+    assert said_by("buyer", await answer(runner, (call, {"result": "soon"}))) == ["ordered: soon"]
