@@ -30,6 +30,7 @@ from devui.runtime.invocations.messages import (
     with_files_saved,
 )
 from devui.runtime.invocations.resumption import agent_of_turn
+from devui.runtime.invocations.rewinding import rewind_event
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
 from devui.runtime.invocations.transcript import transcript
@@ -194,6 +195,26 @@ class Runner:
                 if not quiet:
                     sys.stdout.write(transcript(event, verbose=verbose))
         return collected
+
+    async def rewind_async(
+        self,
+        *,
+        user_id: str,
+        session_id: str,
+        rewind_before_invocation_id: str,
+        run_config: RunConfig | None = None,
+    ) -> None:
+        """Take a session back to before an invocation (adk-runtime 3.6).
+
+        The history keeps everything; models and later runs do not see what was taken back. The
+        session's state and files are as before; those of the user and the app are left alone.
+
+        Raises SessionNotFoundError, or InvocationNotFoundError.
+        """
+        config = (run_config or RunConfig()).model_copy(update={"get_session_config": None})
+        session = await self._session(user_id, session_id, config)
+        event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
+        await self.session_service.append_event(session=session, event=event)
 
     async def close(self) -> None:
         """Close toolsets and plugins and write out what the session service holds back."""
