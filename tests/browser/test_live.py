@@ -116,3 +116,29 @@ def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_
     expect(second.row(3)).to_have_attribute("aria-selected", "true")
     expect(second.page.locator("#as-of")).to_have_text("as of #3 of 18")
     same(first, second, SHOWN)
+
+
+def turn_away(session: SessionPage, *, hidden: bool) -> None:
+    """What the page notices when its tab goes to the background or comes back."""
+    session.page.evaluate(
+        """(hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+    }""",
+        hidden,
+    )
+
+
+def test_a_tab_in_the_background_catches_up_when_it_is_looked_at(visit):
+    first = visit.session("travel")
+    second = visit.again(first)
+    second.say(TURNS["travel"][0])
+    first.ends()
+    turn_away(first, hidden=True)
+    second.say(TURNS["travel"][1])
+    expect(first.events).to_have_count(8)
+    expect(first.page.locator("#connection")).to_be_hidden()
+    turn_away(first, hidden=False)
+    expect(first.events).to_have_count(18)
+    first.ends()
+    same(first, second, SHOWN)

@@ -69,7 +69,8 @@ def test_stop(plain, button):
     session.composer.fill("Loop for ever")
     session.page.get_by_role("button", name="Send").click()
     session.page.locator(button).click()
-    reload_until(session.page, "#run .run.stopped")
+    reload_until(session.page, "#messages .run-note")
+    expect(session.status).to_have_class("run stopped")
     expect(session.messages.last).to_contain_text("The run was stopped")
 
 

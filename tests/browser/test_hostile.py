@@ -1,0 +1,138 @@
+"""Whatever agents, tools and users write stays text, on every page (R13 to R16)."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import hostile
+from tests.browser.conftest import DESKTOP
+from tests.browser.hostile import EVENTS, PAYLOADS
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import running
+
+pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]
+
+EXPECTED = re.compile(
+    r"GET /(static/.*|stream|login.*)?"
+    r"|(GET|POST) /apps/(hostile|broken)(/sessions)?"
+    r"|(GET|POST) /sessions/\d+(/stream|/runs|/title)?(\?.*)?"
+)
+FOREIGN = """
+() => [...document.querySelectorAll("[hx-ignore] *")].filter((element) =>
+    ["SCRIPT", "IMG", "IFRAME", "FORM", "INPUT", "BUTTON", "STYLE", "LINK", "META", "BASE", "SVG",
+     "TEMPLATE", "HX-PARTIAL"].includes(element.tagName.toUpperCase())
+    || [...element.attributes].some(({ name }) => /^(on|style$|id$|hx-|data-hx)/.test(name)))
+  .map((element) => element.outerHTML)
+"""
+
+
+@pytest.fixture(scope="module")
+def lair(tmp_path_factory):
+    """A server with the hostile agent."""
+    folder = tmp_path_factory.mktemp("hostile")
+    hostile.write(folder / "agents")
+    with running(folder / "agents", folder / "data", "--no-auth") as started:
+        yield started
+
+
+@pytest.fixture
+def visit(browser, lair):
+    with Visit(browser.new_context(viewport=DESKTOP), lair) as begun:
+        yield begun
+        surplus = [asked for asked in begun.requests if not EXPECTED.fullmatch(asked)]
+        assert not surplus
+
+
+def is_inert(page: Page) -> None:
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    assert page.evaluate(FOREIGN) == []
+    links = page.locator("a[href]").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
+    outside = [(url, rel) for url, rel in links if urlsplit(url).hostname != "127.0.0.1"]
+    assert all(url.startswith("http://") for url, _ in outside)
+    assert all(rel == "noopener noreferrer nofollow" for _, rel in outside)
+
+
+def squeezed(text: str) -> str:
+    return " ".join(text.split())
+
+
+def shown(page: Page, selector: str) -> list[str]:
+    return [squeezed(text) for text in page.locator(selector).all_text_contents()]
+
+
+@pytest.mark.parametrize("number", range(len(PAYLOADS)), ids=lambda n: squeezed(PAYLOADS[n])[:40])
+def test_a_hostile_text_is_shown_as_it_is_by_stream_and_by_load(visit, number):
+    text = squeezed(PAYLOADS[number])
+    streamed = visit.session("hostile", title=PAYLOADS[number])
+    streamed.say(f"Say number {number}", "failed")
+    loaded = visit.again(streamed)
+    for session in (streamed, loaded):
+        is_inert(session.page)
+        assert shown(session.page, "#rows .who")[1:] == [text] * (EVENTS - 1)
+        assert text in shown(session.page, "#rows .run-end .what")[0]
+        assert text in squeezed(session.page.locator("#messages").text_content())
+    assert streamed.outline("#rows") == loaded.outline("#rows")
+    assert streamed.outline("#messages") == loaded.outline("#messages")
+    assert squeezed(loaded.page.locator("#title-text").input_value()) == text
+    assert squeezed(loaded.page.title()) == f"{text} · devui"
+
+
+def test_the_inspector_shows_hostile_events_as_they_are(visit):
+    session = visit.session("hostile")
+    for number in range(0, len(PAYLOADS), 7):
+        begun = session.events.count()
+        session.say(f"Say number {number}", "failed")
+        for place in range(begun + 1, begun + EVENTS + 1):
+            session.select(place)
+            expect(session.panel).to_contain_text(f"#{place}")
+            is_inert(session.page)
+        session.page.locator("#go-live").click()
+    for tab in ("state", "raw", "log"):
+        session.tab(tab)
+        is_inert(session.page)
+    session.select(begun + 10)
+    session.tab("state")
+    keys = shown(session.page, "#panel dt")
+    assert squeezed(PAYLOADS[0]) in keys
+    assert squeezed(PAYLOADS[number]) in keys
+    is_inert(session.page)
+
+
+def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, lair):
+    with lair.client() as client:
+        for text in PAYLOADS[:10]:
+            body = {"sessionId": text, "state": {text: text}}
+            answer = client.post("/apps/hostile/users/mallory/sessions", json=body)
+            assert answer.status_code == 200
+    page = visit.open("/apps/hostile")
+    expect(page.locator(".app-head .status")).to_have_text("ready")
+    is_inert(page)
+    names = shown(page, ".session .id")
+    for text in PAYLOADS[:10]:
+        assert text in names
+    page.locator(".session .name").first.click()
+    is_inert(SessionPage(page).page)
+
+
+def test_a_hostile_description_readme_and_import_error_are_shown_as_they_are(visit):
+    page = visit.open("/apps/broken")
+    expect(page.locator(".failure")).to_contain_text(PAYLOADS[0])
+    is_inert(page)
+    page = visit.open("/apps/hostile")
+    expect(page.locator(".lead")).to_contain_text(PAYLOADS[2])
+    is_inert(page)
+    page = visit.open("/")
+    expect(page.locator("#app-broken .failure")).to_contain_text(PAYLOADS[2])
+    is_inert(page)
+
+
+def test_a_hostile_message_of_the_user_is_shown_as_it_is(visit):
+    session = visit.session("hostile")
+    for number, text in enumerate(PAYLOADS):
+        session.say(f"{text} {number}", "failed")
+        said = session.page.locator("#messages > .msg.user").last.locator(".plain")
+        assert squeezed(said.text_content()) == f"{squeezed(text)} {number}"
+        if number % 10 == 9:
+            is_inert(session.page)
