@@ -69,6 +69,9 @@ BROAD_EXCEPT = {
     "devui/runtime/sessions/copies.py:deep_copy": (
         "copying runs methods of users' classes, which raise what they like"
     ),
+    "devui/runtime/tools/delegated_agent_tool.py:DelegatedAgentTool.run_async": (
+        "users' agents; the model that called one is told why it failed (adk-runtime 12.8)"
+    ),
     "devui/runtime/tools/load_artifacts_tool.py:LoadArtifactsTool._load": (
         "users' functions; a file that cannot be prepared is left out of the request"
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -82,6 +82,8 @@ class InvocationContext:
     """Which agents have ended, by name (resume seed)."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
+    emit: Callable[[Event], Awaitable[None]] | None = None
+    """Commits an event of a running tool; returns when that is done. None outside of tools."""
     live_request_queue: Any = None
     transcription_cache: list[Any] | None = None
     live_session_resumption_handle: str | None = None

@@ -14,7 +14,12 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent_output import OutputSaver
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
-from devui.runtime.agents.llm_agent_settings import check_config, check_tools, refuse_unknown
+from devui.runtime.agents.llm_agent_settings import (
+    check_config,
+    check_mode,
+    check_tools,
+    refuse_unknown,
+)
 from devui.runtime.callbacks import Callback, as_list
 from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
@@ -27,6 +32,7 @@ from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
 from devui.runtime.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -68,6 +74,9 @@ class LlmAgent(BaseAgent):
     """Keep the model from handing over to the other sub-agents of the agent above."""
     include_contents: Literal["default", "none"] = "default"
     """`none`: the model sees the current turn only."""
+    mode: str | None = None
+    """`chat`: talks with the user and hands over by transfer, the default. `single_turn`: as a
+    sub-agent, is called by its parent's model like a function and answers once."""
     input_schema: type[BaseModel] | None = None
     """What the agent takes when another agent calls it like a function."""
     output_schema: Any = None
@@ -105,6 +114,7 @@ class LlmAgent(BaseAgent):
 
     @model_validator(mode="after")
     def _check_settings(self) -> Self:
+        check_mode(self.mode)
         check_config(self.generate_content_config)
         check_tools(self.tools)
         return self
@@ -221,20 +231,31 @@ class LlmAgent(BaseAgent):
         tools: list[BaseTool] = []
         for entry in self.tools:
             tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
-        return tools
+        return [*tools, *self.delegates]
 
     @property
     def transfer_targets(self) -> list[BaseAgent]:
         """The agents that this one may hand over to (adk-runtime 6.6)."""
-        targets = list(self.sub_agents)
+        targets = [agent for agent in self.sub_agents if not _is_delegated(agent)]
         parent = self.parent_agent
-        if not isinstance(parent, LlmAgent):
+        if self.is_delegated or not isinstance(parent, LlmAgent):
             return targets
         if not self.disallow_transfer_to_parent:
             targets.append(parent)
         if not self.disallow_transfer_to_peers:
-            targets.extend(peer for peer in parent.sub_agents if peer is not self)
+            peers = (agent for agent in parent.sub_agents if agent is not self)
+            targets.extend(peer for peer in peers if not _is_delegated(peer))
         return targets
+
+    @property
+    def is_delegated(self) -> bool:
+        """Whether the model of the agent above calls this one like a function."""
+        return self.mode == "single_turn" and isinstance(self.parent_agent, LlmAgent)
+
+    @property
+    def delegates(self) -> list[BaseTool]:
+        """The sub-agents that this agent's model calls like functions, as tools."""
+        return [DelegatedAgentTool(agent) for agent in self.sub_agents if _is_delegated(agent)]
 
     @property
     def root_llm_agent(self) -> LlmAgent | None:
@@ -300,6 +321,10 @@ class LlmAgent(BaseAgent):
                 type(toolset).__name__,
             )
             return []
+
+
+def _is_delegated(agent: BaseAgent) -> bool:
+    return isinstance(agent, LlmAgent) and agent.is_delegated
 
 
 def _raise(problem: Exception | None) -> None:

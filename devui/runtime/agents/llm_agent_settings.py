@@ -10,7 +10,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 
 _NOT_SUPPORTED = frozenset(
-    {"mode", "parallel_worker"}
+    {"parallel_worker"}
     | {"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "state_schema"}
 )
 _INSTEAD = {
@@ -41,6 +41,21 @@ def refuse_unknown(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
                 f"LlmAgent has no `{name}`; put it into generate_content_config:"
                 f" types.GenerateContentConfig({name}=...)."
             )
+
+
+def check_mode(mode: str | None) -> None:
+    """Refuse modes of graph workflows.
+
+    Raises:
+        ValueError: the mode is `task`, or none at all.
+    """
+    if mode == "task":
+        raise ValueError(
+            "mode='task' is not supported in this version; use 'single_turn' for an agent that"
+            " needs no more words of the user, and 'chat' for one that talks with the user."
+        )
+    if mode not in {None, "chat", "single_turn"}:
+        raise ValueError(f"There is no mode {mode!r}; use 'chat' or 'single_turn'.")
 
 
 def check_config(config: types.GenerateContentConfig | None) -> None:

@@ -46,6 +46,8 @@ def can_hand_back(agent: BaseAgent) -> bool:
     while above is not None:
         if not isinstance(above, LlmAgent) or above.disallow_transfer_to_parent:
             return False
+        if above.is_delegated:
+            return False
         above = above.parent_agent
     return True
 

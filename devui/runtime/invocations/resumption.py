@@ -45,7 +45,9 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
 
 
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
-    caller = root.find_agent(answer.event.author) or root
+    caller, branch = _above_delegates(
+        root.find_agent(answer.event.author) or root, answer.event.branch
+    )
     if ctx.is_resumable:
         first = _first(ctx, root)
         if first is caller or first.name in ctx.agent_states or first.name in ctx.end_of_agents:
@@ -54,9 +56,17 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
     if path[0] is not caller and not ctx.is_resumable:
         _seed_progress(ctx, path, answer)
     if path[0] is caller:
-        ctx.branch = answer.event.branch
+        ctx.branch = branch
     ctx.agent = path[0]
     return path[0]
+
+
+def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:
+    """The agent, or the one above it that called it like a function, and its branch."""
+    while isinstance(agent, LlmAgent) and agent.is_delegated and agent.parent_agent:
+        branch = (branch or "").rpartition(f"{agent.name}@")[0].rstrip(".") or None
+        agent = agent.parent_agent
+    return agent, branch
 
 
 def _placed(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:

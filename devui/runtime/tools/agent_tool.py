@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
@@ -15,6 +14,7 @@ from devui.runtime.sessions.in_memory_session_service import InMemorySessionServ
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.forwarding_artifact_service import ForwardingArtifactService
+from devui.runtime.tools.heard import Heard
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.event import Event
 
 logger = logging.getLogger(__name__)
 
@@ -82,9 +81,9 @@ class AgentTool(BaseTool):
             return self._cannot_wait(heard.waiting)
         return self._result(heard, tool_context)
 
-    async def _run(self, message: types.Content, tool_context: Context) -> _Heard:
+    async def _run(self, message: types.Content, tool_context: Context) -> Heard:
         ctx = tool_context.get_invocation_context()
-        heard = _Heard()
+        heard = Heard()
         async with self._runner(tool_context) as runner:
             session = await runner.session_service.create_session(
                 app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
@@ -121,7 +120,7 @@ class AgentTool(BaseTool):
         runner.plugin_manager.set_skip_closing_plugins(True)
         return runner
 
-    def _result(self, heard: _Heard, tool_context: Context) -> Any:
+    def _result(self, heard: Heard, tool_context: Context) -> Any:
         text = as_text(heard.content)
         if not text:
             return heard.error or ""
@@ -150,25 +149,6 @@ class AgentTool(BaseTool):
             f"Error: agent {self.agent.name!r} stopped to wait for an answer that a tool cannot"
             f" get (open calls: {ids})."
         )
-
-
-@dataclass(slots=True)
-class _Heard:
-    """What came out of the agent's run so far."""
-
-    content: types.Content | None = None
-    error: str | None = None
-    grounding: types.GroundingMetadata | None = None
-    waiting: set[str] = field(default_factory=set)
-    """Long-running calls that have no response yet."""
-
-    def take(self, event: Event) -> None:
-        self.error = event.error_message or self.error
-        self.waiting |= event.long_running_tool_ids or set()
-        if event.content is not None:
-            self.content = event.content
-            self.grounding = event.grounding_metadata
-            self.waiting -= {response.id or "" for response in event.get_function_responses()}
 
 
 def _shared_state(tool_context: Context) -> dict[str, Any]:

@@ -16,6 +16,10 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
 
     speaks_to_user: ClassVar[bool] = False
     """With `skip_summarization` the result also stands in the event as a text to read."""
+    emits_events: ClassVar[bool] = False
+    """It gives the session events while it runs, through `emit` of the invocation."""
+    defers_response: ClassVar[bool] = False
+    """A call that returns nothing stays open, as that of a long-running tool does."""
 
     def __init__(
         self,

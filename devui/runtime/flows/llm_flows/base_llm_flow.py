@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.event_relay import EventRelay
 from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids, long_running_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
@@ -143,7 +144,16 @@ class BaseLlmFlow:
         self, ctx: InvocationContext, calls: Sequence[types.FunctionCall], llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Execute the calls; what some returned is kept when another raises."""
-        executed = await execute(ctx, calls, llm_request.tools_dict)
+        tools = llm_request.tools_dict
+        work = execute(ctx, calls, tools)
+        if any(tool.emits_events for call in calls if (tool := tools.get(call.name or ""))):
+            relay = EventRelay[Executed](ctx)
+            async with aclosing(relay.events(work)) as events:
+                async for event in events:
+                    yield event
+            executed = relay.result
+        else:
+            executed = await work
         for answered in _answers(ctx, calls, executed):
             yield answered
         if executed.error is not None:

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -35,7 +36,9 @@ class Contents:
         """Put the history before what is in the request, and that before the user's last turn."""
         view = _view(ctx)
         events = ctx.session.events
-        if agent_of(ctx).include_contents == "none":
+        if agent_of(ctx).is_delegated:
+            contents = _delegated(ctx, view)
+        elif agent_of(ctx).include_contents == "none":
             contents = History(view).contents(_current_turn(events, view))
         else:
             contents = self._history(ctx, view).contents(events)
@@ -61,6 +64,14 @@ def contents() -> RequestProcessor:
 def _view(ctx: InvocationContext) -> View:
     thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
     return View(agent_of(ctx).name, ctx.branch, ctx.isolation_scope, thoughts)
+
+
+def _delegated(ctx: InvocationContext, view: View) -> list[types.Content]:
+    """What the agent was asked, and what it did since."""
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    own = [event for event in events if event.branch == ctx.branch]
+    asked = [ctx.user_content] if ctx.user_content else []
+    return [*asked, *History(view).contents(own)]
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:

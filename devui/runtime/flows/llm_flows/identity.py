@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
+    if agent.is_delegated:
+        return  # nobody speaks of it by name
     text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
     if agent.description:
         text += f' You are described to them as: "{agent.description}".'

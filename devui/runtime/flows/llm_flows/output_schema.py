@@ -25,7 +25,10 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     schema = agent.output_schema
     if schema is None:
         return
-    if not agent.tools or agent.canonical_model.capabilities.output_schema_and_tools:
+    if (
+        not (agent.tools or agent.delegates)
+        or agent.canonical_model.capabilities.output_schema_and_tools
+    ):
         llm_request.set_output_schema(schema)
         return
     # Most models take either a schema or tools, so here the answer itself becomes a tool.

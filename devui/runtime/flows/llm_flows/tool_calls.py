@@ -68,7 +68,7 @@ class ToolCall:
             result = await self._run_guarded(tool)
         replaced = await self._after(tool, result)
         result = result if replaced is None else replaced
-        if tool.is_long_running and not result:
+        if not result and (tool.is_long_running or tool.defers_response):
             return None
         self.spoken = self._spoken(tool, result)
         return self._part(result)

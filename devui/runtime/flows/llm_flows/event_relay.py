@@ -1,0 +1,54 @@
+"""Events of running tools on their way into the session (adk-runtime 12.8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+T = TypeVar("T")
+
+
+class EventRelay(Generic[T]):
+    """Yields what tools emit while they run; each goes on when its event has been committed."""
+
+    def __init__(self, ctx: InvocationContext) -> None:
+        self._ctx = ctx
+        self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
+        self._result: T | None = None
+
+    @property
+    def result(self) -> T:
+        """What the work returned; to be asked for when `events` has ended."""
+        if self._result is None:
+            raise RuntimeError("The tools are still running.")
+        return self._result
+
+    async def events(self, work: Coroutine[Any, Any, T]) -> AsyncGenerator[Event, None]:
+        """Do the work in a task and yield its events; raises what the work raises.
+
+        When the consumer leaves, the work is cancelled.
+        """
+        task = asyncio.create_task(work)
+        task.add_done_callback(lambda _: self._queue.put_nowait(None))
+        self._ctx.emit = self._emit
+        try:
+            while (item := await self._queue.get()) is not None:
+                event, committed = item
+                yield event
+                committed.set()
+            self._result = await task
+        finally:
+            self._ctx.emit = None
+            if not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+
+    async def _emit(self, event: Event) -> None:
+        committed = asyncio.Event()
+        self._queue.put_nowait((event, committed))
+        await committed.wait()

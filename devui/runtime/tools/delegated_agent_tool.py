@@ -1,0 +1,91 @@
+"""A sub-agent that its parent's model calls like a function (adk-runtime 6.2, 12.8)."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
+from devui.runtime.models.output_schema import parsed
+from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.heard import Heard
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+
+class DelegatedAgentTool(BaseTool):
+    """Runs a sub-agent of mode `single_turn` inside the parent's session.
+
+    The sub-agent sees what it was asked and what it did since, on a branch of its own, and
+    nothing else of the conversation. Its events belong to the session; its last words are the
+    result. What it raises is told to the parent's model. When it waits for a human the call
+    stays open, and goes on where it was once the answer has come.
+    """
+
+    emits_events = True
+    defers_response = True
+
+    def __init__(self, agent: BaseAgent) -> None:
+        """Make a tool with the name and the description of the agent."""
+        super().__init__(name=agent.name, description=agent.description)
+        self.agent = agent
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return declared(self.agent, self.name)
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Run the agent; None if it waits for an answer."""
+        try:
+            message = as_message(self.agent, args)
+        except ValueError as error:
+            return {"error": f"The arguments do not fit; correct them and call again. {error}"}
+        try:
+            heard = await self._run(message, tool_context)
+            return None if heard.waiting else self._result(heard)
+        except LlmCallsLimitExceededError:
+            raise
+        except Exception as error:  # noqa: BLE001  the parent's model may find another way
+            return {"error": f"Agent {self.name!r} failed: {error}"}
+
+    async def _run(self, message: types.Content, tool_context: Context) -> Heard:
+        ctx = self._context(message, tool_context)
+        emit = tool_context.get_invocation_context().emit
+        if emit is None:
+            raise RuntimeError(f"Agent {self.name!r} can only be called by its parent's model.")
+        heard = Heard()
+        if not _goes_on(ctx):
+            forget(ctx, self.agent)
+        async with aclosing(self.agent.run_async(ctx)) as events:
+            async for event in events:
+                await emit(event)
+                heard.take(event)
+        return heard
+
+    def _context(self, message: types.Content, tool_context: Context) -> InvocationContext:
+        """The invocation as the sub-agent sees it."""
+        ctx = tool_context.get_invocation_context()
+        above = f"{ctx.branch}." if ctx.branch else ""
+        branch = f"{above}{self.name}@{tool_context.function_call_id}"
+        return ctx.model_copy(update={"branch": branch, "user_content": message, "emit": None})
+
+    def _result(self, heard: Heard) -> dict[str, Any]:
+        text = as_text(heard.content)
+        if not text and heard.error:
+            return {"error": heard.error}
+        schema = output_schema(self.agent)
+        result = parsed(schema, text) if schema is not None else text
+        return result if isinstance(result, dict) else {"result": result}
+
+
+def _goes_on(ctx: InvocationContext) -> bool:
+    """Whether the call has begun in an earlier run, which broke off or had to wait."""
+    return ctx.resumed_at is not None and any(
+        event.branch == ctx.branch for event in ctx.session.events
+    )

@@ -1,0 +1,223 @@
+"""Sub-agents that their parent's model calls like functions."""
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel, ValidationError
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
+from devui.runtime.tools import LongRunningFunctionTool
+from tests.kit.conversation import STREAMED, Conversation, outline, response_part, said
+
+
+class Weather(BaseModel):
+    sky: str
+
+
+class Place(BaseModel):
+    city: str
+
+
+def look(city: str) -> str:
+    """Look out."""
+    return f"rain in {city}"
+
+
+def expert(*rules, **fields):
+    rules = rules or [
+        Rule(after="look", then=Say("Expect {result}.")),
+        Rule(then=Call("look", city="Rome")),
+    ]
+    return LlmAgent(
+        name="expert",
+        description="Knows the weather.",
+        model=ScriptedLlm(rules=rules),
+        mode="single_turn",
+        **{"tools": [look], **fields},
+    )
+
+
+def chief(*sub_agents, asks=None):
+    rules = [
+        Rule(after="expert", then=Say("I heard: {result}")),
+        Rule(user="thanks", then=Say("Welcome.")),
+        Rule(then=asks or Call("expert", request="Rome?")),
+    ]
+    return LlmAgent(name="chief", model=ScriptedLlm(rules=rules), sub_agents=list(sub_agents))
+
+
+def authors(events):
+    return [event.author for event in events]
+
+
+def result_of(events):
+    [response] = [r for e in events for r in e.get_function_responses() if r.name == "expert"]
+    return response.response
+
+
+async def test_its_events_are_part_of_the_session_and_its_last_words_the_result():
+    conversation = Conversation(chief(expert()))
+
+    events = await conversation.say("Weather?")
+
+    assert authors(events) == ["chief", "expert", "expert", "expert", "chief", "chief"]
+    assert result_of(events) == {"result": "Expect rain in Rome."}
+    assert said(events[-1]) == "I heard: Expect rain in Rome."
+    call_id = events[0].get_function_calls()[0].id
+    assert {event.branch for event in events[1:4]} == {f"expert@{call_id}"}
+    assert [e.id for e in (await conversation.session()).events[1:]] == [e.id for e in events]
+
+
+async def test_it_sees_what_it_was_asked_and_nothing_of_the_conversation():
+    agent = expert()
+    root = chief(agent)
+
+    await Conversation(root).say("Weather?")
+
+    first, second = agent.model.requests
+    assert outline(first.contents) == [("user", ["Rome?"])]
+    assert outline(second.contents)[1:] == [
+        ("model", ["look()"]),
+        ("user", ["look={'result': 'rain in Rome'}"]),
+    ]
+    assert first.config.system_instruction is None
+    names = [each.name for each in first.config.tools[0].function_declarations]
+    assert names == ["look"]
+    assert len(outline(root.model.requests[1].contents)) == 3
+
+
+async def test_it_is_a_tool_and_no_target_of_transfers():
+    talker = LlmAgent(name="talker", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
+    root = chief(expert(), talker)
+
+    await Conversation(root).say("Weather?")
+
+    declared = root.model.requests[0].config.tools[0].function_declarations
+    assert [each.name for each in declared] == ["transfer_to_agent", "expert"]
+    assert declared[0].parameters_json_schema["properties"]["agent_name"]["enum"] == ["talker"]
+    assert talker.transfer_targets == [root]
+
+
+async def test_the_next_turn_is_its_parents():
+    conversation = Conversation(chief(expert()))
+    await conversation.say("Weather?")
+
+    assert authors(await conversation.say("thanks")) == ["chief"]
+
+
+async def test_schemas_shape_what_goes_in_and_out():
+    agent = expert(
+        Rule(then=Say('{"sky": "blue"}')),
+        tools=[],
+        input_schema=Place,
+        output_schema=Weather,
+        output_key="weather",
+    )
+    conversation = Conversation(chief(agent, asks=Call("expert", city="Rome")))
+
+    events = await conversation.say("Weather?")
+
+    assert outline(agent.model.requests[0].contents) == [("user", ['{"city":"Rome"}'])]
+    assert result_of(events) == {"sky": "blue"}
+    assert (await conversation.session()).state == {"weather": {"sky": "blue"}}
+
+
+async def test_arguments_that_do_not_fit_are_told_to_the_model():
+    agent = expert(input_schema=Place)
+
+    events = await Conversation(chief(agent)).say("Weather?")
+
+    assert "city" in result_of(events)["error"]
+    assert agent.model.requests == []
+
+
+async def test_what_it_raises_is_told_to_the_model():
+    agent = expert(Rule(then=Fail(raises=OSError("no sky"))))
+
+    events = await Conversation(chief(agent)).say("Weather?")
+
+    assert authors(events) == ["chief", "expert", "chief", "chief"]
+    assert events[1].error_code == "OSError"
+    assert result_of(events) == {"error": "Agent 'expert' failed: no sky"}
+
+
+async def test_two_calls_in_one_answer_do_not_see_each_other():
+    agent = expert(Rule(then=Say("Sun over {user}")))
+    asks = [Call("expert", request="Rome"), Call("expert", request="Oslo")]
+
+    events = await Conversation(chief(agent, asks=asks)).say("Weather?")
+
+    results = [r.response["result"] for e in events for r in e.get_function_responses()]
+    assert results == ["Sun over Rome", "Sun over Oslo"]
+    assert [outline(r.contents) for r in agent.model.requests] == [
+        [("user", ["Rome"])],
+        [("user", ["Oslo"])],
+    ]
+
+
+async def test_its_fragments_are_streamed():
+    agent = expert(Rule(then=Say("Sun and rain.", chunks=3)))
+
+    events = await Conversation(chief(agent)).say("Weather?", STREAMED)
+
+    assert [event.author for event in events if event.partial][:3] == ["expert"] * 3
+    assert result_of(events) == {"result": "Sun and rain."}
+
+
+def approve() -> None:
+    """Ask the boss."""
+
+
+async def test_when_it_waits_for_a_human_the_call_stays_open_and_goes_on_later():
+    agent = expert(
+        Rule(after="approve", then=Say("Approved: {result}")),
+        Rule(then=Call("approve")),
+        tools=[LongRunningFunctionTool(approve)],
+    )
+    conversation = Conversation(chief(agent))
+
+    events = await conversation.say("Weather?")
+    assert authors(events) == ["chief", "expert"]
+    call_id = events[1].get_function_calls()[0].id
+    answer = types.Content(role="user", parts=[response_part("approve", call_id, result="yes")])
+    events = await conversation.say(answer)
+
+    assert authors(events) == ["expert", "chief", "chief"]
+    assert said(events[0]) == "Approved: yes"
+    assert result_of(events) == {"result": "Approved: yes"}
+
+
+async def test_a_caller_who_leaves_ends_it_too():
+    ended = []
+
+    class Watched(LlmAgent):
+        async def _run_async_impl(self, ctx):
+            try:
+                async for event in super()._run_async_impl(ctx):
+                    yield event
+            finally:
+                ended.append(self.name)
+
+    agent = Watched(**dict(expert()))
+    conversation = Conversation(chief(agent))
+    await conversation._open()
+
+    run = conversation.runner.run_async(
+        user_id="user", session_id="s", new_message=types.UserContent("Weather?")
+    )
+    async for event in run:
+        if event.author == "expert":
+            break
+    await run.aclose()
+
+    assert ended == ["expert"]
+
+
+def test_a_single_turn_root_simply_talks():
+    assert not expert().is_delegated
+
+
+@pytest.mark.parametrize(("mode", "advice"), [("task", "single_turn"), ("solo", "no mode 'solo'")])
+def test_other_modes_are_refused(mode, advice):
+    with pytest.raises(ValidationError, match=advice):
+        LlmAgent(name="agent", mode=mode)
