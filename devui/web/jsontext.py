@@ -10,14 +10,15 @@ from devui.web.parts import JsonText
 from devui.web.visible import visible
 
 COLOURED: Final = 65_536
-"""Characters that get colours; what follows is plain."""
+"""Characters that get colours; what follows the token there is plain."""
 SHOWN: Final = 524_288
 """Characters that are shown at all."""
 
 _TOKEN: Final = re.compile(
-    r'(?P<key>"(?:[^"\\]|\\.)*"(?=:))|(?P<string>"(?:[^"\\]|\\.)*")'
-    r"|(?P<number>-?\d[\d.eE+-]*)|(?P<boolean>true|false)|(?P<null>null)"
+    r'(?P<string>"(?:[^"\\]++|\\.?)*+"?)'
+    r"|(?P<number>-?\d[\d.eE+-]*+)|(?P<boolean>true|false)|(?P<null>null)"
 )
+"""A string is one token, also where the text was cut within it: no quote is looked at twice."""
 
 
 def json_text(value: object) -> JsonText:
@@ -34,10 +35,13 @@ def json_text(value: object) -> JsonText:
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
     end = 0
-    for found in _TOKEN.finditer(text, 0, COLOURED):
+    for found in _TOKEN.finditer(text):
+        if found.start() >= COLOURED:
+            break
         if found.start() > end:
             yield "", text[end : found.start()]
-        yield found.lastgroup or "", found.group()
         end = found.end()
+        is_key = text.startswith(":", end)
+        yield "key" if is_key else found.lastgroup or "", found.group()
     if end < len(text):
         yield "", text[end:]

@@ -1,6 +1,7 @@
 """From stored events to the parts of the pages."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from devui.web import links, parts
 from devui.web.chat import chat_message, conversation, tool_outcomes
 from devui.web.detail import event_detail
 from devui.web.figures import compact, plural, seconds
-from devui.web.jsontext import json_text
+from devui.web.jsontext import SHOWN, json_text
 from devui.web.jsontree import CHILDREN, NODES, json_tree
 from devui.web.kinds import LOUDNESS, WORDS, shape
 from devui.web.rows import earlier, event_row, live_row, timeline_items
@@ -267,6 +268,25 @@ def test_very_large_json_is_cut_and_says_by_how_much() -> None:
     shown = json_text({"a": "x" * 1_000_000})
     assert sum(len(text) for _, text in shown.pieces) < 600_000
     assert "characters not shown" in shown.cut
+
+
+def test_coloured_json_takes_steps_in_proportion_to_its_length() -> None:
+    def seconds_for(quotes: int) -> float:
+        begun = time.thread_time()
+        shown = json_text({"result": '"' * quotes, "after": 1})
+        assert ("string", json.dumps('"' * quotes)) in shown.pieces
+        return time.thread_time() - begun
+
+    small = min(seconds_for(12_500) for _ in range(5))
+    large = min(seconds_for(100_000) for _ in range(5))
+    assert large < 40 * small  # 8 times as long; a search at every quote would take 1000 times
+
+
+@pytest.mark.parametrize("length", range(SHOWN - 16, SHOWN - 8))
+def test_a_string_that_is_cut_keeps_its_colour(length: int) -> None:
+    shown = json_text({"a": "x" * length + '\\"\\' * 9})
+    assert [kind for kind, _ in shown.pieces if kind] == ["key", "string"]
+    assert sum(len(text) for _, text in shown.pieces) == SHOWN
 
 
 @pytest.mark.req("R20")
