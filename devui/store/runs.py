@@ -50,6 +50,9 @@ _ADD_OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, 
 _OUTPUT = """
     SELECT number, stream, text, at FROM output WHERE run = ? AND number > ? ORDER BY number LIMIT ?
 """
+_LAST_LINES = """
+    SELECT number, stream, text, at FROM output WHERE run = ? ORDER BY number DESC LIMIT ?
+"""
 _NO_LIMIT = -1
 
 
@@ -154,6 +157,11 @@ class Runs:
         count = _NO_LIMIT if limit is None else max(limit, 0)
         rows = await self._database.fetch(_OUTPUT, run_id, after, count)
         return [(number, OutputLine(*line)) for number, *line in rows]
+
+    async def last_output(self, run_id: str, limit: int) -> list[tuple[int, OutputLine]]:
+        """Return the last lines with their numbers, ascending, at most `limit` of them."""
+        rows = await self._database.fetch(_LAST_LINES, run_id, max(limit, 0))
+        return [(number, OutputLine(*line)) for number, *line in reversed(rows)]
 
     # Last in the class: below it, `list` names this method in annotations.
     async def list(self, session_key: int) -> list[RunRow]:

@@ -1,15 +1,19 @@
 """The inspector: what its tab shows of the selected event, or of the session as it is now."""
 
+import asyncio
 import json
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeVar
 
 from devui.debugger.summary import Summary
-from devui.store.rows import EventRow, SessionRow
+from devui.store.rows import EventRow, OutputLine, SessionRow
 from devui.web import parts
 from devui.web.detail import event_detail
+from devui.web.figures import plural
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, kind_of
-from devui.web.links import session_url
+from devui.web.links import log_url, session_url
+from devui.web.markdown import prepare
 from devui.web.runs import log_line
 from devui.web.services import Services
 from devui.web.statepanel import state_panel
@@ -22,7 +26,11 @@ TABS: Final[tuple[tuple[parts.TabKey, str], ...]] = (
     ("log", "Log"),
 )
 LOG_LINES: Final = 1000
-"""Lines of a run's output that are shown; the log's own address has all of them."""
+"""The last lines of a run's output, which are shown; the log's own address has all of them."""
+_HEAVY: Final = 32 * 1024
+"""Bytes of an event from which on its panels are put together on another thread."""
+
+T = TypeVar("T")
 
 
 def tab_of(name: str | None, *, selected: bool) -> parts.TabKey:
@@ -57,9 +65,15 @@ async def _panel(
         title = "No event is selected"
         return parts.Hint(title, "Choose a row of the timeline, or step through them with j and k.")
     if tab == "raw":
-        body = await found.journal.events.body(session.key, row.number)
-        return parts.RawPanel(row.number, json_text(json.loads(body[1] if body else "{}")))
+        return await raw(found, session, row)
     return await detail(found, session, row)
+
+
+async def raw(found: Services, session: SessionRow, row: EventRow) -> parts.RawPanel:
+    """One event as its JSON."""
+    body = await found.journal.events.body(session.key, row.number)
+    data = body[1] if body else "{}"
+    return parts.RawPanel(row.number, await _built(row, lambda: json_text(json.loads(data))))
 
 
 async def detail(found: Services, session: SessionRow, row: EventRow) -> parts.EventDetail:
@@ -68,13 +82,32 @@ async def detail(found: Services, session: SessionRow, row: EventRow) -> parts.E
     body = await events.body(session.key, row.number)
     changes = await found.journal.state.changes(session.key, row.number)
     chunks = await events.chunks(session.key, row.id) if row.chunks else []
-    return event_detail(
-        json.loads(body[1] if body else "{}"),
+    data = body[1] if body else "{}"
+    shown = await _built(
         row,
-        changes,
-        summary=Summary.from_json(row.summary),
-        chunks=[json.loads(chunk) for chunk in chunks],
+        lambda: event_detail(
+            json.loads(data),
+            row,
+            changes,
+            summary=Summary.from_json(row.summary),
+            chunks=[json.loads(chunk) for chunk in chunks],
+        ),
     )
+    await prepare(_written(shown.parts))
+    return shown
+
+
+async def _built(row: EventRow, build: Callable[[], T]) -> T:
+    """A panel about an event; a large one does not hold up everyone else meanwhile."""
+    heavy = row.size > _HEAVY or row.chunks
+    return await asyncio.to_thread(build) if heavy else build()
+
+
+def _written(shown: Iterable[parts.ContentPart]) -> Iterator[str]:
+    """The markdown of an event's parts."""
+    for part in shown:
+        if isinstance(part, parts.TextPart) and part.markdown:
+            yield part.text
 
 
 async def state(found: Services, session: SessionRow, row: EventRow | None) -> parts.StatePanel:
@@ -96,12 +129,31 @@ async def log(found: Services, session: SessionRow, row: EventRow | None) -> par
     last = await found.journal.runs.newest(session.key)
     newest = last.id if last else None
     run = row.run if row and row.run else newest
-    lines = await found.journal.runs.output(run, limit=LOG_LINES) if run else []
+    waiting = _waiting(found, session, run)  # first: what is written meanwhile is in both
+    stored = await found.journal.runs.last_output(run, LOG_LINES) if run else []
+    last_stored = stored[-1][0] if stored else 0
+    lines = [*stored, *((number, line) for number, line in waiting if number > last_stored)]
+    shown = lines[-LOG_LINES:]
+    return parts.LogPanel(
+        run=run,
+        lines=tuple(log_line(number, line) for number, line in shown),
+        live=row is None or run == newest,
+        left_out=_left_out(shown),
+        href=log_url(run) if run and shown else None,
+    )
+
+
+def _left_out(shown: list[tuple[int, OutputLine]]) -> str:
+    count = shown[0][0] - 1 if shown else 0
+    return f"{plural(count, 'earlier line')} not shown" if count else ""
+
+
+def _waiting(found: Services, session: SessionRow, run: str | None) -> list[tuple[int, OutputLine]]:
+    """The lines of a run that are not in the journal yet, with their numbers."""
     live = found.runs.live(session.key)
-    waiting = live.output if live and live.row.id == run else []
-    shown = [log_line(number, line) for number, line in lines]
-    shown += [log_line(len(shown) + i, line) for i, line in enumerate(waiting, 1)]
-    return parts.LogPanel(run=run, lines=tuple(shown), live=row is None or run == newest)
+    if live is None or live.row.id != run:
+        return []
+    return list(enumerate(live.output, live.lines - len(live.output) + 1))
 
 
 async def transport(

@@ -34,6 +34,7 @@ READS: dict[str, Read] = {
     "the active run": lambda j, key: j.runs.active(key),
     "changed runs": lambda j, key: j.runs.since(key, 0),
     "a run's output": lambda j, key: j.runs.output("r1"),
+    "the end of a run's output": lambda j, key: j.runs.last_output("r1", 10),
     "artifact names": lambda j, key: j.artifacts.keys("travel", "ada", "s1"),
     "an artifact": lambda j, key: j.artifacts.load("travel", "ada", "s1", "a.txt"),
     "an append": lambda j, key: j.events.append(key, new_event("new", a=1), None),

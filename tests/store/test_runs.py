@@ -118,6 +118,7 @@ async def test_output_is_numbered_in_order(journal: Journal, session: SessionRow
     await journal.runs.add_output("r1", lines[3:])
     assert await journal.runs.output("r1") == list(enumerate(lines, 1))
     assert await journal.runs.output("r1", after=2, limit=2) == [(3, lines[2]), (4, lines[3])]
+    assert await journal.runs.last_output("r1", 2) == [(4, lines[3]), (5, lines[4])]
     with pytest.raises(RunNotFound):
         await journal.runs.add_output("r9", lines)
 

@@ -252,8 +252,10 @@ def log_panel(*, live: bool = False) -> parts.LogPanel:
     ]
     return parts.LogPanel(
         run="run-1",
-        lines=tuple(log_line(n, line) for n, line in enumerate(lines, 1)),
+        lines=tuple(log_line(n, line) for n, line in enumerate(lines, 1201)),
         live=live,
+        left_out="1,200 earlier lines not shown",
+        href=links.log_url("run-1"),
     )
 
 

@@ -134,6 +134,10 @@ class LogPanel:
     lines: tuple[LogLine, ...]
     live: bool
     """Whether more lines may come."""
+    left_out: str = ""
+    """How many lines before these are not shown, in words."""
+    href: str | None = None
+    """The whole log as text; None while there is nothing in it."""
 
 
 @dataclass(frozen=True, slots=True)

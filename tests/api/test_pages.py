@@ -1,0 +1,58 @@
+"""The session page of runs and events that are larger than a page (tests/web/test_parts.py)."""
+
+import re
+
+import pytest
+
+from tests.kit.server import make_session, run, running, write_app
+
+PRINTS = """
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+def count(lines: int) -> str:
+    for number in range(1, lines + 1):
+        print(f"line {number}.")
+    return "counted"
+
+root_agent = LlmAgent(
+    name="prints",
+    tools=[count],
+    model=ScriptedLlm(rules=[
+        Rule(user="count", then=Call("count", lines=1500)),
+        Rule(after="count", then=Say("done")),
+    ]),
+)
+"""
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    write_app(folder / "agents", "prints", PRINTS)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def page(client):
+    """The address of a new session's page, and the session."""
+    return lambda app, **body: _session(client, app, **body)
+
+
+def _session(client, app: str, **body) -> tuple[str, str]:
+    made = make_session(client, app, **body)
+    listed = client.get(f"/apps/{app}", headers=HTML).text
+    return re.search(r'href="(/sessions/\d+)"', listed)[1], made["id"]
+
+
+def test_a_long_log_shows_its_last_lines_with_their_numbers(client, page):
+    address, session = page("prints")
+    run(client, "prints", session, "count")
+    shown = client.get(f"{address}?tab=log", headers=HTML).text
+    lines = [int(number) for number in re.findall(r"line (\d+)\.", shown)]
+    assert lines == list(range(501, 1501))
+    assert "500 earlier lines not shown" in shown
+    whole = client.get(re.search(r'href="(/runs/[^"]+/log)"', shown)[1]).text
+    assert re.findall(r"line (\d+)\.", whole) == [str(number) for number in range(1, 1501)]
