@@ -17,6 +17,8 @@ class Difference:
     here: str
     there: str
     why: str
+    without: Callable[[Any], Any] | None = None
+    """Takes the difference out of a record, so that everything else can be compared."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,64 @@
 """The differences on purpose that cases show, in the words of the guide."""
 
+from collections.abc import Callable
+from typing import Any
+
 from tests.differential.case import Difference
+
+Json = Any
+
+
+def _events_where(keep: Callable[[Json], bool]) -> Callable[[Json], Json]:
+    """A record of only those events, both yielded and stored."""
+
+    def kept(record: Json) -> Json:
+        for holder in (*record["runs"], *record["sessions"].values()):
+            holder["events"] = [event for event in holder["events"] if keep(event)]
+        return record
+
+    return kept
+
+
+def _without_errors(event: Json) -> bool:
+    return "errorCode" not in event
+
+
+def _without_error_types(record: Json) -> Json:
+    for run in record["runs"]:
+        run["error"] = bool(run["error"])
+    return record
+
+
+def _without_yielded_users(record: Json) -> Json:
+    for run in record["runs"]:
+        run["events"] = [event for event in run["events"] if event["author"] != "user"]
+    return record
+
+
+def _without_tellers(record: Json) -> Json:
+    for request in record["requests"]:
+        for content in request["contents"]:
+            for part in content["parts"]:
+                part.pop("by", None)
+    return record
+
+
+def _without_pending_delta(record: Json) -> Json:
+    key = "save_files_as_artifacts_plugin:pending_delta"
+    for holder in (*record["runs"], *record["sessions"].values()):
+        holder.get("state", {}).pop(key, None)
+        for event in holder["events"]:
+            event["actions"]["stateDelta"].pop(key, None)
+    return record
+
+
+def _without_authors_of_errors(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            if "errorCode" in event:
+                event["author"] = "?"
+    return record
+
 
 EMPTY_MESSAGE = Difference(
     "A message without parts",
@@ -33,12 +91,14 @@ FAILED_TRANSFER = Difference(
     " children ends the run with ValueError, and the history says so in an error event.",
     there="ValueError or WorkflowDataError is raised, and the history says nothing.",
     why="Whoever looks at the history must see why the run ended (events seed).",
+    without=lambda record: _events_where(_without_errors)(_without_error_types(record)),
 )
 WHO_FAILED = Difference(
     "Author of an error event",
     here="The agent that failed.",
     there="After a transfer, the root agent if the failing agent had not yet said anything.",
     why="It is the failing agent that needs to be looked at.",
+    without=_without_authors_of_errors,
 )
 ERRORS_IN_WORKFLOWS = Difference(
     "Errors below Sequential, Loop, Parallel and custom agents",
@@ -46,12 +106,14 @@ ERRORS_IN_WORKFLOWS = Difference(
     " the tree.",
     there="It does so only if the root is an agent with a model.",
     why="The history must show why a run ended (events seed).",
+    without=_events_where(_without_errors),
 )
 USER_MESSAGE = Difference(
     "`yield_user_message`",
     here="Holds for every kind of root agent.",
     there="Is ignored if the root is a Sequential, Loop, Parallel or custom agent.",
     why="The Runner's contract is the same for every kind of root agent.",
+    without=_without_yielded_users,
 )
 UNSIGNED_EVENTS = Difference(
     "Events without author or invocation",
@@ -64,4 +126,67 @@ END_INVOCATION = Difference(
     here="A callback or tool that sets `end_invocation` on the invocation context ends its agent.",
     there="In agents with a model as root it is set on a copy and has no effect.",
     why="This is what the field says.",
+)
+OFF_THE_LOOP = Difference(
+    "Plain functions",
+    here="Tools and callbacks that are plain functions run in threads. Of one batch of calls they"
+    " run at the same time.",
+    there="They run on the event loop, unless `tool_thread_pool_config` is set, and hold it up.",
+    why="A function that blocks must not stop the other runs of the process (runtime seed).",
+)
+RESTORED_TOOLS = Difference(
+    "Resuming after a failed tool",
+    here="`run_async(invocation_id=...)` runs the calls again that have no response yet, also those"
+    " of a batch of which others succeeded, and takes the responses of those as they are.",
+    there="A failed call of a batch is dropped; so is a call that ended with an exception, of which"
+    " the history has an error event. The model is asked again.",
+    why="The resume seed promises that the results of successful tools are restored, and that the"
+    " failed one runs again.",
+)
+RESUMED_AT_THE_END = Difference(
+    "Resuming what has ended",
+    here="Resuming an invocation of a resumable app that came to its end yields nothing.",
+    there="With a model agent as root the model is asked again, and the answer is one more.",
+    why="All work is done; composite agents answer the same way in both.",
+)
+UNKNOWN_INVOCATION = Difference(
+    "Resuming an unknown invocation",
+    here="InvocationNotFoundError, for every kind of root agent.",
+    there="With a model agent as root the model is asked on the present history; for others"
+    " ValueError is raised.",
+    why="A mistyped id must not start something else.",
+)
+SEED_CHECKPOINTS = Difference(
+    "`_create_agent_state_event`",
+    here="Takes a state or `end_of_agent=True`, as in the resume seed, or `ctx` alone.",
+    there="Takes `ctx` alone and raises TypeError for the seed's form.",
+    why="Code written after the seed has to run; so does code written for 2.13.0.",
+)
+PAUSED_WORKFLOW = Difference(
+    "Workflow agents that wait for an answer",
+    here="A Sequential, Loop or Parallel agent with a sub-agent that waits for the answer to a"
+    " long-running call waits too, and goes on behind it when the answer comes, in every app.",
+    there="In an app that is not resumable the answer goes to the sub-agent alone and what follows"
+    " never runs; in a resumable one a resumption without answer ends the sequence.",
+    why="The resume seed: a sequence goes on with the sub-agent after the current one.",
+)
+ENDS_OF_TEAMS = Difference(
+    "End of an agent that handed over",
+    here="In a resumable app an agent records its end when the agent it handed over to has ended.",
+    there="It records it right after the transfer.",
+    why="A broken-off invocation is resumed from its root, which leads to the agent in charge.",
+)
+ANSWERS_TOLD = Difference(
+    "Answers of a human to another agent's call",
+    here="Other agents are told that the calling agent got the answer.",
+    there="They are told that the user gave it.",
+    why="In both cases it is fenced as a quotation; here all responses are told in one form.",
+    without=_without_tellers,
+)
+PLUGIN_STATE = Difference(
+    "Bookkeeping of SaveFilesAsArtifactsPlugin",
+    here="The plugin keeps its own records out of the session's state.",
+    there="It leaves `save_files_as_artifacts_plugin:pending_delta` in the state.",
+    why="State belongs to the agents' author.",
+    without=_without_pending_delta,
 )

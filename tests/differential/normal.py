@@ -17,7 +17,14 @@ _QUOTED = re.compile(r"<<<BEGIN_(\w+)>>>\n(.*?)\n<<<END_\w+>>>", re.DOTALL)
 _SAVED = re.compile(r"artifact_e-[0-9a-f-]+_\d+")
 _FROM_CASES = re.compile(r"boom[\w ]*")
 _AUTHOR = re.compile(r"\[(\w+)\]")
-_OURS = ("transfer_to_agent", "set_model_response", "exit_loop")
+_OURS = (
+    "exit_loop",
+    "get_user_choice",
+    "load_artifacts",
+    "load_memory",
+    "set_model_response",
+    "transfer_to_agent",
+)
 """Tools that come with the runtime, each described in its own words."""
 
 EVERYWHERE = (
@@ -46,8 +53,8 @@ EVERYWHERE = (
 )
 
 
-def normalised(record: Json, case: Case) -> Json:
-    """The record of a case, ready to be compared."""
+def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
+    """The record of a case, ready to be compared; `without` its difference on purpose."""
     plain = json.loads(json.dumps(record, sort_keys=True, default=repr))
     for run in plain["runs"]:
         run["events"] = [_event(event) for event in run["events"]]
@@ -56,6 +63,8 @@ def normalised(record: Json, case: Case) -> Json:
     for session in plain["sessions"].values():
         session["events"] = [_event(event) for event in session["events"]]
     plain["requests"] = [_request(request) for request in plain["requests"]]
+    if without and case.differs and case.differs.without:
+        plain = case.differs.without(plain)
     if case.unordered:
         plain = _ordered(plain)
     return _with_counted_ids(plain)
@@ -67,6 +76,8 @@ def _event(event: Json) -> Json:
         event["errorMessage"] = _wording(event["errorMessage"])
     if "content" in event:
         event["content"] = _content(event["content"])
+    if "actions" in event:
+        event["actions"] = _worded(event["actions"])
     return _fragment(event) if event.get("partial") else event
 
 
@@ -87,11 +98,30 @@ def _content(content: Json) -> Json:
 def _part(part: Json) -> Json:
     if saved := _SAVED.search(part.get("text") or ""):
         return part | {"text": saved[0]}
-    response = part.get("functionResponse")
-    if response and isinstance(response.get("response"), dict) and "error" in response["response"]:
-        told = response["response"] | {"error": _wording(response["response"]["error"])}
-        return part | {"functionResponse": response | {"response": told}}
-    return part
+    return _worded(part)
+
+
+def _worded(value: Json) -> Json:
+    """The value with what a runtime says in its own words taken out."""
+    if isinstance(value, list):
+        return [_worded(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            key: _wording(each) if _is_worded(key, each) else _worded(each)
+            for key, each in value.items()
+            if key != "reflection_guidance"
+        }
+    return value
+
+
+def _is_worded(key: str, text: Json) -> bool:
+    if not isinstance(text, str):
+        return False
+    if key == "hint":
+        return "ToolConfirmation" in text
+    if key == "status":
+        return len(text) > len("pending")
+    return key == "error"
 
 
 def _wording(text: Json) -> Json:
@@ -122,10 +152,13 @@ def _request(request: Json) -> Json:
 
 
 def _tool(tool: Json) -> Json:
-    if tool.get("name") in _OURS:
-        return tool["name"]
+    if tool.get("name") == "set_model_response":
+        schema = tool["parametersJsonSchema"]
+        fields = {name: each | {"title": ""} for name, each in schema["properties"].items()}
+        schema = schema | {"title": "", "description": "", "properties": fields}
+        tool = tool | {"parametersJsonSchema": schema}
     said, note, _ = tool.get("description", "").partition("\n\nNOTE:")
-    return tool | {"description": f"{said}{note}"}
+    return tool | {"description": "<worded>" if tool.get("name") in _OURS else f"{said}{note}"}
 
 
 def _quoted(content: Json) -> Json:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import Any
 
 from google.genai import types
@@ -88,8 +89,17 @@ class Stage:
 
     # Playing
 
-    async def say(self, message: Message = "go", *, session: str = "s", **how: Any) -> list[Any]:
-        """Run one invocation and record its events, and what it raised."""
+    async def say(
+        self, message: Message = "go", *, session: str = "s", leave: int = 0, **how: Any
+    ) -> list[Any]:
+        """Run one invocation and record its events, and what it raised.
+
+        Args:
+            message: What the user says.
+            session: In which session.
+            leave: After how many events the caller leaves; 0 stays to the end.
+            how: What else `run_async` is given.
+        """
         run: dict[str, Any] = {"events": [], "error": None}
         self.runs.append(run)
         first = len(self.events)
@@ -97,9 +107,12 @@ class Stage:
             user_id="u", session_id=session, new_message=self._content(message), **how
         )
         try:
-            async for event in events:
-                run["events"].append(dump(event) | {"final": event.is_final_response()})
-                self.events.append(event)
+            async with aclosing(events):
+                async for event in events:
+                    run["events"].append(dump(event) | {"final": event.is_final_response()})
+                    self.events.append(event)
+                    if len(run["events"]) == leave:
+                        break
         except Exception as error:  # noqa: BLE001  what a run raises is part of the record
             run["error"] = {"type": type(error).__name__, "message": str(error)}
         return self.events[first:]
@@ -108,6 +121,17 @@ class Stage:
         """`say`, with the answers of models in fragments."""
         mode = self.ns.StreamingMode.SSE
         return await self.say(message, run_config=self.ns.RunConfig(streaming_mode=mode), **how)
+
+    async def resume(self, **how: Any) -> list[Any]:
+        """Go on with the invocation of the latest event."""
+        return await self.say(None, invocation_id=self.events[-1].invocation_id, **how)
+
+    def call(self, name: str) -> Any:
+        """The latest event that called the function of that name."""
+        for event in reversed(self.events):
+            if any(made.name == name for made in event.get_function_calls()):
+                return event
+        raise LookupError(f"nobody called {name}")
 
     def answer(self, event: Any, index: int = 0, **response: Any) -> types.Content:
         """The user's answer to a function call of an event."""

@@ -3,8 +3,11 @@
 from tests.differential.case import CASES
 from tests.differential.cases import (
     callbacks,
+    extras,
     generated,
+    human,
     instructions,
+    resume,
     state,
     text,
     tools,
@@ -15,8 +18,11 @@ from tests.differential.cases import (
 __all__ = [
     "CASES",
     "callbacks",
+    "extras",
     "generated",
+    "human",
     "instructions",
+    "resume",
     "state",
     "text",
     "tools",

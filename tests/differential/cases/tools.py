@@ -1,6 +1,7 @@
 """Tools: results of every kind, failures, batches, long-running ones, declarations."""
 
 import asyncio
+import threading
 from functools import partial
 from typing import Any, Literal
 
@@ -8,7 +9,7 @@ from google.genai import types
 from pydantic import BaseModel, Field
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ODD_RESULTS, ORDER_OF_ANSWERS
+from tests.differential.differing import ODD_RESULTS, OFF_THE_LOOP, ORDER_OF_ANSWERS
 from tests.differential.script import Boom, Call, Say, call
 
 
@@ -320,6 +321,30 @@ async def the_loop_goes_on_while_the_model_calls(stage):
 
     answers = [call("count"), [call("count"), call("count")], call("count"), "Four."]
     await stage.open(stage.agent("agent", *answers, tools=[count]))
+    await stage.say()
+
+
+@case(differs=OFF_THE_LOOP)
+async def plain_functions_of_agent_code_run_somewhere(stage):
+    def note(who):
+        stage.note(who, threading.current_thread() is threading.main_thread())
+
+    def look() -> str:
+        note("tool")
+        return "ok"
+
+    async def listen() -> str:
+        note("async tool")
+        return "ok"
+
+    def before(callback_context):
+        note("callback")
+
+    tools = [look, listen]
+    agent = stage.agent(
+        "agent", call("look"), call("listen"), "Ok.", tools=tools, before_agent_callback=before
+    )
+    await stage.open(agent)
     await stage.say()
 
 

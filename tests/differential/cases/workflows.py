@@ -5,7 +5,12 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ERRORS_IN_WORKFLOWS, UNSIGNED_EVENTS, USER_MESSAGE
+from tests.differential.differing import (
+    ERRORS_IN_WORKFLOWS,
+    PAUSED_WORKFLOW,
+    UNSIGNED_EVENTS,
+    USER_MESSAGE,
+)
 from tests.differential.script import Boom, Raise, Say, call
 
 
@@ -324,7 +329,7 @@ async def an_event_without_author_and_invocation(stage):
     await stage.say()
 
 
-@case()
+@case(differs=PAUSED_WORKFLOW)
 async def a_long_running_tool_pauses_a_sequence(stage):
     def ask() -> None:
         """Asks."""

@@ -1,0 +1,221 @@
+"""Humans in the loop: confirmations, choices, credentials."""
+
+from functools import partial
+from typing import Any
+
+from tests.differential.case import Case, add, case
+from tests.differential.script import Boom, call, transfer
+
+CONFIRM = "adk_request_confirmation"
+
+
+def pay(amount: int, tool_context: Any) -> str:
+    """Pays."""
+    confirmation = tool_context.tool_confirmation
+    return f"paid {amount} ({confirmation.payload if confirmation else 'unasked'})"
+
+
+def look() -> str:
+    """Looks."""
+    return "ok"
+
+
+def guarded(stage: Any, requirement: Any = True) -> Any:
+    """`pay`, which a human must confirm."""
+    return stage.ns.FunctionTool(pay, require_confirmation=requirement)
+
+
+async def _decide(stage, response, resumable):
+    answers = call("pay", amount=5), "Done.", "Next."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage)]), resumable=resumable)
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), **response))
+    await stage.say("next")
+
+
+DECISIONS = {
+    "confirmed": {"confirmed": True},
+    "confirmed with a payload": {"confirmed": True, "payload": {"by": "Ann"}},
+    "confirmed as JSON": {"response": '{"confirmed": true}'},
+    "rejected": {"confirmed": False},
+    "rejected by nothing": {},
+}
+for _name, _response in DECISIONS.items():
+    for _resumable in (False, True):
+        add(
+            Case(
+                f"a call is {_name}{' in a resumable app' if _resumable else ''}",
+                partial(_decide, response=_response, resumable=_resumable),
+            )
+        )
+
+
+@case()
+async def a_confirmation_is_answered_with_text(stage):
+    answers = call("pay", amount=5), "As you like.", "Never."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage)]))
+    await stage.say()
+    await stage.say("not now")
+
+
+@case()
+async def a_confirmation_is_answered_twice(stage):
+    answers = call("pay", amount=5), "Paid.", "Never."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage)]))
+    await stage.say()
+    answer = stage.answer(stage.call(CONFIRM), confirmed=True)
+    await stage.say(answer)
+    await stage.say(answer)
+
+
+@case()
+async def one_call_of_a_batch_is_confirmed(stage):
+    answers = [call("look"), call("pay", amount=5)], "Paid."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage), look]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+@case()
+async def two_calls_of_a_batch_are_decided(stage):
+    answers = [call("pay", amount=5), call("pay", amount=6)], "Paid."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage)]))
+    await stage.say()
+    asked = stage.call(CONFIRM)
+    parts = [
+        *stage.answer(asked, 0, confirmed=True).parts,
+        *stage.answer(asked, 1, confirmed=False).parts,
+    ]
+    await stage.say(parts)
+
+
+@case()
+async def confirmation_depends_on_the_arguments(stage):
+    def above_ten(amount: int, tool_context: Any) -> bool:
+        return amount > 10
+
+    answers = call("pay", amount=5), call("pay", amount=50), "Paid."
+    await stage.open(stage.agent("agent", *answers, tools=[guarded(stage, above_ten)]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+@case()
+async def a_tool_asks_for_confirmation_itself(stage):
+    def book(days: int, tool_context) -> Any:
+        """Books."""
+        decision = tool_context.tool_confirmation
+        if not decision:
+            tool_context.request_confirmation(hint="How many?", payload={"days": 0})
+            return {"status": "asked"}
+        return {"status": "booked", "days": decision.payload["days"], "ok": decision.confirmed}
+
+    answers = call("book", days=3), "Booked."
+    await stage.open(stage.agent("agent", *answers, tools=[book]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True, payload={"days": 2}))
+
+
+@case()
+async def a_sub_agent_asks_for_confirmation(stage):
+    child = stage.agent("child", call("pay", amount=5), "Paid.", "More.", tools=[guarded(stage)])
+    root = stage.agent("root", transfer("child"), "Root?", sub_agents=[child])
+    await stage.open(root)
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+    await stage.say("more")
+
+
+@case()
+async def a_resumable_sequence_asks_for_confirmation(stage):
+    agents = [
+        stage.agent("a", call("pay", amount=5), "Paid.", tools=[guarded(stage)]),
+        stage.agent("b", "B."),
+    ]
+    await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents), resumable=True)
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+@case()
+async def a_confirmed_tool_fails(stage):
+    def fall() -> None:
+        """Falls."""
+        raise Boom("boom")
+
+    tool = stage.ns.FunctionTool(fall, require_confirmation=True)
+    await stage.open(stage.agent("agent", call("fall"), "Never.", tools=[tool]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+@case()
+async def callbacks_around_a_confirmation(stage):
+    def before(tool, args, tool_context):
+        stage.note("before", tool.name, bool(tool_context.tool_confirmation))
+
+    def after(tool, args, tool_context, tool_response):
+        stage.note("after", tool.name, bool(tool_context.tool_confirmation))
+
+    agent = stage.agent(
+        "agent",
+        call("pay", amount=5),
+        "Paid.",
+        tools=[guarded(stage)],
+        before_tool_callback=before,
+        after_tool_callback=after,
+    )
+    await stage.open(agent)
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+@case()
+async def a_choice_of_the_user(stage):
+    answers = call("get_user_choice", options=["a", "b"]), "You took a."
+    await stage.open(stage.agent("agent", *answers, tools=[stage.ns.get_user_choice_tool]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call("get_user_choice"), result="a"))
+
+
+# Credentials
+
+
+def _key_config(stage: Any) -> Any:
+    scheme = {"type": "apiKey", "in": "header", "name": "X-Key"}
+    made = {
+        "auth_scheme": scheme,
+        "raw_auth_credential": {"auth_type": "apiKey", "api_key": "raw"},
+        "credential_key": "the key",
+    }
+    return stage.ns.AuthConfig.model_validate(made)
+
+
+def _knock(stage: Any) -> Any:
+    config = _key_config(stage)
+
+    def knock(tool_context) -> Any:
+        """Knocks."""
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            tool_context.request_credential(config)
+            return None
+        return f"opened with {credential.api_key}"
+
+    return knock
+
+
+async def _credential(stage, resumable):
+    answers = call("knock"), "In.", "Next."
+    await stage.open(stage.agent("agent", *answers, tools=[_knock(stage)]), resumable=resumable)
+    await stage.say()
+    asked = stage.call("adk_request_credential")
+    config = dict(asked.get_function_calls()[0].args["authConfig"])
+    config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}
+    await stage.say(stage.answer(asked, **config))
+    await stage.say("next")
+
+
+for _resumable in (False, True):
+    _kind = " in a resumable app" if _resumable else ""
+    add(Case(f"a tool asks for a credential{_kind}", partial(_credential, resumable=_resumable)))
