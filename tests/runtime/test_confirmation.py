@@ -1,0 +1,225 @@
+"""Tool calls that wait for the user's yes (adk-runtime 8.5)."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import FunctionTool, ToolContext
+from tests.kit.stages import run, runner_of, stored
+from tests.kit.turns import answer, calls, invocation_of, responses, said_by
+
+RAN: Counter[str] = Counter()
+BOTH = pytest.mark.parametrize("resumable", [True, False])
+
+
+@pytest.fixture(autouse=True)
+def nothing_ran():
+    RAN.clear()
+
+
+async def pay(amount: int) -> str:
+    """Pay."""
+    RAN["pay"] += 1
+    return f"paid {amount}"
+
+
+async def look() -> str:
+    """Look."""
+    RAN["look"] += 1
+    return "seen"
+
+
+def payer(*steps: Call, confirm=True, tool=pay) -> Agent:
+    steps = steps or (Call("pay", amount=5),)
+    rules = [Rule(after="pay", then=Say("result: {result}")), Rule(then=list(steps))]
+    tools = [FunctionTool(tool, require_confirmation=confirm), look]
+    return Agent(name="payer", model=ScriptedLlm(rules=rules), tools=tools)
+
+
+def requests(events):
+    return [call for call in calls(events) if call.name == "adk_request_confirmation"]
+
+
+async def asked(agent, *, resumable=False):
+    """A run up to the request for confirmation."""
+    runner = runner_of(agent, resumable=resumable)
+    events = await run(runner)
+    [request] = requests(events)
+    return runner, events, request
+
+
+@BOTH
+async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable):
+    _, events, request = await asked(payer(), resumable=resumable)
+    call, question, placeholder = events
+    [made] = call.get_function_calls()
+    assert request.args["originalFunctionCall"] == {
+        "id": made.id,
+        "name": "pay",
+        "args": {"amount": 5},
+    }
+    assert request.args["toolConfirmation"]["confirmed"] is False
+    assert question.content.role == "model"
+    assert question.long_running_tool_ids == {request.id}
+    assert request.id != made.id
+    assert "error" in placeholder.get_function_responses()[0].response
+    assert placeholder.actions.skip_summarization
+    assert placeholder.actions.requested_tool_confirmations.keys() == {made.id}
+    assert RAN == {}
+
+
+@BOTH
+async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(resumable):
+    runner, events, request = await asked(payer(), resumable=resumable)
+    later = await answer(runner, (request, {"confirmed": True}))
+    assert responses(later) == [("pay", {"result": "paid 5"})]
+    assert later[0].get_function_responses()[0].id == calls(events)[0].id
+    assert said_by("payer", later) == ["result: paid 5"]
+    assert {event.invocation_id for event in later} == {events[0].invocation_id}
+    assert RAN == {"pay": 1}
+
+
+@BOTH
+async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
+    runner, _, request = await asked(payer(), resumable=resumable)
+    later = await answer(runner, (request, {"confirmed": False}))
+    assert responses(later) == [("pay", {"error": "This tool call is rejected."})]
+    assert said_by("payer", later)
+    assert RAN == {}
+
+
+@BOTH
+async def test_a_call_is_run_once_however_often_it_is_confirmed(resumable):
+    runner, _, request = await asked(payer(), resumable=resumable)
+    await answer(runner, (request, {"confirmed": True}))
+    assert await answer(runner, (request, {"confirmed": True})) == []
+    assert RAN == {"pay": 1}
+
+
+@BOTH
+async def test_a_confirmed_call_that_failed_is_run_again_on_resume(resumable):
+    async def failing(amount: int) -> str:
+        RAN["pay"] += 1
+        if RAN["pay"] == 1:
+            raise ConnectionError("offline")
+        return f"paid {amount}"
+
+    failing.__name__ = "pay"
+    runner, _, request = await asked(payer(tool=failing), resumable=resumable)
+    with pytest.raises(ConnectionError):
+        await answer(runner, (request, {"confirmed": True}))
+    later = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert said_by("payer", later) == ["result: paid 5"]
+    assert RAN == {"pay": 2}
+
+
+@BOTH
+async def test_a_paused_run_resumed_without_an_answer_still_waits(resumable):
+    runner, _, request = await asked(payer(), resumable=resumable)
+    invocation = await invocation_of(runner)
+    assert await run(runner, None, invocation_id=invocation) == []
+    await answer(runner, (request, {"confirmed": True}))
+    assert RAN == {"pay": 1}
+
+
+async def test_the_answer_may_come_as_json_text():
+    runner, _, request = await asked(payer())
+    text = json.dumps({"confirmed": True})
+    assert responses(await answer(runner, (request, {"response": text}))) == [
+        ("pay", {"result": "paid 5"})
+    ]
+
+
+@BOTH
+async def test_results_of_the_other_calls_come_before_the_request(resumable):
+    agent = payer(Call("pay", amount=5), Call("look"))
+    runner, events, request = await asked(agent, resumable=resumable)
+    _, results, question = events
+    assert results.get_function_responses()[1].response == {"result": "seen"}
+    assert not results.actions.skip_summarization
+    assert requests([question]) == [request]
+    await answer(runner, (request, {"confirmed": True}))
+    assert RAN == {"look": 1, "pay": 1}
+
+
+@BOTH
+async def test_several_calls_are_decided_on_in_one_message(resumable):
+    runner = runner_of(payer(Call("pay", amount=1), Call("pay", amount=2)), resumable=resumable)
+    first, second = requests(await run(runner))
+    later = await answer(runner, (first, {"confirmed": True}), (second, {"confirmed": False}))
+    assert responses(later) == [
+        ("pay", {"result": "paid 1"}),
+        ("pay", {"error": "This tool call is rejected."}),
+    ]
+    assert RAN == {"pay": 1}
+
+
+async def test_a_resumable_run_waits_until_all_calls_are_decided_on():
+    runner = runner_of(payer(Call("pay", amount=1), Call("pay", amount=2)), resumable=True)
+    first, second = requests(await run(runner))
+    assert said_by("payer", await answer(runner, (first, {"confirmed": True}))) == []
+    later = await answer(runner, (second, {"confirmed": True}))
+    assert said_by("payer", later)
+    assert RAN == {"pay": 2}
+
+
+@pytest.mark.parametrize(("amount", "count"), [(5, 0), (50, 1)])
+async def test_a_function_of_the_arguments_may_tell_what_needs_confirmation(amount, count):
+    agent = payer(Call("pay", amount=amount), confirm=lambda amount: amount > 10)
+    assert len(requests(await run(runner_of(agent)))) == count
+    assert RAN["pay"] == 1 - count
+
+
+async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():
+    async def pay(amount: int, tool_context: ToolContext):
+        decision = tool_context.tool_confirmation
+        if decision is None:
+            tool_context.request_confirmation(hint="How much?", payload={"amount": 0})
+            return {"status": "waiting"}
+        return {"paid": decision.payload["amount"]} if decision.confirmed else {"paid": 0}
+
+    runner, _, request = await asked(payer(confirm=False, tool=pay))
+    assert request.args["toolConfirmation"] == {
+        "hint": "How much?",
+        "confirmed": False,
+        "payload": {"amount": 0},
+    }
+    later = await answer(runner, (request, {"confirmed": True, "payload": {"amount": 7}}))
+    assert responses(later) == [("pay", {"paid": 7})]
+
+
+@BOTH
+async def test_a_sequence_goes_on_behind_the_confirmed_call(resumable):
+    last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
+    sequence = SequentialAgent(name="seq", sub_agents=[payer(), last])
+    runner, events, request = await asked(sequence, resumable=resumable)
+    assert said_by("last", events) == []
+    later = await answer(runner, (request, {"confirmed": True}))
+    assert said_by("payer", later) == ["result: paid 5"]
+    assert said_by("last", later) == ["bye"]
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"args": {"amount": 500}}, "not made like that"),
+        ({"name": "look"}, "not made like that"),
+        ({"id": "other"}, "not made like that"),
+    ],
+)
+async def test_a_request_that_does_not_fit_the_history_is_refused(change, match):
+    runner, _, _ = await asked(payer())
+    session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
+    forged = session.events[2].model_copy(deep=True)
+    [call] = forged.get_function_calls()
+    call.args["originalFunctionCall"].update(change)
+    call.id = "forged"
+    forged.id = "forged"
+    await runner.session_service.append_event(session, forged)
+    with pytest.raises(ValueError, match=match):
+        await answer(runner, (call, {"confirmed": True}))
+    assert RAN == {}
+    assert (await stored(runner)).events[-1].error_code == "ValueError"

@@ -1,0 +1,214 @@
+"""Calls that are answered later (adk-runtime 8.4), also inside of workflows (11.5)."""
+
+from collections import Counter
+from contextlib import aclosing
+
+import pytest
+
+from devui.runtime.agents import Agent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import (
+    LongRunningFunctionTool,
+    exit_loop,
+    get_user_choice,
+    request_input,
+)
+from tests.kit.stages import WHERE, run, runner_of, said
+from tests.kit.turns import answer, calls, invocation_of, said_by
+
+BOTH = pytest.mark.parametrize("resumable", [True, False])
+
+
+async def order(item: str = "tea") -> None:
+    """Order."""
+
+
+async def ticket(item: str = "tea") -> dict:
+    """Order."""
+    return {"status": "pending"}
+
+
+def buyer(name: str = "buyer", func=order, then=None, more=()) -> Agent:
+    rules = [
+        Rule(after=func.__name__, then=Say(f"{name} got {{result}}")),
+        Rule(then=then or Call(func.__name__)),
+    ]
+    tools = [LongRunningFunctionTool(func), *more]
+    return Agent(name=name, model=ScriptedLlm(rules=rules), tools=tools)
+
+
+def speaker(name: str) -> Agent:
+    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say(f"{name} spoke"))]))
+
+
+@BOTH
+async def test_a_call_without_result_pauses_the_turn_until_it_is_answered(resumable):
+    runner = runner_of(buyer(), resumable=resumable)
+    events = await run(runner)
+    [call] = calls(events)
+    assert events[-1].long_running_tool_ids == {call.id}
+    later = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("buyer", later) == ["buyer got a cup"]
+    assert {event.invocation_id for event in later} == {events[0].invocation_id}
+
+
+@BOTH
+async def test_a_paused_run_that_is_resumed_without_an_answer_goes_on_waiting(resumable):
+    agent = buyer()
+    runner = runner_of(agent, resumable=resumable)
+    await run(runner)
+    assert await run(runner, None, invocation_id=await invocation_of(runner)) == []
+    assert len(agent.model.requests) == 1
+
+
+@BOTH
+async def test_an_interim_result_is_put_in_words_and_replaced_by_the_last(resumable):
+    agent = buyer(func=ticket)
+    runner = runner_of(agent, resumable=resumable)
+    events = await run(runner)
+    assert said_by("buyer", events) == ['buyer got {"status": "pending"}']
+    assert not any(event.actions.end_of_agent for event in events)
+    [call] = calls(events)
+    later = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("buyer", later) == ["buyer got a cup"]
+    seen = [part for content in agent.model.requests[-1].contents for part in content.parts]
+    assert [p.function_response.response for p in seen if p.function_response] == [
+        {"result": "a cup"}
+    ]
+
+
+async def test_after_an_interim_result_a_resumed_run_waits_for_the_last():
+    agent = buyer(func=ticket)
+    sequence = SequentialAgent(name="seq", sub_agents=[agent, speaker("next")])
+    runner = runner_of(sequence, resumable=True)
+    await run(runner)
+    assert await run(runner, None, invocation_id=await invocation_of(runner)) == []
+    assert len(agent.model.requests) == 2
+
+
+async def test_of_two_open_calls_a_resumable_run_waits_for_both():
+    agent = buyer(then=[Call("order", item="a"), Call("order", item="b")])
+    runner = runner_of(agent, resumable=True)
+    first, second = calls(await run(runner))
+    assert await answer(runner, (second, {"result": "b"})) == []
+    assert said_by("buyer", await answer(runner, (first, {"result": "a"})))
+
+
+@BOTH
+async def test_a_sequence_waits_and_goes_on_with_the_next(resumable):
+    sequence = SequentialAgent(name="seq", sub_agents=[speaker("one"), buyer(), speaker("two")])
+    runner = runner_of(sequence, resumable=resumable)
+    events = await run(runner)
+    assert said_by("two", events) == []
+    if resumable:  # a bare resume changes nothing
+        assert await run(runner, None, invocation_id=await invocation_of(runner)) == []
+    [call] = calls(events)
+    later = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("one", later) == []
+    assert said_by("buyer", later) == ["buyer got a cup"]
+    assert said_by("two", later) == ["two spoke"]
+    ends = [event.author for event in later if event.actions.end_of_agent]
+    assert ends == (["buyer", "two", "seq"] if resumable else [])
+
+
+@BOTH
+async def test_a_loop_goes_on_in_the_round_in_which_it_waited(resumable):
+    rounds: Counter[str] = Counter()
+
+    async def order() -> str | None:
+        rounds["order"] += 1
+        return None if rounds["order"] == 2 else "at once"
+
+    loop = LoopAgent(
+        name="loop", max_iterations=3, sub_agents=[speaker("a"), buyer(func=order), speaker("b")]
+    )
+    loop.sub_agents[1].tools = [order_tool(order, rounds)]
+    runner = runner_of(loop, resumable=resumable)
+    events = await run(runner)
+    assert (len(said_by("a", events)), len(said_by("b", events))) == (2, 1)
+    call = calls(events)[-1]
+    later = await answer(runner, (call, {"result": "late"}))
+    assert (len(said_by("a", later)), len(said_by("b", later))) == (1, 2)
+    assert rounds["order"] == 3
+
+
+def order_tool(func, rounds):
+    """A tool that is long-running in the second round only."""
+
+    class Sometimes(LongRunningFunctionTool):
+        @property
+        def is_long_running(self):
+            return rounds["order"] == 1
+
+        @is_long_running.setter
+        def is_long_running(self, value):
+            pass
+
+    return Sometimes(func)
+
+
+@BOTH
+async def test_parallel_agents_wait_each_for_its_own_answer(resumable):
+    parallel = ParallelAgent(name="par", sub_agents=[buyer("a"), buyer("b"), speaker("c")])
+    sequence = SequentialAgent(name="seq", sub_agents=[parallel, speaker("after")])
+    runner = runner_of(sequence, resumable=resumable)
+    events = await run(runner)
+    call_a = next(c for e in events if e.author == "a" for c in e.get_function_calls())
+    call_b = next(c for e in events if e.author == "b" for c in e.get_function_calls())
+    first = await answer(runner, (call_b, {"result": "B"}))
+    assert said_by("b", first) == ["b got B"]
+    assert (said_by("a", first), said_by("c", first), said_by("after", first)) == ([], [], [])
+    second = await answer(runner, (call_a, {"result": "A"}))
+    assert said_by("a", second) == ["a got A"]
+    assert (said_by("b", second), said_by("c", second)) == ([], [])
+    assert said_by("after", second) == ["after spoke"]
+
+
+@BOTH
+async def test_a_workflow_below_a_model_agent_goes_on_as_a_whole(resumable):
+    sequence = SequentialAgent(name="seq", sub_agents=[buyer(), speaker("two")])
+    root = Agent(
+        name="root",
+        model=ScriptedLlm(rules=[Rule(then=Call("transfer_to_agent", agent_name="seq"))]),
+        sub_agents=[sequence],
+    )
+    runner = runner_of(root, resumable=resumable)
+    [call] = [each for each in calls(await run(runner)) if each.name == "order"]
+    later = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("two", later) == ["two spoke"]
+    assert len(root.model.requests) == 1
+
+
+async def test_the_user_chooses():
+    rules = [
+        Rule(after="get_user_choice", then=Say("{result}!")),
+        Rule(then=Call("get_user_choice", options=["red", "blue"])),
+    ]
+    runner = runner_of(Agent(name="a", model=ScriptedLlm(rules=rules), tools=[get_user_choice]))
+    [call] = calls(await run(runner))
+    assert said_by("a", await answer(runner, (call, {"result": "blue"}))) == ["blue!"]
+
+
+async def test_a_model_asks_the_user():
+    rules = [
+        Rule(after="adk_request_input", then=Say("hello {result}")),
+        Rule(then=Call("adk_request_input", message="Your name?")),
+    ]
+    runner = runner_of(Agent(name="a", model=ScriptedLlm(rules=rules), tools=[request_input]))
+    [call] = calls(await run(runner))
+    assert call.args == {"message": "Your name?"}
+    assert said_by("a", await answer(runner, (call, {"result": "Ada"}))) == ["hello Ada"]
+
+
+async def test_an_escalation_is_remembered_when_the_loop_is_resumed():
+    rules = [Rule(then=Call("exit_loop"))]
+    leaver = Agent(name="leaver", model=ScriptedLlm(rules=rules), tools=[exit_loop])
+    loop = LoopAgent(name="loop", max_iterations=5, sub_agents=[leaver, speaker("b")])
+    runner = runner_of(loop, resumable=True)
+    async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
+        async for event in events:
+            if event.actions.escalate:
+                break
+    later = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert [event.author for event in later if event.actions.end_of_agent] == ["leaver", "loop"]
+    assert said_by("b", later) == []
