@@ -1,0 +1,99 @@
+"""`OpenAPIToolset`: a tool for each operation of an HTTP service (adk-runtime 8.9)."""
+
+import json
+import ssl
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import operations
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.rest_api_tool import (
+    RestApiTool,
+    RestSettings,
+)
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+
+
+class OpenAPIToolset(BaseToolset):
+    """The operations that an OpenAPI 3 description lists, named by their operationId."""
+
+    def __init__(  # noqa: PLR0913  the names are those of ADK
+        self,
+        *,
+        spec_dict: dict[str, Any] | None = None,
+        spec_str: str | None = None,
+        spec_str_type: Literal["json", "yaml"] = "json",
+        auth_scheme: AuthScheme | None = None,
+        auth_credential: AuthCredential | None = None,
+        credential_key: str | None = None,
+        tool_filter: ToolFilter | None = None,
+        tool_name_prefix: str | None = None,
+        ssl_verify: bool | str | ssl.SSLContext | None = None,
+        header_provider: Callable[..., Any] | None = None,
+        httpx_client_factory: Callable[[], Any] | None = None,
+        preserve_property_names: bool = False,
+        allow_private_network_access: bool = False,
+    ) -> None:
+        """Make the tools of a description.
+
+        Args:
+            spec_dict: The description.
+            spec_str: The description as JSON, in place of `spec_dict`.
+            spec_str_type: Must be `json`; load YAML yourself and give `spec_dict`.
+            auth_scheme: How the service wants to be authorised; else the description tells.
+            auth_credential: The key, password or token to send; without one that can be sent as
+                it is, the user is asked.
+            credential_key: The name under which the user's answer is kept.
+            tool_filter: The names of the tools to offer, or a predicate.
+            tool_name_prefix: Put before each name, with an underscore.
+            ssl_verify: Whether and how to check the service's certificate.
+            header_provider: Gives more headers for a call, from its context; sync or async.
+            httpx_client_factory: Makes the HTTP client of a call.
+            preserve_property_names: Whether arguments keep their names as they are.
+            allow_private_network_access: Whether the service may be in a private network or on
+                this machine.
+
+        Raises:
+            ValueError: there is no description, or it is not one of OpenAPI 3.
+        """
+        super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
+        spec = spec_dict if spec_dict is not None else _loaded(spec_str, spec_str_type)
+        settings = RestSettings(
+            auth_scheme=auth_scheme,
+            auth_credential=auth_credential,
+            credential_key=credential_key,
+            ssl_verify=ssl_verify,
+            header_provider=header_provider,
+            httpx_client_factory=httpx_client_factory,
+            allow_private_network_access=allow_private_network_access,
+        )
+        found = operations(spec, preserve_property_names=preserve_property_names)
+        self._tools = [RestApiTool(operation, settings) for operation in found]
+
+    async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
+        """The operations that were chosen, in the description's order."""
+        return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
+
+    def get_tool(self, tool_name: str) -> RestApiTool | None:
+        """The operation of that name, without prefix."""
+        return next((tool for tool in self._tools if tool.name == tool_name), None)
+
+
+def _loaded(text: str | None, kind: str) -> dict[str, Any]:
+    if text is None:
+        raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
+    if kind != "json":
+        raise ValueError(
+            "OpenAPIToolset reads JSON. For YAML, give spec_dict=yaml.safe_load(text)."
+        )
+    spec = json.loads(text)
+    if not isinstance(spec, dict):
+        raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
+            "The OpenAPI description is no JSON object."
+        )
+    return spec

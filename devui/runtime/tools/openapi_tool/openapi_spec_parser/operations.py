@@ -1,0 +1,163 @@
+"""The operations of an OpenAPI description (adk-runtime 8.9)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.names import (
+    MAX_NAME,
+    argument_name,
+    snake_case,
+    unique,
+)
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.references import resolved
+
+Json = dict[str, Any]
+
+_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
+_BODY = "body"
+_scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument and where in the request it goes."""
+
+    name: str
+    """As the service knows it; empty if it is the whole body."""
+    argument: str
+    """As the model knows it."""
+    where: str
+    """path, query, header, cookie or body."""
+    schema: Json
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that a service can do."""
+
+    name: str
+    description: str
+    method: str
+    base_url: str
+    path: str
+    parameters: tuple[Parameter, ...]
+    media_type: str | None
+    """Of the request's body; None if it has none."""
+    auth_scheme: AuthScheme | None
+
+    def parameters_schema(self) -> Json:
+        """The arguments as a JSON schema."""
+        return {
+            "type": "object",
+            "title": f"{self.name}_arguments",
+            "properties": {one.argument: one.schema for one in self.parameters},
+            "required": [one.argument for one in self.parameters if one.required],
+        }
+
+
+def operations(spec: Json, *, preserve_property_names: bool = False) -> list[Operation]:
+    """All operations of a description in OpenAPI 3, in its order.
+
+    Raises:
+        ValueError: it is no such description, or refers to what it does not hold.
+    """
+    if not str(spec.get("openapi", "")).startswith("3"):
+        raise ValueError(
+            "This is no OpenAPI 3 description: it has no `openapi: 3.…`. Descriptions in Swagger 2"
+            " need to be converted first."
+        )
+    whole = resolved(spec)
+    reader = _Reader(whole, preserve_property_names)
+    return [
+        reader.operation(path, item, method)
+        for path, item in (whole.get("paths") or {}).items()
+        for method in _METHODS
+        if isinstance(item.get(method), dict)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    spec: Json
+    preserve_property_names: bool
+
+    def operation(self, path: str, item: Json, method: str) -> Operation:
+        described = item[method]
+        media_type, body = _body(described.get("requestBody") or {})
+        found = [*_outer(item, described), *body]
+        names = unique([self._argument(one) for one in found])
+        name = snake_case(described.get("operationId") or f"{path}_{method}")[:MAX_NAME]
+        return Operation(
+            name=name.strip("_"),
+            description=described.get("description") or described.get("summary") or "",
+            method=method.upper(),
+            base_url=_base_url(described, item, self.spec),
+            path=path,
+            parameters=tuple(
+                replace(one, argument=name) for one, name in zip(found, names, strict=True)
+            ),
+            media_type=media_type,
+            auth_scheme=self._auth_scheme(described),
+        )
+
+    def _argument(self, parameter: Parameter) -> str:
+        if not parameter.name:
+            return parameter.argument
+        return parameter.name if self.preserve_property_names else argument_name(parameter.name)
+
+    def _auth_scheme(self, described: Json) -> AuthScheme | None:
+        """The first scheme that the operation, or else the description as a whole, demands."""
+        demanded = described.get("security", self.spec.get("security")) or []
+        known = (self.spec.get("components") or {}).get("securitySchemes") or {}
+        for name in [name for one in demanded for name in one]:
+            if name in known:
+                return _scheme.validate_python(known[name])
+        return None
+
+
+def _outer(item: Json, described: Json) -> Iterator[Parameter]:
+    """Parameters outside the body; those of the operation replace those of its path."""
+    given = [*(item.get("parameters") or []), *(described.get("parameters") or [])]
+    for one in {(one["name"], one["in"]): one for one in given}.values():
+        schema = dict(one.get("schema") or next(iter(_schemas(one.get("content"))), {}))
+        if one.get("description"):
+            schema["description"] = one["description"]
+        required = bool(one.get("required")) or one["in"] == "path"
+        yield Parameter(one["name"], "", one["in"], schema, required)
+
+
+def _body(described: Json) -> tuple[str | None, list[Parameter]]:
+    """The body's media type and its parameters: an object's properties, or the whole."""
+    content = described.get("content") or {}
+    if not content:
+        return None, []
+    media_type = "application/json" if "application/json" in content else next(iter(content))
+    schema = content[media_type].get("schema") or {}
+    properties = schema.get("properties")
+    if properties:
+        required = schema.get("required") or []
+        return media_type, [
+            Parameter(name, "", _BODY, one, name in required) for name, one in properties.items()
+        ]
+    name = "array" if schema.get("type") == "array" else _BODY
+    return media_type, [Parameter("", name, _BODY, schema, bool(described.get("required")))]
+
+
+def _schemas(content: Json | None) -> Iterator[Json]:
+    return (one.get("schema") or {} for one in (content or {}).values())
+
+
+def _base_url(described: Json, item: Json, spec: Json) -> str:
+    """The first server's address, its variables at their defaults."""
+    servers = described.get("servers") or item.get("servers") or spec.get("servers") or []
+    if not servers:
+        return ""
+    url = str(servers[0].get("url", ""))
+    for name, variable in (servers[0].get("variables") or {}).items():
+        url = url.replace(f"{{{name}}}", str(variable.get("default", "")))
+    return url.rstrip("/")

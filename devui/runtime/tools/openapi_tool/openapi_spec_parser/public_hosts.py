@@ -1,0 +1,64 @@
+"""Requests that reach public hosts only.
+
+A description from elsewhere, or a name that a model made up, must not open the way into the
+network that the agent runs in.
+"""
+
+import asyncio
+import ipaddress
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+class BlockedHost(ValueError):
+    """The host is not public, or unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedHost:
+    """A host and the address it was found at; going there leaves no time to change it."""
+
+    name: str
+    address: str
+
+    def url(self, url: str) -> str:
+        """The URL with the address in place of the host's name."""
+        parts = urlsplit(url)
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        port = f":{parts.port}" if parts.port else ""
+        return parts._replace(netloc=address + port).geturl()
+
+
+async def public_host(url: str) -> PinnedHost:
+    """The host of a URL; raises BlockedHost if any of its addresses is not public."""
+    parts = urlsplit(url)
+    name = parts.hostname or ""
+    addresses = await _addresses(name, parts.port or parts.scheme)
+    for address in addresses:
+        if not _is_public(address):
+            raise BlockedHost(
+                f"The host {name!r} is in a private network ({address}). If that is where the"
+                " service is meant to be, its developer allows it with"
+                " OpenAPIToolset(allow_private_network_access=True)."
+            )
+    return PinnedHost(name, addresses[0])
+
+
+async def _addresses(name: str, port: int | str) -> list[str]:
+    try:
+        return [str(ipaddress.ip_address(name))]
+    except ValueError:
+        loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise BlockedHost(f"The host {name!r} is not known: {error}") from error
+    return [str(entry[4][0]) for entry in found]
+
+
+def _is_public(address: str) -> bool:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
+    return parsed.is_global and not parsed.is_multicast

@@ -1,0 +1,105 @@
+"""From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from pydantic_core import to_jsonable_python
+
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation, Parameter
+
+_FORM = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
+
+
+@dataclass(slots=True)
+class Request:
+    """What is sent."""
+
+    method: str
+    url: str
+    query: list[tuple[str, str]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+    content: dict[str, Any] = field(default_factory=dict)
+    """The body, as arguments of the HTTP client: json, data, files or content."""
+
+
+def build(operation: Operation, args: dict[str, Any]) -> Request:
+    """The request for these arguments; unknown ones are left out.
+
+    Raises ValueError, with words for the model, for arguments that are missing or that would
+    change the path.
+    """
+    if not operation.base_url.startswith(("http://", "https://")):
+        raise ValueError(
+            f"The description names no server with a full address (it says"
+            f" {operation.base_url!r}), so {operation.name} cannot be called."
+        )
+    values = _values(operation, args)
+    path = operation.path
+    request = Request(operation.method, "")
+    body: dict[str, Any] = {}
+    for parameter, value in values:
+        match parameter.where:
+            case "path":
+                path = path.replace(f"{{{parameter.name}}}", _segment(parameter, value))
+            case "query":
+                many = value if isinstance(value, list) else [value]
+                request.query += [(parameter.name, _text(one)) for one in many]
+            case "header":
+                request.headers[parameter.name] = _text(value)
+            case "cookie":
+                request.cookies[parameter.name] = _text(value)
+            case _:
+                body[parameter.name] = value
+    request.url = operation.base_url + path
+    if body and operation.media_type:
+        request.content = _content(operation.media_type, body.get("", body))
+        if operation.media_type != _MULTIPART:  # whose boundary the client chooses
+            request.headers["Content-Type"] = operation.media_type
+    return request
+
+
+def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter, Any]]:
+    values = []
+    missing = []
+    for parameter in operation.parameters:
+        if parameter.argument in args:
+            values.append((parameter, args[parameter.argument]))
+        elif parameter.required and "default" in parameter.schema:
+            values.append((parameter, parameter.schema["default"]))
+        elif parameter.required:
+            missing.append(parameter.argument)
+    if missing:
+        raise ValueError(
+            f"{operation.name} was not called: it needs {', '.join(missing)}. Call it again with"
+            " all mandatory arguments."
+        )
+    kept = {"body"}  # where null is a value
+    return [(one, value) for one, value in values if value is not None or one.where in kept]
+
+
+def _segment(parameter: Parameter, value: Any) -> str:
+    text = _text(value)
+    if not text or text in {".", ".."}:
+        raise ValueError(f"{parameter.argument} cannot be {text!r}: it stands in the path.")
+    return quote(text, safe="")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
+
+
+def _content(media_type: str, body: Any) -> dict[str, Any]:
+    plain = to_jsonable_python(body, serialize_unknown=True)
+    if media_type == "application/json" or media_type.endswith("+json"):
+        return {"json": plain}
+    if isinstance(plain, dict) and media_type == _FORM:
+        return {"data": {key: _text(value) for key, value in plain.items()}}
+    if isinstance(plain, dict) and media_type == _MULTIPART:
+        return {"files": {key: (None, _text(value)) for key, value in plain.items()}}
+    return {"content": _text(plain)}

@@ -1,0 +1,127 @@
+"""`RestApiTool`: one operation of an HTTP service (adk-runtime 8.9)."""
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.calling import call
+from devui.runtime.http_client import httpx
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import credential_for, put
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import public_host
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request, build
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+_PENDING = {
+    "pending": True,
+    "message": "The user was asked for permission to use the service. Wait for the answer.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RestSettings:
+    """What all operations of a service have in common; see `OpenAPIToolset`."""
+
+    auth_scheme: AuthScheme | None = None
+    auth_credential: AuthCredential | None = None
+    credential_key: str | None = None
+    ssl_verify: bool | str | ssl.SSLContext | None = None
+    header_provider: Callable[..., Any] | None = None
+    httpx_client_factory: Callable[[], Any] | None = None
+    allow_private_network_access: bool = False
+
+
+class RestApiTool(BaseTool):
+    """Calls an operation, and gives the model the service's JSON.
+
+    A text comes as `{"text": …}`, a failure as `{"error": …}`. Redirects are not followed: they
+    could lead to a host that was not checked.
+    """
+
+    def __init__(self, operation: Operation, settings: RestSettings | None = None) -> None:
+        """Make the tool of an operation."""
+        super().__init__(name=operation.name, description=operation.description)
+        self.operation = operation
+        self._settings = settings or RestSettings()
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self.operation.parameters_schema(),
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: "Context | None") -> Any:
+        """Send the request and read the answer."""
+        try:
+            request = build(self.operation, args)
+            if not self._authorise(request, tool_context):
+                return dict(_PENDING)
+            await self._add_headers(request, tool_context)
+            return _read(await self._send(request))
+        except (ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
+            return {"error": f"{self.name} failed: {str(error) or type(error).__name__}"}
+
+    def _authorise(self, request: Request, context: "Context | None") -> bool:
+        settings = self._settings
+        scheme = settings.auth_scheme or self.operation.auth_scheme
+        if scheme is None:
+            return True
+        found = credential_for(scheme, settings.auth_credential, settings.credential_key, context)
+        if found is not None:
+            put(request, scheme, found)
+        return found is not None
+
+    async def _add_headers(self, request: Request, context: "Context | None") -> None:
+        request.headers.setdefault("User-Agent", f"devui (tool: {self.name})")
+        provide = self._settings.header_provider
+        if provide is not None and context is not None:
+            request.headers.update(await call(provide, context) or {})
+
+    async def _send(self, request: Request) -> Any:
+        settings = self._settings
+        url = httpx.URL(request.url)
+        if request.query:
+            url = url.copy_merge_params(tuple(request.query))
+        extensions: dict[str, Any] = {}
+        headers = dict(request.headers)
+        pinned = None
+        if not settings.allow_private_network_access:
+            pinned = await public_host(str(url))
+        if settings.httpx_client_factory is not None:
+            client = settings.httpx_client_factory()
+        else:
+            verify = True if settings.ssl_verify is None else settings.ssl_verify
+            client = httpx.AsyncClient(verify=verify, trust_env=pinned is None)
+            if pinned is not None:
+                headers["Host"] = url.netloc.decode()
+                extensions["sni_hostname"] = pinned.name
+                url = httpx.URL(pinned.url(str(url)))
+        if request.cookies:
+            pairs = [f"{name}={value}" for name, value in request.cookies.items()]
+            headers["Cookie"] = "; ".join(pairs)
+        async with client:
+            return await client.request(
+                request.method, url, headers=headers, extensions=extensions, **request.content
+            )
+
+
+def _read(response: Any) -> Any:
+    if response.status_code >= httpx.codes.MULTIPLE_CHOICES:
+        where = response.headers.get("location")
+        more = f" (it leads to {where}; redirects are not followed)" if where else ""
+        raise ValueError(
+            f"the service answered with HTTP {response.status_code}{more}: {response.text}"
+        )
+    try:
+        return response.json()
+    except ValueError:
+        return {"text": response.text}

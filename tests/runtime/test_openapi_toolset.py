@@ -1,0 +1,337 @@
+"""Tools from OpenAPI descriptions, against a real HTTP service (adk-runtime 8.9)."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.auth import (
+    AuthCredential,
+    AuthCredentialTypes,
+    HttpAuth,
+    HttpCredentials,
+    OAuth2Auth,
+)
+from devui.runtime.auth.auth_schemes import APIKey, HTTPBearer
+from devui.runtime.http_client import httpx
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.tools.openapi_tool import OpenAPIToolset
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
+    BlockedHost,
+    PinnedHost,
+    public_host,
+)
+from tests.kit.oracle import needs_adk, run_adk
+from tests.source import ROOT
+
+STRING = {"type": "string"}
+SCHEMAS = {
+    "Pet": {
+        "type": "object",
+        "required": ["petName"],
+        "properties": {
+            "petName": {"type": "string", "description": "the name"},
+            "age": {"type": "integer", "nullable": True},
+            "kind": {"$ref": "#/components/schemas/Kind"},
+        },
+    },
+    "Kind": {"type": "string", "enum": ["cat", "dog"]},
+    "Node": {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Node"}}},
+}
+PARAMETERS = [
+    {"name": "verbose", "in": "query", "schema": {"type": "boolean"}},
+    {"name": "tags", "in": "query", "schema": {"type": "array", "items": STRING}},
+    {"name": "X-Trace", "in": "header", "schema": STRING},
+    {"name": "sess", "in": "cookie", "schema": STRING},
+    {"name": "from", "in": "query", "schema": STRING},
+]
+
+
+def posted(operation: str, media_type: str, schema: dict) -> dict:
+    content = {media_type: {"schema": schema}}
+    return {"post": {"operationId": operation, "requestBody": {"content": content}}}
+
+
+def spec(url: str, **more) -> dict:
+    pet = {"$ref": "#/components/schemas/Pet"}
+    fields = {"type": "object", "properties": {"a": STRING, "b": {"type": "integer"}}}
+    in_path = {"name": "petId", "in": "path", "required": True, "schema": STRING}
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "Pets", "version": "1"},
+        "servers": [{"url": url}],
+        "components": {"schemas": SCHEMAS, "securitySchemes": more.pop("schemes", {})},
+        "paths": {
+            "/pets/{petId}": {
+                "parameters": [{**in_path, "description": "which"}],
+                "get": {
+                    "operationId": "getPetById",
+                    "summary": "short",
+                    "description": "Get a pet",
+                    "parameters": PARAMETERS,
+                },
+                "delete": {"summary": "Delete it"},
+            },
+            "/pets": posted("create-pet", "application/json", pet),
+            "/bulk": posted("bulk", "application/json", {"type": "array", "items": pet}),
+            "/form": posted("form", "application/x-www-form-urlencoded", fields),
+            "/upload": posted("upload", "multipart/form-data", fields),
+            "/plain": posted("a" * 30 + "B" * 40, "text/plain", STRING),
+            "/node": posted("node", "application/json", {"$ref": "#/components/schemas/Node"}),
+            **{
+                f"/{name}": {"get": {"operationId": name}}
+                for name in ("text", "list", "nothing", "moved", "broken")
+            },
+        },
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def url():
+    command = [sys.executable, "-m", "tests.kit.pets_server"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    yield process.stdout.readline().strip()
+    process.kill()
+    process.communicate()
+
+
+def toolset(url: str, *, schemes: dict | None = None, security: list | None = None, **kwargs):
+    described = spec(url, schemes=schemes or {}, security=security or [])
+    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True, **kwargs)
+
+
+async def ask(tools: OpenAPIToolset, name: str, **args):
+    return await tools.get_tool(name).run_async(args=args, tool_context=None)
+
+
+async def test_each_operation_is_a_tool(url):
+    tools = {tool.name: tool for tool in await toolset(url).get_tools()}
+    assert list(tools) == [
+        *("get_pet_by_id", "pets_pet_id_delete", "create_pet", "bulk", "form", "upload"),
+        *("a" * 30 + "_" + "b" * 29, "node", "text", "list", "nothing", "moved", "broken"),
+    ]
+    assert tools["get_pet_by_id"].description == "Get a pet"
+    assert tools["pets_pet_id_delete"].description == "Delete it"
+    schema = tools["get_pet_by_id"]._get_declaration().parameters_json_schema
+    assert list(schema["properties"]) == [
+        *("pet_id", "verbose", "tags", "x_trace", "sess", "param_from")
+    ]
+    assert schema["properties"]["pet_id"] == {"type": "string", "description": "which"}
+    assert schema["required"] == ["pet_id"]
+    created = tools["create_pet"]._get_declaration().parameters_json_schema
+    assert created["properties"]["kind"] == SCHEMAS["Kind"]
+    assert created["required"] == ["pet_name"]
+    assert tools["node"].operation.parameters[0].schema == {}
+
+
+async def test_arguments_go_where_they_belong(url):
+    found = await ask(
+        toolset(url),
+        "get_pet_by_id",
+        pet_id="a/b c",
+        verbose=False,
+        tags=["x", "y&z"],
+        x_trace="t",
+        sess="s",
+        param_from="f",
+        unknown=1,
+    )
+    assert found["method"] == "GET"
+    assert found["path"] == "/pets/a%2Fb%20c?verbose=false&tags=x&tags=y%26z&from=f"
+    assert (found["headers"]["x-trace"], found["headers"]["cookie"]) == ("t", "sess=s")
+    assert found["body"] == ""
+
+
+async def test_bodies_come_in_the_form_that_is_described(url):
+    tools = toolset(url)
+    found = await ask(tools, "create_pet", pet_name="é", age=None)
+    assert json.loads(found["body"]) == {"petName": "é", "age": None}
+    assert found["headers"]["content-type"] == "application/json"
+    found = await ask(tools, "bulk", array=[{"petName": "x"}])
+    assert json.loads(found["body"]) == [{"petName": "x"}]
+    found = await ask(tools, "form", a="1 2", b=3)
+    assert found["body"] == "a=1+2&b=3"
+    found = await ask(tools, "upload", a="1", b=3)
+    assert found["headers"]["content-type"].startswith("multipart/form-data; boundary=")
+    assert 'name="b"\r\n\r\n3' in found["body"]
+    found = await ask(tools, "a" * 30 + "_" + "b" * 29, body="hi")
+    assert (found["body"], found["headers"]["content-type"]) == ("hi", "text/plain")
+
+
+async def test_answers_are_json_text_or_an_error(url):
+    tools = toolset(url)
+    assert await ask(tools, "text") == {"text": "plain"}
+    assert await ask(tools, "list") == [1, 2]
+    assert await ask(tools, "nothing") == {"text": ""}
+    assert "HTTP 500: out of order" in (await ask(tools, "broken"))["error"]
+    assert "redirects are not followed" in (await ask(tools, "moved"))["error"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [({}, "needs pet_id"), ({"pet_id": ".."}, "in the path"), ({"pet_id": ""}, "path")],
+)
+async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, said):
+    assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
+
+
+async def test_an_agent_uses_the_service(url):
+    model = ScriptedLlm(
+        rules=[
+            Rule(after="pets_create_pet", then=Say("{result.method} {result.path}")),
+            Rule(then=Call("pets_create_pet", pet_name="Rex")),
+        ]
+    )
+    tools = toolset(url, tool_name_prefix="pets", tool_filter=["create_pet"])
+    root = LlmAgent(name="a", model=model, tools=[tools])
+    async with InMemoryRunner(agent=root) as runner:
+        events = await runner.run_debug("A pet, please", quiet=True)
+    assert events[-1].content.parts[0].text == "POST /pets"
+    [declared] = model.requests[0].config.tools[0].function_declarations
+    assert declared.name == "pets_create_pet"
+
+
+def credential(**kwargs) -> AuthCredential:
+    kind = {"api_key": "apiKey", "http": "http", "oauth2": "oauth2"}[next(iter(kwargs))]
+    return AuthCredential(auth_type=AuthCredentialTypes(kind), **kwargs)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "given", "header", "value"),
+    [
+        ({"in": "header", "name": "X-Key"}, {"api_key": "k"}, "x-key", "k"),
+        ({"in": "cookie", "name": "key"}, {"api_key": "k"}, "cookie", "key=k"),
+        (
+            None,
+            {"http": HttpAuth(scheme="bearer", credentials=HttpCredentials(token="t"))},
+            "authorization",
+            "Bearer t",
+        ),
+        (
+            None,
+            {"http": HttpAuth(scheme="basic", credentials=HttpCredentials(username="u"))},
+            "authorization",
+            "Basic dTo=",
+        ),
+        (None, {"oauth2": OAuth2Auth(access_token="t")}, "authorization", "Bearer t"),
+    ],
+)
+async def test_credentials_are_sent_as_the_scheme_wants(url, scheme, given, header, value):
+    tools = toolset(
+        url,
+        auth_scheme=APIKey(**scheme) if scheme else HTTPBearer(),
+        auth_credential=credential(**given),
+    )
+    assert (await ask(tools, "get_pet_by_id", pet_id="1"))["headers"][header] == value
+
+
+async def test_the_description_tells_the_scheme(url):
+    key = {"type": "apiKey", "in": "query", "name": "key"}
+    tools = toolset(
+        url, schemes={"k": key}, security=[{"k": []}], auth_credential=credential(api_key="s e")
+    )
+    assert (await ask(tools, "get_pet_by_id", pet_id="1"))["path"] == "/pets/1?key=s+e"
+
+
+async def test_the_user_is_asked_for_what_cannot_be_sent_yet(url):
+    tools = toolset(url, auth_scheme=HTTPBearer())
+    model = ScriptedLlm(rules=[Rule(user="go", then=Call("text")), Rule(then=Say("ok"))])
+    root = LlmAgent(name="a", model=model, tools=[tools])
+    async with InMemoryRunner(agent=root) as runner:
+        events = await runner.run_debug("go", quiet=True)
+    [asking] = [event for event in events if event.actions.requested_auth_configs]
+    assert asking.get_function_responses()[0].response["pending"] is True
+
+
+async def test_headers_may_depend_on_the_call(url):
+    async def provide(context) -> dict[str, str]:
+        return {"X-User": context.user_id}
+
+    model = ScriptedLlm(
+        rules=[Rule(user="go", then=Call("form", a="1")), Rule(then=Say("{result.headers.x-user}"))]
+    )
+    root = LlmAgent(name="a", model=model, tools=[toolset(url, header_provider=provide)])
+    async with InMemoryRunner(agent=root) as runner:
+        events = await runner.run_debug("go", quiet=True)
+    [response] = [r for event in events for r in event.get_function_responses()]
+    assert response.response["headers"]["x-user"] == "debug_user_id"
+
+
+async def test_private_networks_are_out_of_reach_unless_allowed(url):
+    closed = OpenAPIToolset(spec_dict=spec(url))
+    found = await ask(closed, "text")
+    assert "private network" in found["error"]
+    assert "allow_private_network_access" in found["error"]
+    for address in ("169.254.169.254", "10.0.0.1", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]"):
+        with pytest.raises(BlockedHost, match="private"):
+            await public_host(f"http://{address}:80/x")
+    assert await public_host("https://8.8.8.8/x") == PinnedHost("8.8.8.8", "8.8.8.8")
+
+
+def test_a_pinned_host_keeps_port_path_and_query():
+    assert PinnedHost("h", "1.2.3.4").url("http://u@h:8/p?q=1") == "http://1.2.3.4:8/p?q=1"
+    assert PinnedHost("h", "2001:db8::1").url("https://h/p") == "https://[2001:db8::1]/p"
+
+
+async def test_a_client_of_ones_own_is_used(url):
+    tools = toolset(url, httpx_client_factory=lambda: httpx.AsyncClient(headers={"X-Own": "1"}))
+    assert (await ask(tools, "get_pet_by_id", pet_id="1"))["headers"]["x-own"] == "1"
+
+
+async def test_names_can_be_kept_and_servers_have_variables(url):
+    host, _, port = url.rpartition(":")
+    described = spec(f"{host}:{{port}}/")
+    described["servers"][0]["variables"] = {"port": {"default": port}}
+    tools = OpenAPIToolset(
+        spec_str=json.dumps(described),
+        preserve_property_names=True,
+        allow_private_network_access=True,
+    )
+    found = await ask(tools, "create_pet", petName="x")
+    assert json.loads(found["body"]) == {"petName": "x"}
+
+
+async def test_a_service_without_an_address_is_told_to_the_model():
+    assert "no server" in (await ask(OpenAPIToolset(spec_dict=spec("/api")), "text"))["error"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "spec_dict or spec_str"),
+        ({"spec_str": "a: 1", "spec_str_type": "yaml"}, "safe_load"),
+        ({"spec_str": "[]"}, "no JSON object"),
+        ({"spec_dict": {"swagger": "2.0"}}, "Swagger 2"),
+        ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "#/x/y"}}}, "'#/x/y', which is"),
+        ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "other.json"}}}, "outside"),
+    ],
+)
+def test_descriptions_that_cannot_be_used_say_why(given, said):
+    with pytest.raises(ValueError, match=said):
+        OpenAPIToolset(**given)
+
+
+@needs_adk
+async def test_google_adk_makes_the_same_tools_of_a_description(url):
+    theirs = run_adk(
+        """
+        import json
+        from google.adk.tools.openapi_tool import OpenAPIToolset
+        tools = await OpenAPIToolset(spec_str=args[0]).get_tools()
+        found = {}
+        for tool in tools:
+            schema = tool._get_declaration().parameters_json_schema
+            found[tool.name] = [sorted(schema["properties"]), sorted(schema["required"])]
+        print(json.dumps(found))
+        """,
+        json.dumps(spec(url)),
+    )
+    ours = {}
+    for tool in await toolset(url).get_tools():
+        schema = tool._get_declaration().parameters_json_schema
+        ours[tool.name] = [sorted(schema["properties"]), sorted(schema["required"])]
+    assert ours == json.loads(theirs.splitlines()[-1])
