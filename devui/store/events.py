@@ -14,7 +14,7 @@ from typing import Any
 from devui.store.database import Database, advance
 from devui.store.errors import EventConflict, RunNotActive, SessionNotFound
 from devui.store.rows import Appended, EventRow, NewEvent
-from devui.store.sessions import require_session
+from devui.store.sessions import History, require_session
 from devui.store.state import Routed, Scopes, route_delta, write_state
 from devui.store.values import bounded, clean_text, finite, optional_text
 
@@ -195,6 +195,22 @@ class Events:
             older = await self._database.fetch(_LAST_OLDER, session_key, after_timestamp)
             start = max(start, older[0][0] if older else 0)
         return start, end
+
+
+def history(events: Iterable[NewEvent]) -> History:
+    """Return what appends the events to a session that is being created (`Sessions.create`).
+
+    Raises BadValue at once, and EventConflict in the job.
+    """
+    checked = [(event, route_delta(event.state_delta)) for event in events]
+    for event, _ in checked:
+        _check_texts(event)
+
+    def work(connection: sqlite3.Connection, session: int) -> None:
+        for event, routed in checked:
+            _append(connection, session, event, routed=routed, run=None)
+
+    return work
 
 
 def _check_texts(event: NewEvent) -> None:

@@ -35,6 +35,9 @@ _INITIAL = """
     WHERE sessions.key = ?
 """
 
+History = Callable[[sqlite3.Connection, int], None]
+"""Appends first events to the session with this key, inside the job that creates it."""
+
 _ADD_SCOPE = "INSERT INTO scopes (kind, app, user) VALUES (?, ?, ?)"
 _USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
 _APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ?"
@@ -56,11 +59,13 @@ class Sessions:
         initial_state: Mapping[str, Json],
         *,
         title: str | None = None,
+        history: History | None = None,
     ) -> SessionRow:
         """Create a session and record its initial state in the three scopes.
 
         A missing or blank id becomes a random one; others lose surrounding blanks, as in ADK. Keys
-        with `temp:` are dropped. Raises SessionExists, BadValue.
+        with `temp:` are dropped. A `history` is appended in the same transaction: without it there
+        is no session either. Raises SessionExists, BadValue, and what the history raises.
         """
         wanted = (session_id or "").strip() or str(uuid.uuid4())
         clean_text(app, "the application's name")
@@ -75,7 +80,11 @@ class Sessions:
                 raise SessionExists(
                     f"user {user!r} of {app!r} already has a session {wanted!r}; choose another id"
                 )
-            return _create(connection, (app, user, wanted, title), routed, now)
+            row = _create(connection, (app, user, wanted, title), routed, now)
+            if history is None:
+                return row
+            history(connection, row.key)
+            return require_session(connection, row.key)
 
         return await self._database.write(work)
 

@@ -151,7 +151,7 @@ def test_an_id_is_text_and_never_a_path(client, server, name):
         (b'{"state": 5}', 422),
         (b'{"state": {"a": 1}, "what": 2}', 422),
         (b'{"sessionId": 7}', 422),
-        (b'{"events": [{"content": 1}]}', 400),
+        (b'{"events": [{"content": 1}]}', 422),
         (b'{"events": [5]}', 422),
         (b'{"events": [{"author": "A", "id": "1"}, {"author": "A", "id": "1"}]}', 400),
         (b'{"state": {"a": 1, "a": 2}}', 400),
@@ -167,6 +167,72 @@ def test_a_bad_body_is_refused_and_nothing_is_made(client, body, status):
     assert answer.status_code == status, answer.text
     assert answer.json()["detail"]
     assert client.get(path).json() == []
+
+
+ODD = [
+    {"branch": 5},
+    {"id": 5},
+    {"invocationId": [1]},
+    {"timestamp": "soon"},
+    {"timestamp": -1},
+    {"timestamp": 1e300},
+    {"errorCode": [1]},
+    {"errorMessage": {}},
+    {"partial": 5},
+    {"longRunningToolIds": 5},
+    {"longRunningToolIds": [[1]]},
+    {"content": {"parts": 5}},
+    {"content": {"parts": [5]}},
+    {"content": {"parts": [{"text": 5}]}},
+    {"content": {"parts": [{"thought": [], "text": "x"}]}},
+    {"content": {"parts": [{"functionCall": 5}]}},
+    {"content": {"parts": [{"functionCall": {"id": [1]}}]}},
+    {"content": {"parts": [{"functionCall": {"args": [1]}}]}},
+    {"content": {"parts": [{"function_call": {"name": 1}}]}},
+    {"content": {"parts": [{"functionResponse": {"id": {}}}]}},
+    {"content": {"parts": [{"executableCode": 1}]}},
+    {"content": {"parts": [{"inlineData": "x"}]}},
+    {"actions": 5},
+    {"actions": {"stateDelta": []}},
+    {"actions": {"artifactDelta": {"a": "x"}}},
+    {"actions": {"transferToAgent": {}}},
+    {"actions": {"requestedToolConfirmations": 5}},
+    {"usageMetadata": {"totalTokenCount": "many"}},
+    {"usageMetadata": 5},
+]
+
+
+@pytest.mark.req("R26")
+@pytest.mark.parametrize("odd", ODD, ids=json.dumps)
+def test_an_event_of_an_odd_shape_is_refused_and_nothing_is_made(client, odd):
+    path = "/apps/summary/users/nobody/sessions"
+    answer = client.post(path, json={"events": [{"author": "A"}, {"author": "A", **odd}]})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["detail"][0]["loc"][:3] == ["body", "events", 1]
+    assert client.get(path).json() == []
+
+
+def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
+    path = "/apps/summary/users/nobody/sessions"
+    events = [{"author": "A"}, {"author": "A", "actions": {"stateDelta": {"a\0b": 1}}}]
+    assert client.post(path, json={"events": events}).status_code == 400
+    assert client.get(path).json() == []
+
+
+def test_what_a_server_gave_out_can_be_read_in_again(client):
+    made = make_session(client, "travel")
+    run(client, "travel", made["id"], "Book a flight to London next Tuesday")
+    events = get_session(client, "travel", made["id"])["events"]
+    again = make_session(client, "travel", user="reader", events=events)
+    assert again["events"] == events
+    assert again["lastUpdateTime"] == events[-1]["timestamp"]
+
+
+def test_an_events_names_may_be_in_either_case(client):
+    given = {"author": "A", "invocation_id": "i", "actions": {"state_delta": {"some_key": 1}}}
+    [event] = make_session(client, "summary", events=[given])["events"]
+    assert event["invocationId"] == "i"
+    assert event["actions"]["stateDelta"] == {"some_key": 1}
 
 
 def test_a_long_session_comes_whole_and_in_order(client):

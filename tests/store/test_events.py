@@ -15,6 +15,7 @@ from devui.store import (
     SessionNotFound,
     SessionRow,
 )
+from devui.store.events import history
 from tests.store.kit import append_many, new_event
 
 
@@ -263,3 +264,19 @@ async def test_clocks_order_nothing(journal: Journal, session: SessionRow) -> No
     assert [row.id for row in rows] == ["e0", "e1", "e2", "e3"]
     with pytest.raises(BadValue, match="nan"):
         await journal.events.append(session.key, new_event("e9", timestamp=math.nan), None)
+
+
+async def test_a_session_can_be_created_with_its_history(journal: Journal) -> None:
+    events = [new_event("e1", a=1), new_event("e2", timestamp=7.0, a=2)]
+    row = await journal.sessions.create("app", "u", "told", {"b": 0}, history=history(events))
+    assert (row.events, row.updated) == (2, 7.0)
+    assert [data async for data in journal.events.json(row.key)] == [e.data for e in events]
+    assert await journal.state.merged(row.key) == {"a": 2, "b": 0}
+
+
+async def test_a_history_that_cannot_be_kept_leaves_no_session(journal: Journal) -> None:
+    clash = [new_event("e1", text="one"), new_event("e1", text="two")]
+    with pytest.raises(EventConflict):
+        await journal.sessions.create("app", "u", "half", {"user:b": 1}, history=history(clash))
+    assert await journal.sessions.find("app", "u", "half") is None
+    assert await journal.state.shared("app", "u") == {}

@@ -1,5 +1,6 @@
 """Sessions over ADK's REST API (adk-web 1.3)."""
 
+import asyncio
 import json
 import time
 import uuid
@@ -11,8 +12,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from devui.debugger.commit import event_of
 from devui.debugger.news import EventCommitted, SessionChanged
-from devui.store.rows import SessionRow
-from devui.web.api.bodies import STATE, PatchBody, SessionBody, parse
+from devui.store.events import history
+from devui.store.rows import NewEvent, SessionRow
+from devui.web.api.bodies import STATE, FirstEvent, PatchBody, SessionBody, parse
 from devui.web.errors import BadRequest, Conflict, NotFound
 from devui.web.intake import read_json
 from devui.web.services import Services, services
@@ -32,13 +34,10 @@ async def create_session(request: Request) -> Response:
     found, app, user = _names(request)
     value = await read_json(request, limit=_IMPORT_LIMIT, empty=None)
     body = parse(SessionBody, value or {})
-    events = _history(body.events or [])
-    row = await found.journal.sessions.create(app, user, body.session_id, body.state or {})
-    for event in events:
-        text = json.dumps(event)
-        await found.journal.events.append(
-            row.key, event_of(event, text, final=bool(event.get("final"))), run=None
-        )
+    events = await asyncio.to_thread(_history, body.events or [])
+    row = await found.journal.sessions.create(
+        app, user, body.session_id, body.state or {}, history=history(events)
+    )
     return await _whole(found, row.key)
 
 
@@ -131,27 +130,19 @@ async def _whole(found: Services, key: int) -> Response:
     return StreamingResponse(pieces(), media_type="application/json")
 
 
-def _history(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events a session begins with, checked before anything is written."""
+def _history(given: list[FirstEvent]) -> list[NewEvent]:
+    """The events a session begins with, complete before anything is written."""
     events = [_first_event(event) for event in given]
-    if len({str(event["id"]) for event in events}) < len(events):
+    if len({event.id for event in events}) < len(events):
         raise BadRequest("two events of a new session have the same id")
     return events
 
 
-def _first_event(event: dict[str, Any]) -> dict[str, Any]:
-    """An event of a session that is created with a history; ids and times are kept if given."""
-    if not isinstance(event.get("author"), str):
-        raise BadRequest("each event of a new session needs an author")
-    if not isinstance(event.get("timestamp", 0.0), int | float):
-        raise BadRequest("an event's timestamp is a number of seconds")
-    actions = event.get("actions") or {}
-    delta = actions.get("stateDelta") or {} if isinstance(actions, dict) else None
-    if not isinstance(actions, dict) or not isinstance(delta, dict):
-        raise BadRequest("an event's actions and their stateDelta are objects")
-    kept = {**actions, "stateDelta": _lasting(delta)}
-    made = {"id": str(uuid.uuid4()), "timestamp": time.time(), "invocationId": ""}
-    return {**made, **event, "actions": kept}
+def _first_event(given: FirstEvent) -> NewEvent:
+    given.id = given.id or str(uuid.uuid4())
+    given.actions.state_delta = _lasting(given.actions.state_delta)
+    event = given.model_dump(by_alias=True, exclude_none=True)
+    return event_of(event, json.dumps(event), final=bool(given.final))
 
 
 def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
