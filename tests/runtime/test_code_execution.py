@@ -1,5 +1,8 @@
 """Code that a model writes, run, and the result read by the model."""
 
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -187,6 +190,34 @@ def test_code_is_ended_with_its_children_when_its_time_is_up():
     assert result.stdout == "started\n"
     # The child holds the pipes, so nothing returns before it is gone too.
     assert time.monotonic() - started < 30
+
+
+OWNER = """
+import sys
+from devui.runtime.code_executors import CodeExecutionInput, UnsafeLocalCodeExecutor
+code = f"pipe = open({sys.argv[1]!r}, 'w'); import time; time.sleep(60)"
+UnsafeLocalCodeExecutor().execute_code(None, CodeExecutionInput(code))
+"""
+
+
+def test_code_does_not_outlive_the_process_that_runs_it(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    owner = subprocess.Popen([sys.executable, "-c", OWNER, str(fifo)])
+    with fifo.open() as pipe:  # waits until the code has opened the other end
+        started = time.monotonic()
+        owner.kill()
+        owner.wait()
+
+        assert pipe.read() == ""  # waits until the code is gone
+
+    assert time.monotonic() - started < 30
+
+
+def test_an_error_shows_the_code_alone():
+    error = run("def f():\n    raise KeyError('k')\nf()").stderr
+
+    assert error.count('File "<code>"') == error.count("File ") == 2
 
 
 @pytest.mark.parametrize("field", ["stateful", "optimize_data_file"])

@@ -5,7 +5,9 @@ from google.genai import types
 from pydantic import BaseModel, ValidationError
 
 from devui.runtime.agents import LlmAgent
+from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools import LongRunningFunctionTool
 from tests.kit.conversation import STREAMED, Conversation, outline, response_part, said
 
@@ -185,6 +187,64 @@ async def test_when_it_waits_for_a_human_the_call_stays_open_and_goes_on_later()
     assert authors(events) == ["expert", "chief", "chief"]
     assert said(events[0]) == "Approved: yes"
     assert result_of(events) == {"result": "Approved: yes"}
+
+
+def sign() -> None:
+    """Ask the other boss."""
+
+
+def resumable(root, *, yes):
+    settings = ResumabilityConfig(is_resumable=yes)
+    conversation = Conversation(root)
+    conversation.runner = InMemoryRunner(
+        app=App(name="app", root_agent=root, resumability_config=settings)
+    )
+    return conversation
+
+
+def open_call(events):
+    return [call for event in events for call in event.get_function_calls()][-1]
+
+
+@pytest.mark.parametrize("yes", [False, True])
+async def test_it_may_wait_several_times_in_resumable_apps_and_others(yes):
+    agent = expert(
+        Rule(after="sign", then=Say("Signed: {result}")),
+        Rule(after="approve", then=Call("sign")),
+        Rule(then=Call("approve")),
+        tools=[LongRunningFunctionTool(approve), LongRunningFunctionTool(sign)],
+    )
+    conversation = resumable(chief(agent), yes=yes)
+    events = await conversation.say("Weather?")
+
+    for name in ("approve", "sign"):
+        call = open_call(events)
+        assert call.name == name
+        answer = types.Content(role="user", parts=[response_part(name, call.id, result="yes")])
+        events = await conversation.say(answer)
+
+    assert result_of(events) == {"result": "Signed: yes"}
+    assert open_call(await conversation.say("Weather?")).name == "approve"
+
+
+@pytest.mark.parametrize("yes", [False, True])
+async def test_it_may_be_called_several_times_in_one_invocation(yes):
+    agent = expert()
+    rules = [
+        Rule(after="expert", calls=2, then=Say("Both: {result}")),
+        Rule(after="expert", then=Call("expert", request="Oslo?")),
+        Rule(then=Call("expert", request="Rome?")),
+    ]
+    root = LlmAgent(name="chief", model=ScriptedLlm(rules=rules), sub_agents=[agent])
+
+    await resumable(root, yes=yes).say("Weather?")
+
+    assert [outline(request.contents)[0] for request in agent.model.requests] == [
+        ("user", ["Rome?"]),
+        ("user", ["Rome?"]),
+        ("user", ["Oslo?"]),
+        ("user", ["Oslo?"]),
+    ]
 
 
 async def test_a_caller_who_leaves_ends_it_too():

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
@@ -21,14 +22,28 @@ if TYPE_CHECKING:
 _KILL_GRACE = 5.0
 """Seconds between the polite and the other signal."""
 
+_BOOT = """\
+import os, signal, sys, threading, traceback
+
+def watch(pipe):
+    os.read(pipe, 1)
+    os.killpg(0, signal.SIGKILL)
+
+threading.Thread(target=watch, args=(int(sys.argv.pop()),), daemon=True).start()
+sys.excepthook = lambda kind, error, at: traceback.print_exception(kind, error, at and at.tb_next)
+exec(compile(sys.stdin.buffer.read(), '<code>', 'exec'), {'__name__': '__main__'})
+"""
+"""Runs the code from stdin, and ends it when the other end of a pipe is closed: nothing must go
+on running when this process has been killed."""
+
 
 class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     """Runs code in a Python process of its own, with all rights of this one.
 
     Nothing shields this machine from the code: use it for agents you trust, or in a container.
     The process starts in the current directory, finds the modules that this one finds, and is
-    ended with its children when its time is up. Only a failure counts as an error: warnings on
-    stderr of code that ran through are dropped.
+    ended with its children when its time is up or this process is gone. Only a failure counts as
+    an error: warnings on stderr of code that ran through are dropped.
     """
 
     timeout_seconds: int | None = 300
@@ -46,18 +61,23 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
     ) -> CodeExecutionResult:
         """Run the code as a script and wait for its end."""
-        process = subprocess.Popen(
-            [sys.executable, "-"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            env=_environment(),
-            start_new_session=True,  # so that what the code starts can be ended with it
-        )
+        with _lifeline() as pipe:
+            process = subprocess.Popen(  # noqa: S603  running unchecked code is what it is for
+                [sys.executable, "-c", _BOOT, str(pipe)],
+                pass_fds=(pipe,),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                env=_environment(),
+                start_new_session=True,  # so that what the code starts can be ended with it
+            )
+            return self._result(process, code_execution_input.code)
+
+    def _result(self, process: subprocess.Popen[str], code: str) -> CodeExecutionResult:
         try:
-            out, error = process.communicate(code_execution_input.code, self.timeout_seconds)
+            out, error = process.communicate(code, self.timeout_seconds)
         except subprocess.TimeoutExpired:
             out, error = _ended(process)
             late = f"The code was ended after {self.timeout_seconds} seconds."
@@ -66,6 +86,17 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
         status = process.returncode
         failure = (error or f"The code ended with status {status}.") if status else ""
         return CodeExecutionResult(stdout=out, stderr=failure, exit_code=status)
+
+
+@contextlib.contextmanager
+def _lifeline() -> Iterator[int]:
+    """A pipe to read from that ends with this process, or when the code has ended."""
+    reading, writing = os.pipe()
+    try:
+        yield reading
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def _environment() -> dict[str, str]:
