@@ -1,0 +1,80 @@
+"""Workflows in workflows, stopped after each event in turn and resumed (resume seed)."""
+
+from collections import Counter
+from contextlib import aclosing
+
+import pytest
+
+from devui.runtime.agents import Agent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.errors import InvocationNotFoundError
+from devui.runtime.models import Rule, Say, ScriptedLlm
+from tests.kit.stages import WHERE, Scripted, run, runner_of, said, stored
+from tests.kit.turns import invocation_of
+
+
+def speaker(name: str) -> Agent:
+    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say(f"{name} spoke"))]))
+
+
+def sequence() -> BaseAgent:
+    return SequentialAgent(name="seq", sub_agents=[speaker("a"), speaker("b"), speaker("c")])
+
+
+def loop_of_parallels() -> BaseAgent:
+    """What ends in one round must run again in the next."""
+    parallel = ParallelAgent(name="par", sub_agents=[speaker("a"), speaker("b")])
+    return LoopAgent(name="loop", max_iterations=2, sub_agents=[parallel, speaker("c")])
+
+
+def sequence_of_loops() -> BaseAgent:
+    loop = LoopAgent(name="loop", max_iterations=2, sub_agents=[speaker("a"), speaker("b")])
+    return SequentialAgent(name="seq", sub_agents=[speaker("c"), loop, speaker("d")])
+
+
+def spoken(events) -> Counter[str]:
+    return Counter(event.author for event in events if event.content and event.author != "user")
+
+
+@pytest.mark.parametrize("tree", [sequence, loop_of_parallels, sequence_of_loops])
+async def test_stopped_anywhere_each_agent_speaks_as_often_as_in_a_whole_run(tree):
+    whole = await run(runner_of(tree(), resumable=True))
+    for seen in range(1, len(whole)):
+        runner = runner_of(tree(), resumable=True)
+        async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
+            for _ in range(seen):
+                await anext(events)
+        await run(runner, None, invocation_id=await invocation_of(runner))
+        history = (await stored(runner)).events
+        assert spoken(history) == spoken(whole), f"stopped after {seen} events"
+        assert history[-1].actions.end_of_agent
+        assert history[-1].author == whole[-1].author
+
+
+async def test_a_workflow_without_checkpoints_cannot_be_resumed_bare():
+    runner = runner_of(sequence())
+    await run(runner)
+    with pytest.raises(ValueError, match="ResumabilityConfig"):
+        await run(runner, None, invocation_id=await invocation_of(runner))
+
+
+async def test_an_agent_of_ones_own_is_entered_with_its_checkpoint_and_without_begins_anew():
+    entered = []
+
+    async def body(ctx):
+        entered.append(ctx.invocation_id)
+        yield ctx.agent._create_agent_state_event(ctx, end_of_agent=len(entered) == 2)
+
+    runner = runner_of(Scripted(name="own", body=body), resumable=True)
+    await run(runner)
+    invocation = await invocation_of(runner)
+    await run(runner, None, invocation_id=invocation)
+    assert entered == [invocation, invocation]
+    assert await run(runner, None, invocation_id=invocation) == []
+
+
+async def test_an_invocation_of_another_session_is_told():
+    runner = runner_of(sequence(), resumable=True)
+    await run(runner)
+    with pytest.raises(InvocationNotFoundError, match="e-none"):
+        await run(runner, None, invocation_id="e-none")
