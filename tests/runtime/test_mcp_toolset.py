@@ -145,6 +145,15 @@ async def test_a_server_that_dies_is_an_error_and_started_anew():
     assert text(added) == "2"
 
 
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_server_elsewhere_that_dies_is_an_error_and_holds_up_no_run(kind):
+    params = StreamableHTTPConnectionParams if kind == "http" else SseConnectionParams
+    with served(kind) as url:
+        toolset = McpToolset(connection_params=params(url=url, timeout=30))
+        [left] = await responses(toolset, Call("leave"))
+    assert left["error"].startswith("The MCP tool 'leave' failed:")
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

@@ -117,6 +117,9 @@ class _Connection:
             await self._leave.wait()
 
 
+_Key = tuple[asyncio.AbstractEventLoop, frozenset[tuple[str, str]]]
+
+
 class MCPSessionManager:
     """The connections to one server, one for each event loop and set of HTTP headers."""
 
@@ -138,11 +141,11 @@ class MCPSessionManager:
         self.connection_params = connection_params
         self._errlog = errlog
         self._options = client_options
-        self._connections: dict[tuple[int, frozenset[tuple[str, str]]], _Connection] = {}
+        self._connections: dict[_Key, _Connection] = {}
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
-        key = (id(asyncio.get_running_loop()), frozenset((headers or {}).items()))
+        key = (asyncio.get_running_loop(), frozenset((headers or {}).items()))
         connection = self._connections.get(key)
         if connection is None or connection.is_over:
             client = Client(self._transport(dict(headers or {})), **self._options)
@@ -163,8 +166,8 @@ class MCPSessionManager:
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
-        here = id(asyncio.get_running_loop())
-        for key in [key for key in self._connections if key[0] == here]:
+        here = asyncio.get_running_loop()
+        for key in [key for key in self._connections if key[0] is here]:
             await self._connections.pop(key).close()
 
     def __str__(self) -> str:
