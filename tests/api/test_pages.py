@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.kit.frames import messages
 from tests.kit.server import make_session, run, running, write_app
 
 PRINTS = """
@@ -56,3 +57,33 @@ def test_a_long_log_shows_its_last_lines_with_their_numbers(client, page):
     assert "500 earlier lines not shown" in shown
     whole = client.get(re.search(r'href="(/runs/[^"]+/log)"', shown)[1]).text
     assert re.findall(r"line (\d+)\.", whole) == [str(number) for number in range(1, 1501)]
+
+
+HUGE = "9" * 5000
+ADDRESSES = [
+    ("/sessions/{}", 404),
+    ("/sessions/{}/stream", 404),
+    ("{page}?event={}", 404),
+    ("{page}/events/{}", 404),
+    ("{page}/events?before={}", 400),
+    ("{page}/state?at={}", 404),
+    ("{page}/artifacts/a?version={}", 400),
+    ("/apps/prints?before={}", 400),
+]
+
+
+@pytest.mark.req("R26")
+@pytest.mark.parametrize("number", [HUGE, "9" * 19, "-1", "x", "\u0663", "1e3", "%00"], ids=len)
+@pytest.mark.parametrize(("address", "status"), ADDRESSES)
+def test_a_number_that_nothing_can_have_is_refused(client, page, address, status, number):
+    path, _ = page("prints")
+    answer = client.get(address.replace("{page}", path).replace("{}", number), headers=HTML)
+    assert (answer.status_code, "Unexpected error" in answer.text) == (status, False)
+
+
+@pytest.mark.req("R26")
+def test_a_stream_after_a_number_that_nothing_can_have_begins_at_the_beginning(client, page):
+    path, _ = page("prints", events=[{"author": "A"}])
+    headers = {"Last-Event-ID": HUGE}
+    with client.stream("GET", f"{path}/stream?after={HUGE}", headers=headers) as answer:
+        assert "e-1" in next(messages(answer.iter_lines())).data

@@ -11,6 +11,7 @@ from devui.web.errors import BadRequest
 from devui.web.intake import parse_json, read_form
 from devui.web.links import app_url, create_session_url, session_url
 from devui.web.lists import app_head, session_item
+from devui.web.numbers import whole_number
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
 from devui.web.services import services
@@ -61,10 +62,11 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     found = services(request)
     name = request.path_params["app"]
     found.workers.warm(name)
-    before = request.query_params.get("before", "")
-    rows = await found.journal.sessions.list(
-        name, limit=_PAGE, before=int(before) if before.isdecimal() else None
-    )
+    asked = request.query_params.get("before")
+    before = whole_number(asked)
+    if asked and before is None:
+        raise BadRequest("`before` has to be a number: the seq of the last session shown")
+    rows = await found.journal.sessions.list(name, limit=_PAGE, before=before)
     page = AppPage(
         theme=theme_of(request),
         head=app_head(found.workers.status(name), found.apps.about(name)),

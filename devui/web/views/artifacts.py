@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.errors import BadRequest, NotFound
+from devui.web.numbers import whole_number
 from devui.web.views.lookup import session_of
 
 _INLINE: Final = {"image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"}
@@ -20,11 +21,12 @@ async def show(request: Request) -> Response:
     """One version of an artifact, the newest without `version`."""
     found, session = await session_of(request)
     name = request.path_params["name"]
-    version = request.query_params.get("version")
-    if version is not None and not version.isdecimal():
+    asked = request.query_params.get("version")
+    version = whole_number(asked)
+    if asked is not None and version is None:
         raise BadRequest("`version` has to be a whole number from 0")
     artifact = await found.journal.artifacts.load(
-        session.app, session.user, session.id, name, version=int(version) if version else None
+        session.app, session.user, session.id, name, version=version
     )
     if artifact is None:
         raise NotFound("there is no such artifact in this session")

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from devui.web.errors import BadRequest, NotFound
 from devui.web.inspection import detail
 from devui.web.inspection import state as state_panel
+from devui.web.numbers import whole_number
 from devui.web.parts import Older
 from devui.web.rows import earlier
 from devui.web.views.lookup import event_of, session_of
@@ -15,10 +16,10 @@ from devui.web.window import window_before
 async def older(request: Request) -> Response:
     """The window of events before the journal's `before`."""
     found, session = await session_of(request)
-    before = request.query_params.get("before", "")
-    if not before.isdecimal():
+    before = whole_number(request.query_params.get("before"))
+    if before is None:
         raise BadRequest("`before` has to be a number: the seq of the first event shown")
-    window = await window_before(found.journal, session.key, int(before))
+    window = await window_before(found.journal, session.key, before)
     first = window.events[0][0] if window.events else None
     return found.render.page(Older(window.items(), window.messages(), earlier(session.key, first)))
 
@@ -26,7 +27,7 @@ async def older(request: Request) -> Response:
 async def show(request: Request) -> Response:
     """One event in full."""
     found, session = await session_of(request)
-    row = await event_of(found, session, str(request.path_params["number"]))
+    row = await event_of(found, session, request.path_params["number"])
     if row is None:
         raise NotFound("there is no such event")
     return found.render.page(await detail(found, session, row))

@@ -4,6 +4,7 @@ from starlette.requests import Request
 
 from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import NotFound
+from devui.web.numbers import whole_number
 from devui.web.pages import Theme
 from devui.web.services import Services, services
 
@@ -11,10 +12,11 @@ from devui.web.services import Services, services
 async def session_of(request: Request) -> tuple[Services, SessionRow]:
     """The session of the path's `key`; raises NotFound."""
     found = services(request)
-    key: int = request.path_params["key"]
-    row = await found.journal.sessions.get(key)
+    key = whole_number(request.path_params["key"])
+    row = await found.journal.sessions.get(key) if key is not None else None
     if row is None:
-        raise NotFound(f"there is no session {key}; it may have been deleted")
+        name = "such session" if key is None else f"session {key}"
+        raise NotFound(f"there is no {name}; it may have been deleted")
     return found, row
 
 
@@ -22,10 +24,11 @@ async def event_of(found: Services, session: SessionRow, number: str | None) -> 
     """The event a query names, or None without one; raises NotFound for a number of no event."""
     if number is None or number == "":
         return None
-    wanted = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-    body = await found.journal.events.body(session.key, wanted)
+    wanted = whole_number(number)
+    body = await found.journal.events.body(session.key, wanted) if wanted else None
     if body is None:
-        raise NotFound(f"session {session.key} has no event #{number}: it has {session.events}")
+        name = "such event" if wanted is None else f"event #{wanted}"
+        raise NotFound(f"session {session.key} has no {name}: it has {session.events}")
     return body[0]
 
 

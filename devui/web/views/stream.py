@@ -14,6 +14,7 @@ from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
 from devui.web.lists import app_card, app_head
 from devui.web.live import LivePage
+from devui.web.numbers import whole_number
 from devui.web.push import replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
@@ -28,7 +29,7 @@ _SHARE = 3
 async def session(request: Request) -> Response:
     """Everything that happens in a session after `after`, or after the last message received."""
     found, row = await session_of(request)
-    after = max(_number(request.query_params.get("after")), _last_seen(request))
+    after = max(_cursor(request.query_params.get("after")), _last_seen(request))
     tail = request.query_params.get("tail") != "no"
     messages = _session_messages(found, row, after, tail=tail)
     return stream_response(messages, streams=found.streams)
@@ -79,8 +80,8 @@ async def _apps_now(found: Services) -> Markup:
 
 
 def _last_seen(request: Request) -> int:
-    return _number(request.headers.get("last-event-id"))
+    return _cursor(request.headers.get("last-event-id"))
 
 
-def _number(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 18 else 0
+def _cursor(text: str | None) -> int:
+    return whole_number(text) or 0
