@@ -200,7 +200,11 @@ def _with_counted_ids(record: Json) -> Json:
     def named(match: re.Match[str]) -> str:
         return known.setdefault(match[0], f"<{match[1]}id {len(known) + 1}>")
 
-    return json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
+    counted = json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
+    for holder in (*counted["runs"], *counted["sessions"].values()):
+        for event in holder["events"]:
+            event.get("longRunningToolIds", []).sort()  # they were sorted by the made-up ids
+    return counted
 
 
 def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:

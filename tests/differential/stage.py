@@ -191,7 +191,7 @@ def dump(event: Any) -> dict[str, Any]:
         return {"author": event.author, "has no JSON": True}
 
 
-async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 20) -> dict[str, Any]:
+async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 60) -> dict[str, Any]:
     """Play a case on the runtime below `root`."""
     stage = Stage(root)
     async with asyncio.timeout(seconds):
