@@ -128,14 +128,17 @@ class BaseLlmFlow:
         wanted = [step for step in self.response_processors if step.wanted(agent)]
         async with aclosing(call.responses()) as responses:
             async for response in responses:
-                async with aclosing(_processed(ctx, response, wanted)) as events:
-                    async for before in events:
-                        yield before
+                if wanted:
+                    async with aclosing(_processed(ctx, response, wanted)) as events:
+                        async for before in events:
+                            yield before
                 event = made.event(response)
                 if event is None:
                     continue
                 calls = _calls(event, llm_request)
                 yield event
+                if not calls:
+                    continue
                 async with aclosing(self._run_calls(ctx, calls, llm_request)) as events:
                     async for answered in events:
                         yield answered
