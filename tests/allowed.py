@@ -81,6 +81,18 @@ BROAD_EXCEPT = {
     "devui/store/database.py:_run_one": (
         "an error belongs to the job's caller and not to the batch it was written with"
     ),
+    "devui/debugger/driver.py:Driver.run": (
+        "the run edge on the server: the run ends, is told why, and no other run is hurt"
+    ),
+    "devui/debugger/tasks.py:_guarded": (
+        "the task edge: what a task did not expect is logged and takes no other task down"
+    ),
+    "devui/debugger/workers.py:Workers._listen.receive": (
+        "a worker may send anything: what cannot be taken ends that worker"
+    ),
+    "devui/worker/faults.py:_message": (
+        "str() of a user's exception runs the user's code, which may raise again"
+    ),
     "devui/worker/__main__.py:main": (
         "importing an app may raise anything, SystemExit included; its author is told"
     ),

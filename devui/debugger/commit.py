@@ -1,15 +1,39 @@
-"""From an event on the wire to the row the journal keeps."""
+"""Commits events: into the journal first, then out to whoever reads along (Law 3)."""
 
 import json
 from typing import Any
 
+from devui.debugger.bus import Bus
+from devui.debugger.news import EventCommitted, News
 from devui.debugger.summary import summarise
+from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.wire.messages import Append
 
 
 class InvalidEvent(ValueError):
     """What the worker sent as an event is none (R53)."""
+
+
+class Commits:
+    """The one way an event gets into a session."""
+
+    def __init__(self, journal: Journal, bus: Bus[News]) -> None:
+        self._journal = journal
+        self._bus = bus
+
+    async def commit(
+        self, session: int, event: NewEvent, *, run: str | None = None, chunks: int = 0
+    ) -> Appended:
+        """Append and publish; an event that was there already is not published again.
+
+        `chunks` is how many fragments it arrived in. Raises StoreError.
+        """
+        done = await self._journal.events.append(session, event, run=run)
+        if not done.duplicate:
+            row = _row(event, done, session=session, run=run, chunks=chunks)
+            self._bus.publish(session, EventCommitted(row, event.data))
+        return done
 
 
 def new_event(message: Append) -> NewEvent:
@@ -20,7 +44,7 @@ def new_event(message: Append) -> NewEvent:
     try:
         event = json.loads(message.event)
         return event_of(event, message.event, final=message.final)
-    except (TypeError, KeyError, AttributeError, json.JSONDecodeError) as error:
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise InvalidEvent(f"the agent's event is not in ADK's wire form: {error!r}") from error
 
 
@@ -42,7 +66,7 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
     )
 
 
-def stored_row(
+def _row(
     event: NewEvent, done: Appended, *, session: int, run: str | None, chunks: int
 ) -> EventRow:
     """The row as the journal will hand it out, so that publishing needs no reading."""

@@ -13,14 +13,14 @@ from typing import Any
 
 from devui.debugger.apps import UnknownApp
 from devui.debugger.bus import Bus
-from devui.debugger.commit import new_event, stored_row
+from devui.debugger.commit import Commits, new_event
 from devui.debugger.live import CHUNK_BATCH, LiveRun, WorkerGone
-from devui.debugger.news import EventCommitted, News, OutputArrived, PartialArrived, RunChanged
-from devui.debugger.requests import Requests, failure_of
+from devui.debugger.news import News, OutputArrived, PartialArrived, RunChanged
+from devui.debugger.requests import acknowledgement, failure_of
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
-from devui.store.rows import RunStatus, SessionRow
+from devui.store.rows import RunStatus
 from devui.wire.messages import (
     AgentError,
     Append,
@@ -64,7 +64,7 @@ class Driver:
         self._journal = journal
         self._workers = workers
         self._bus = bus
-        self._requests = Requests(journal)
+        self._commits = Commits(journal, bus)
         self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
@@ -75,9 +75,10 @@ class Driver:
                 if worker is None or await self._attempt(worker, request):
                     return
             await self.end("failed", self._died())
-        except StoreError as error:
-            # The journal did not take it: the run cannot go on, what is committed stays (R42).
-            logger.exception("the journal refused a write of run %s", self.live.row.id)
+        # The journal may refuse a write (R42), a worker may send nonsense: whatever it is, this run
+        # cannot go on, what is committed stays, and the server and its other runs go on.
+        except Exception as error:
+            logger.exception("run %s cannot go on", self.live.row.id)
             await self._abandon(error)
 
     async def stop(self) -> None:
@@ -105,9 +106,9 @@ class Driver:
         """Write what waits, then the end; the first end counts."""
         if self.live.ended.is_set():
             return
-        await self._flush()
-        self.live.streaming.clear()
         self.live.ended.set()
+        self.live.streaming.clear()
+        await self._flush()
         await self.change(status, error)
 
     async def change(self, status: RunStatus, error: AgentError | None = None) -> None:
@@ -135,9 +136,13 @@ class Driver:
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
         """Run on this worker; False if it ended before the run had begun, so that another may."""
         live = self.live
-        live.worker = worker
         worker.runs.add(live.row.id)
         await self._begin(worker, request)
+        live.worker = worker  # from here on, stopping the run goes through the worker
+        if live.ended.is_set():
+            await worker.send(StopRun(run=live.row.id))
+            live.stuck = True
+            return True
         first = await live.inbox.get()
         if isinstance(first, WorkerGone) and not live.stopping:
             self._gone = first
@@ -157,7 +162,7 @@ class Driver:
                 session=session.id,
                 session_key=session.key,
                 head=head.seq if head else 0,
-                shared=json.dumps(shared),
+                shared=json.dumps(shared, ensure_ascii=False),
                 message=_text(request.message),
                 invocation=request.invocation,
                 state_delta=_text(request.state_delta),
@@ -184,7 +189,7 @@ class Driver:
             number, line = live.add_output(message)
             self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
         elif isinstance(message, RunEnded):
-            self._workers.release(worker, live.row.id, stuck=message.stuck_threads > 0)
+            live.stuck = message.stuck_threads > 0
             await self.end(message.outcome, message.error)
         elif isinstance(message, WorkerGone):
             await self._lost(message)
@@ -201,28 +206,20 @@ class Driver:
         """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
         live = self.live
         try:
-            session = await self._session_of(message)
             event = new_event(message)
             await self._flush()
-            run = live.row.id if session.key == live.session.key else None
-            done = await self._journal.events.append(session.key, event, run=run)
+            done = await self._commits.commit(
+                live.session.key,
+                event,
+                run=live.row.id,
+                chunks=live.chunk_counts.pop(event.id, 0),
+            )
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
         live.committed(event.author, event.branch, message.temp)
-        if run is not None:
-            known = live.row.invocation_id or event.invocation_id
-            live.row = replace(live.row, invocation_id=known)
-        if not done.duplicate:
-            chunks = live.chunk_counts.pop(event.id, 0)
-            row = stored_row(event, done, session=session.key, run=run, chunks=chunks)
-            self._bus.publish(session.key, EventCommitted(row, event.data))
-        return Reply(id=message.id, result=json.dumps({"seq": done.seq, "number": done.number}))
-
-    async def _session_of(self, message: Append) -> SessionRow:
-        session = self.live.session
-        if (message.user, message.session) == (session.user, session.id):
-            return session
-        return await self._requests.session(session.app, message.user, message.session)
+        known = live.row.invocation_id or event.invocation_id
+        live.row = replace(live.row, invocation_id=known)
+        return Reply(id=message.id, result=acknowledgement(done))
 
     async def _flush(self) -> None:
         live = self.live
@@ -252,11 +249,12 @@ class Driver:
             traceback=self._gone.last_words,
         )
 
-    async def _abandon(self, error: StoreError) -> None:
+    async def _abandon(self, error: Exception) -> None:
+        self.live.ended.set()
+        self.live.stuck = True
         if self.live.worker is not None:
             await self.live.worker.send(StopRun(run=self.live.row.id))
-        self.live.ended.set()
-        with contextlib.suppress(StoreError):
+        with contextlib.suppress(StoreError):  # it may be the journal that failed
             await self.change("failed", error_of(error))
 
 
@@ -266,4 +264,4 @@ def error_of(error: Exception) -> AgentError:
 
 
 def _text(value: dict[str, Any] | None) -> str | None:
-    return None if value is None else json.dumps(value)
+    return None if value is None else json.dumps(value, ensure_ascii=False)

@@ -46,11 +46,14 @@ async def follow(
 
     `topics` are followed along with it, from now on.
 
-    Raises TooFarBehind when more than `CATCH_UP` events were missed.
+    Raises TooFarBehind when more than `CATCH_UP` events were missed, or when `after` is a point
+    that this journal has not come to.
     """
     while True:
         with bus.subscribe(session, *topics) as reader:
             now = await journal.head()
+            if after > now:  # a cursor of another journal: nothing here is known to the reader
+                raise TooFarBehind
             yield Batch(now, await _missed(journal, session, after, now))
             after = max(after, now)
             async for batch in _live(reader, after):

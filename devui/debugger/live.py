@@ -5,6 +5,7 @@ the same time; a committed event of an author on a branch supersedes what it str
 """
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,6 +67,8 @@ class LiveRun:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     worker: Worker | None = None
     stopping: bool = False
+    stuck: bool = False
+    """Agent code may still be running in the worker although the run is over."""
     stack: str = ""
     """Where the worker's code stands while it does not answer."""
     streaming: dict[tuple[str, str | None], Streaming] = field(default_factory=dict)
@@ -80,9 +83,22 @@ class LiveRun:
     """How many lines were printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)
 
+    async def put(self, message: ToServer | WorkerGone) -> None:
+        """Hand the run's task a message; a run that is over takes none."""
+        with contextlib.suppress(asyncio.QueueFull):
+            self.inbox.put_nowait(message)
+            return
+        put = asyncio.ensure_future(self.inbox.put(message))
+        over = asyncio.ensure_future(self.ended.wait())
+        await asyncio.wait({put, over}, return_when=asyncio.FIRST_COMPLETED)
+        put.cancel()
+        over.cancel()
+
     def add_partial(self, text: str) -> None:
-        """Take a partial event."""
+        """Take a partial event; raises ValueError if it is none."""
         event = json.loads(text)
+        if not isinstance(event, dict):
+            raise TypeError("a partial event is a JSON object")
         event_id = event.get("id", "")
         place = (event.get("author", ""), event.get("branch"))
         answer = self.streaming.get(place)

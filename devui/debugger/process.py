@@ -26,11 +26,12 @@ _SECONDS_TO_TERMINATE = 2.0
 class WorkerProcess:
     """One child process in a session and process group of its own."""
 
-    def __init__(self, process: asyncio.subprocess.Process, down: int, up: int) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, down: asyncio.StreamWriter, up: int
+    ) -> None:
         self._process = process
-        self._down = os.fdopen(down, "wb", buffering=0)
+        self._down = down
         self._up = os.fdopen(up, "rb", buffering=0)
-        self._writes: asyncio.StreamWriter | None = None
         self._tail = b""
 
     @classmethod
@@ -53,7 +54,7 @@ class WorkerProcess:
         finally:
             os.close(down_read)
             os.close(up_write)
-        return cls(process, down_write, up_read)
+        return cls(process, await _writer(down_write), up_read)
 
     @property
     def pid(self) -> int:
@@ -71,11 +72,9 @@ class WorkerProcess:
         Raises FrameTooLarge for a message over the wire's limit.
         """
         frame = for_worker(message)
-        if self._writes is None:
-            self._writes = await _writer(self._down)
         with contextlib.suppress(ConnectionError):
-            self._writes.write(frame)
-            await self._writes.drain()
+            self._down.write(frame)
+            await self._down.drain()
 
     async def listen(self, receive: Receive, overhear: Overhear) -> int:
         """Hand every message to `receive`, in order, until the worker is gone; its exit status.
@@ -104,8 +103,7 @@ class WorkerProcess:
         self._kill_group()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(drain, _SECONDS_TO_TERMINATE)
-        if self._writes is not None:
-            self._writes.close()
+        self._down.close()
         return status
 
     async def stop(self) -> None:
@@ -150,7 +148,8 @@ class WorkerProcess:
             overhear(chunk.decode(errors="replace"))
 
 
-async def _writer(pipe: object) -> asyncio.StreamWriter:
+async def _writer(descriptor: int) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
+    pipe = os.fdopen(descriptor, "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
     return asyncio.StreamWriter(transport, protocol, None, loop)

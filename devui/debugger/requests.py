@@ -5,10 +5,12 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from devui.debugger.commit import new_event
+from devui.debugger.bus import Bus
+from devui.debugger.commit import Commits, new_event
+from devui.debugger.news import News, SessionChanged
 from devui.store.errors import SessionNotFound, StoreError
 from devui.store.journal import Journal
-from devui.store.rows import Artifact, SessionRow
+from devui.store.rows import Appended, Artifact, SessionRow
 from devui.wire.framing import WireError
 from devui.wire.messages import (
     Append,
@@ -25,13 +27,23 @@ from devui.wire.messages import (
     Reply,
     Request,
     SaveArtifact,
-    ToServer,
 )
 
 _PAGE_EVENTS = 500
 _PAGE_BYTES = 4 * 1024 * 1024
 
+
+class InvalidRequest(ValueError):
+    """A request is well formed and asks for something that cannot be."""
+
+
 Handler = Callable[[str, Any], Awaitable[Any]]
+
+
+def acknowledgement(done: Appended) -> str:
+    """The answer to an Append that was committed."""
+    told = {"seq": done.seq, "number": done.number, "previous": done.previous}
+    return json.dumps(told)
 
 
 def failure_of(error: Exception) -> Failure:
@@ -44,8 +56,10 @@ def failure_of(error: Exception) -> Failure:
 class Requests:
     """One handler for each kind of request, found by the message's type."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
+        self._bus = bus
+        self._commits = Commits(journal, bus)
         self._handlers: dict[type[Any], Handler] = {
             Append: self._append,
             FetchSession: self._fetch_session,
@@ -60,10 +74,8 @@ class Requests:
             DeleteArtifact: self._delete_artifact,
         }
 
-    async def answer(self, app: str, message: ToServer) -> Reply | None:
-        """Do what a worker of `app` asks; None for a message that asks for nothing."""
-        if not isinstance(message, Request):
-            return None
+    async def answer(self, app: str, message: Request) -> Reply:
+        """Do what a worker of `app` asks, or say why not."""
         try:
             result = await self._handlers[type(message)](app, message)
             return Reply(id=message.id, result=json.dumps(result))
@@ -79,8 +91,7 @@ class Requests:
 
     async def _append(self, app: str, message: Append) -> Any:
         row = await self.session(app, message.user, message.session)
-        done = await self._journal.events.append(row.key, new_event(message), run=None)
-        return {"seq": done.seq, "number": done.number}
+        return json.loads(acknowledgement(await self._commits.commit(row.key, new_event(message))))
 
     # --- sessions --------------------------------------------------------------------------
 
@@ -115,9 +126,10 @@ class Requests:
         return {"events": events, "after": after, "more": more}
 
     async def _create_session(self, app: str, message: CreateSession) -> Any:
-        row = await self._journal.sessions.create(
-            app, message.user, message.session, json.loads(message.state)
-        )
+        state = json.loads(message.state)
+        if not isinstance(state, dict):
+            raise InvalidRequest("the initial state has to be a dict")
+        row = await self._journal.sessions.create(app, message.user, message.session, state)
         return await self._told(row)
 
     async def _list_sessions(self, app: str, message: ListSessions) -> Any:
@@ -128,12 +140,15 @@ class Requests:
         row = await self._journal.sessions.find(app, message.user, message.session)
         if row is not None:
             await self._journal.sessions.delete(row.key)
+            self._bus.publish(row.key, SessionChanged(None))
 
     # --- artifacts -------------------------------------------------------------------------
 
     async def _save_artifact(self, app: str, message: SaveArtifact) -> Any:
         part = json.loads(message.part)
-        blob = part.get("inlineData") or {}
+        blob = (part.get("inlineData") or {}) if isinstance(part, dict) else None
+        if not isinstance(blob, dict):
+            raise InvalidRequest("an artifact is a Part")
         data = base64.urlsafe_b64decode(blob["data"]) if "data" in blob else None
         return await self._journal.artifacts.save(
             app,

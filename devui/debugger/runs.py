@@ -8,6 +8,7 @@ import contextlib
 import logging
 import time
 import uuid
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -16,7 +17,9 @@ from devui.debugger.driver import Driver, RunRequest
 from devui.debugger.live import LiveRun, WorkerGone
 from devui.debugger.news import News, RunChanged, RunStuck, SessionChanged
 from devui.debugger.requests import Requests, failure_of
+from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Worker, Workers
+from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.framing import FrameTooLarge
@@ -24,9 +27,11 @@ from devui.wire.messages import (
     AgentError,
     Append,
     Blocked,
+    Failure,
     Output,
     Partial,
     Reply,
+    Request,
     RunEnded,
     ToServer,
 )
@@ -52,11 +57,11 @@ class Runs:
         self._journal = journal
         self._workers = workers
         self._bus = bus
-        self._requests = Requests(journal)
+        self._requests = Requests(journal, bus)
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
-        self._tasks = asyncio.TaskGroup()
+        self._tasks = Tasks()
         workers.connect(self._deliver, self._overhear, self._worker_gone)
 
     async def __aenter__(self) -> Self:
@@ -73,7 +78,8 @@ class Runs:
     ) -> None:
         stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
         for run, driver in tuple(self._drivers.items()):
-            await driver.end("interrupted", stopped)
+            with contextlib.suppress(StoreError):
+                await driver.end("interrupted", stopped)
             if run in self._running:
                 self._running[run].cancel()
         await self._tasks.__aexit__(kind, error, trace)
@@ -99,9 +105,8 @@ class Runs:
         self._drivers[row.id] = driver
         self._of_session[session.key] = live
         self._bus.publish(session.key, RunChanged(row))
+        self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
         await self._name(session, request)
-        task = self._tasks.create_task(self._drive(driver, request), name=f"run {row.id}")
-        self._running[row.id] = task
         return row
 
     async def stop(self, run: str) -> RunRow:
@@ -117,7 +122,7 @@ class Runs:
             return row
         if not driver.live.stopping and not driver.live.ended.is_set():
             driver.live.stopping = True
-            self._tasks.create_task(driver.stop(), name=f"stop run {run}")
+            self._tasks.start(driver.stop(), f"stopping run {run}")
         return driver.live.row
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
@@ -134,6 +139,8 @@ class Runs:
         try:
             await driver.run(request)
         finally:
+            if live.worker is not None:
+                self._workers.release(live.worker, live.row.id, stuck=live.stuck)
             self._drivers.pop(live.row.id, None)
             self._running.pop(live.row.id, None)
             if self._of_session.get(live.session.key) is live:
@@ -142,22 +149,36 @@ class Runs:
     # --- what workers say ------------------------------------------------------------------
 
     async def _deliver(self, worker: Worker, message: ToServer) -> None:
+        if isinstance(message, Output) and message.run is None and len(worker.runs) == 1:
+            message = replace(message, run=next(iter(worker.runs)))
         if isinstance(message, Append | Partial | RunEnded | Output):
-            driver = self._drivers.get(message.run or "")
-            if driver is not None:
-                await driver.live.inbox.put(message)
-            elif isinstance(message, Append):
-                await self._answer(worker, message)
+            await self._of_a_run(worker, message)
         elif isinstance(message, Blocked):
             worker.blocked = bool(message.stack)
             self._stuck(worker, message.stack)
         else:
             await self._answer(worker, message)
 
+    async def _of_a_run(
+        self, worker: Worker, message: Append | Partial | RunEnded | Output
+    ) -> None:
+        driver = self._drivers.get(message.run or "")
+        if isinstance(message, Append) and (driver is None or not _own(driver, message)):
+            await worker.send(await self._elsewhere(worker, message, driver))
+        elif driver is not None:
+            await driver.live.put(message)
+
+    async def _elsewhere(self, worker: Worker, message: Append, driver: Driver | None) -> Reply:
+        """Answer an append that is not of the run's own session, or of no run that goes on."""
+        if message.run is not None and driver is None:
+            text = "the run has ended: what its code left behind can change nothing any more"
+            return Reply(id=message.id, failure=Failure(code="run_not_active", message=text))
+        return await self._requests.answer(worker.app, message)
+
     async def _answer(self, worker: Worker, message: ToServer) -> None:
-        reply = await self._requests.answer(worker.app, message)
-        if reply is None:
+        if not isinstance(message, Request):
             return
+        reply = await self._requests.answer(worker.app, message)
         try:
             await worker.send(reply)
         except FrameTooLarge as error:
@@ -188,4 +209,9 @@ class Runs:
         for run in tuple(worker.runs):
             if run in self._drivers:
                 gone = WorkerGone(status, worker.process.last_words)
-                await self._drivers[run].live.inbox.put(gone)
+                await self._drivers[run].live.put(gone)
+
+
+def _own(driver: Driver, message: Append) -> bool:
+    session = driver.live.session
+    return (message.user, message.session) == (session.user, session.id)

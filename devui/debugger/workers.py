@@ -18,6 +18,7 @@ from devui.debugger.apps import AppFolder
 from devui.debugger.bus import Bus
 from devui.debugger.news import APPS, AppChanged, News
 from devui.debugger.process import WorkerProcess
+from devui.debugger.tasks import Tasks
 from devui.wire.messages import AgentError, AppFailed, AppInfo, AppLoaded, ToServer, ToWorker
 
 logger = logging.getLogger("devui.workers")
@@ -68,6 +69,10 @@ class _App:
     error: AgentError | None = None
     loading: bool = False
     tried: bool = False
+    stale: bool = False
+    """Its files changed after its code was last read."""
+    refreshing: bool = False
+    """A task sees to it that its code is read anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,8 @@ class Workers:
         self._bus = bus
         self._apps: dict[str, _App] = {}
         self._all: set[Worker] = set()
-        self._tasks = asyncio.TaskGroup()
-        self._watch: asyncio.Task[None] | None = None
-        self._stop_watching = asyncio.Event()
+        self._tasks = Tasks()
+        self._leaving = asyncio.Event()
 
     def connect(self, deliver: Deliver, overhear: Overhear, gone: Gone) -> None:
         """Say who takes the workers' messages, their raw output, and the news of their end."""
@@ -104,7 +108,7 @@ class Workers:
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
-        self._watch = self._tasks.create_task(self._watch_files(), name="watch agent files")
+        self._tasks.start(self._watch_files(), "watching the agents' files")
         return self
 
     async def __aexit__(
@@ -113,7 +117,7 @@ class Workers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop_watching.set()
+        self._leaving.set()
         await asyncio.gather(*(worker.end() for worker in self._all))
         await self._tasks.__aexit__(kind, error, trace)
 
@@ -140,12 +144,14 @@ class Workers:
         app = self._apps.setdefault(name, _App())
         if not app.tried:
             app.tried = True
-            self._tasks.create_task(self._refresh(name), name=f"load {name}")
+            self._renew(name, app)
 
     async def reload(self, name: str) -> AppStatus:
         """Load the app's code anew, and return what came of it."""
         self.folder.require(name)
-        await self._refresh(name)
+        app = self._apps.setdefault(name, _App())
+        async with app.lock:
+            await self._load(name, app)
         return self.status(name)
 
     async def worker(self, name: str) -> Worker:
@@ -162,34 +168,37 @@ class Workers:
     def release(self, worker: Worker, run: str, *, stuck: bool) -> None:
         """A run of the worker is over; one with a stuck thread takes no more runs."""
         worker.runs.discard(run)
-        if stuck:
+        if stuck or worker.retired:
             self._retire(worker)
-        elif worker.retired and not worker.runs:
-            self._tasks.create_task(worker.process.stop(), name=f"stop worker of {worker.app}")
 
     # --- loading ---------------------------------------------------------------------------
 
-    async def _refresh(self, name: str) -> None:
-        app = self._apps.setdefault(name, _App())
-        async with app.lock:
-            await self._load(name, app)
+    def _renew(self, name: str, app: _App) -> None:
+        """Read the app's code anew, however often it changes meanwhile (R57)."""
+        app.stale = True
+        if not app.refreshing:
+            app.refreshing = True
+            self._tasks.start(self._refresh(name, app), f"loading {name}")
+
+    async def _refresh(self, name: str, app: _App) -> None:
+        try:
+            while app.stale and not self._leaving.is_set():
+                async with app.lock:
+                    await self._load(name, app)
+        finally:
+            app.refreshing = False
 
     async def _load(self, name: str, app: _App) -> None:
         app.tried = app.loading = True
+        app.stale = False
         self._bus.publish(APPS, AppChanged(name))
         try:
             worker = await self._spawn(name)
-            try:
-                await asyncio.wait_for(asyncio.shield(worker.loaded), SECONDS_TO_LOAD)
-            except AppBroken as broken:
-                app.error = broken.error
-            except TimeoutError:
-                worker.process.kill()
-                app.error = _too_slow(name)
-            else:
-                previous, app.current, app.error = app.current, worker, None
-                if previous is not None:
-                    self._retire(previous)
+            if app.current is not None:
+                self._retire(app.current)
+            app.current, app.error = worker, None
+        except AppBroken as broken:
+            app.error = broken.error
         finally:
             app.loading = False
             if app.current is not None and app.current.retired:
@@ -197,25 +206,38 @@ class Workers:
             self._bus.publish(APPS, AppChanged(name, app.error))
 
     async def _spawn(self, name: str) -> Worker:
-        process = await WorkerProcess.start(self.folder.path, name)
+        """A worker that has imported the app; raises AppBroken."""
+        if self._leaving.is_set():
+            raise AppBroken(_not_started("devui is being stopped"))
+        try:
+            process = await WorkerProcess.start(self.folder.path, name)
+        except OSError as error:
+            raise AppBroken(_not_started(f"the system refuses a new process: {error}")) from error
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
         self._all.add(worker)
-        self._tasks.create_task(self._listen(worker), name=f"worker {process.pid} of {name}")
+        self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
+        if self._leaving.is_set():  # it came too late to be ended with the others
+            process.kill()
+        try:
+            await asyncio.wait_for(asyncio.shield(worker.loaded), SECONDS_TO_LOAD)
+        except TimeoutError:
+            process.kill()
+            raise AppBroken(_too_slow(name)) from None
         return worker
 
     def _retire(self, worker: Worker) -> None:
+        """No new runs for it; the last of its runs is the end of it."""
         worker.retired = True
         if not worker.runs:
-            self._tasks.create_task(worker.process.stop(), name=f"stop worker of {worker.app}")
+            self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
 
     async def _listen(self, worker: Worker) -> None:
         async def receive(message: ToServer) -> None:
-            if isinstance(message, AppLoaded):
-                worker.loaded.set_result(message.info)
-            elif isinstance(message, AppFailed):
-                worker.loaded.set_exception(AppBroken(message.error))
-            else:
-                await self._deliver(worker, message)
+            try:
+                await self._receive(worker, message)
+            except Exception:
+                logger.exception("worker %s said what cannot be taken", worker.process.pid)
+                worker.process.kill()
 
         status = await worker.process.listen(receive, lambda text: self._overhear(worker, text))
         self._all.discard(worker)
@@ -223,11 +245,19 @@ class Workers:
             error = _gone_while_loading(worker.process.last_words)
             worker.loaded.set_exception(AppBroken(error))
         worker.loaded.exception()  # looked at: nobody may be waiting for it
-        app = self._apps[worker.app]
-        if app.current is worker:
+        app = self._apps.get(worker.app)
+        if app is not None and app.current is worker:
             app.current = None
             self._bus.publish(APPS, AppChanged(worker.app))
         await self._gone(worker, status)
+
+    async def _receive(self, worker: Worker, message: ToServer) -> None:
+        if isinstance(message, AppLoaded):
+            worker.loaded.set_result(message.info)
+        elif isinstance(message, AppFailed):
+            worker.loaded.set_exception(AppBroken(message.error))
+        else:
+            await self._deliver(worker, message)
 
     # --- files -----------------------------------------------------------------------------
 
@@ -237,17 +267,25 @@ class Workers:
         changes = awatch(
             self.folder.path,
             watch_filter=_AgentFiles(),
-            stop_event=self._stop_watching,
+            stop_event=self._leaving,
             recursive=True,
         )
         async for batch in changes:
+            names = set(self.folder.names())
             for name in sorted(self._touched(batch)):
-                app = self._apps.get(name)
-                if app is None or not app.tried:
-                    self._bus.publish(APPS, AppChanged(name))
-                elif name in self.folder.names():
-                    logger.info("the files of %s changed: loading it anew", name)
-                    self._tasks.create_task(self._refresh(name), name=f"reload {name}")
+                self._changed(name, exists=name in names)
+
+    def _changed(self, name: str, *, exists: bool) -> None:
+        app = self._apps.get(name)
+        if app is not None and not exists:
+            del self._apps[name]
+            if app.current is not None:
+                self._retire(app.current)
+        if app is not None and app.tried and exists:
+            logger.info("the files of %s changed: loading it anew", name)
+            self._renew(name, app)
+        else:
+            self._bus.publish(APPS, AppChanged(name))
 
     def _touched(self, batch: set[tuple[Change, str]]) -> set[str]:
         root = self.folder.path
@@ -273,6 +311,10 @@ def _too_slow(name: str) -> AgentError:
         "move slow work out of the module level of agent.py",
         traceback="",
     )
+
+
+def _not_started(message: str) -> AgentError:
+    return AgentError(type="WorkerNotStarted", message=message, traceback="")
 
 
 def _gone_while_loading(last_words: str) -> AgentError:

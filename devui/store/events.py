@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any
 
 from devui.store.database import Database, advance
-from devui.store.errors import EventConflict, RunNotActive, SessionNotFound
+from devui.store.errors import EventConflict, RunActive, RunNotActive, SessionNotFound
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.store.sessions import History, require_session
 from devui.store.state import Routed, Scopes, route_delta, write_state
@@ -42,7 +42,7 @@ _LAST_OLDER = """
 """
 _DATA = "SELECT data FROM events WHERE session = ? AND number > ? AND number <= ? ORDER BY number"
 
-_HEAD = "SELECT events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
+_HEAD = "SELECT seq, events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
 _KNOWN = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _INSERT = """
@@ -239,13 +239,12 @@ def _append(
     known = connection.execute(_KNOWN, (key, event.id)).fetchall()
     if known:
         return _again(known[0], event)
-    if run is not None:
-        _check_lease(connection, session, run)
-    length, *scopes = heads[0]
+    _check_lease(connection, session, run)
+    previous, length, *scopes = heads[0]
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
-    return Appended(seq, number, duplicate=False)
+    return Appended(seq, number, duplicate=False, previous=previous)
 
 
 def _again(known: tuple[int, int, str], event: NewEvent) -> Appended:
@@ -258,9 +257,13 @@ def _again(known: tuple[int, int, str], event: NewEvent) -> Appended:
     return Appended(seq, number, duplicate=True)
 
 
-def _check_lease(connection: sqlite3.Connection, session: int, run: str) -> None:
-    if connection.execute(_ACTIVE, (session,)).fetchall() != [(run,)]:
+def _check_lease(connection: sqlite3.Connection, session: int, run: str | None) -> None:
+    """An active run is the only one that may write; without one, anybody but a run may (R38)."""
+    active = connection.execute(_ACTIVE, (session,)).fetchall()
+    if run is not None and active != [(run,)]:
         raise RunNotActive(f"the run {run!r} is not the active run of session {session!r}")
+    if run is None and active:
+        raise RunActive(f"session {session!r} has the active run {active[0][0]!r}: stop it first")
 
 
 def _insert(

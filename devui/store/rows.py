@@ -5,7 +5,7 @@ the whole journal, raised by every change (R47).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -84,6 +84,8 @@ class Appended:
     number: int
     duplicate: bool
     """The event was already there; seq and number are those of the first time."""
+    previous: int = field(default=0, compare=False)
+    """The session's seq before; whoever knows the session as of it misses nothing in between."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from devui.store.database import Database, advance
-from devui.store.errors import SessionExists, SessionNotFound
+from devui.store.errors import RunActive, SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
 from devui.store.values import bounded, clean_text, optional_text, parsed
@@ -25,6 +25,7 @@ _INSERT = """
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _RENAME = "UPDATE sessions SET title = ?, seq = ? WHERE key = ?"
+_ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope"
 _DELETE_SCOPE = "DELETE FROM scopes WHERE id = ?"
 _INITIAL = """
@@ -139,9 +140,15 @@ class Sessions:
         """Delete the session with its events, runs, chunks, own state and own artifacts.
 
         What it wrote to `user:` and `app:` keys stays. Returns whether there was such a session.
+        Raises RunActive while a run holds it.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
+            active = connection.execute(_ACTIVE, (bounded(key),)).fetchall()
+            if active:
+                raise RunActive(
+                    f"session {key!r} has the active run {active[0][0]!r}: stop it first"
+                )
             scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
             connection.executemany(_DELETE_SCOPE, scopes)
             return bool(scopes)

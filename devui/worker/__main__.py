@@ -38,13 +38,15 @@ def _die() -> None:
     os._exit(1)
 
 
-async def _serve(link: Link, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
+async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorker]") -> None:
     while not isinstance(message := await inbox.get(), Shutdown):
         if isinstance(message, StartRun):
             runs.start(message)
         elif isinstance(message, StopRun):
             runs.stop(message.run)
-    await asyncio.wait_for(runs.stop_all(), _SECONDS_TO_STOP)
+    async with asyncio.timeout(_SECONDS_TO_STOP):
+        await runs.stop_all()
+        await engine.close()
 
 
 def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
@@ -73,17 +75,15 @@ def main() -> None:
     capture(outputs)
     try:
         engine = NativeEngine(arguments.app, load(agents, arguments.app), link)
-        info = engine.describe()
+        link.send(AppLoaded(info=engine.describe()))
     # An import may raise anything; all of it is told to the author of the agent.
     except BaseException as error:  # noqa: BLE001
         link.send(AppFailed(error=agent_error(error, agents)))
         os._exit(0)
-    link.send(AppLoaded(info=info))
     watchdog = Watchdog(loop, link.send)
     watchdog.start()
-    _run_until_done(
-        loop, loop.create_task(_serve(link, Runs(engine, link, outputs, agents), inbox))
-    )
+    runs = Runs(engine, link, outputs, agents)
+    _run_until_done(loop, loop.create_task(_serve(engine, runs, inbox)))
     watchdog.stop()
     # Threads of agent code that never return must not keep the process.
     os._exit(0)

@@ -8,6 +8,7 @@ from devui.wire.messages import AgentError
 _OUR_FILES = str(Path(__file__).parent.parent)
 _NOISE = ("<frozen importlib", "<frozen runpy", "/concurrent/futures/", "/asyncio/")
 _MAX_TRACEBACK = 60_000
+_MAX_MESSAGE = 20_000
 
 
 def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
@@ -21,11 +22,23 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
     file, line = _where(innermost, agents_dir)
     return AgentError(
         type=type(innermost).__name__,
-        message=str(innermost) or repr(innermost),
-        traceback=text[-_MAX_TRACEBACK:],
+        message=sendable(_message(innermost))[:_MAX_MESSAGE],
+        traceback=sendable(text)[-_MAX_TRACEBACK:],
         file=_readable_path(file, agents_dir),
         line=line,
     )
+
+
+def sendable(text: str) -> str:
+    """The text with what UTF-8 cannot hold spelled out: halves of surrogate pairs."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or repr(error)
+    except Exception as second:  # noqa: BLE001
+        return f"(its message cannot be told: {type(second).__name__})"
 
 
 def _readable_path(file: str | None, agents_dir: Path) -> str | None:

@@ -1,6 +1,7 @@
 """What agent code prints and logs, sent to the server line by line with the run it belongs to.
 
-A run is known by a context variable, which tasks and threads started by the run inherit. Each
+A run is known by a context variable, which its tasks, tools and callbacks inherit; what threads of
+the agent's own print belongs to no run here, and the server gives it to the only one there is. Each
 run may say a bounded amount; past it only the count of what was dropped is told, so that an
 agent which prints for ever costs its own time and nothing else (R50).
 """
@@ -13,9 +14,11 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 from devui.wire.messages import Output
+from devui.worker.faults import sendable
 
 MAX_PER_RUN = 1_000_000
-"""How many characters of output are kept of one run, and of the app outside runs."""
+"""How much output is kept of one run, in characters; each line counts `_PER_LINE` more."""
+_PER_LINE = 64
 _MAX_LINE = 16_000
 
 current_run: ContextVar[str | None] = ContextVar("devui_current_run", default=None)
@@ -28,22 +31,25 @@ class Outputs:
     def __init__(self, send: Callable[[Output], None]) -> None:
         self._send = send
         self._used: dict[str | None, int] = {}
+        self.writers: list[LineWriter] = []
 
     def say(self, stream: str, text: str, *, urgent: bool = False) -> None:
         """Send `text` for the current run, or count it as dropped when its share is used up."""
         run = current_run.get()
         used = self._used.get(run, 0)
-        self._used[run] = used + len(text)
+        self._used[run] = used + len(text) + _PER_LINE
         if used < MAX_PER_RUN or urgent:
             if len(text) > _MAX_LINE:
                 text = f"{text[:_MAX_LINE]}… ({len(text) - _MAX_LINE:,} more characters)"
-            self._send(Output(run=run, stream=stream, text=text, at=time.time()))
+            self._send(Output(run=run, stream=stream, text=sendable(text), at=time.time()))
 
     def end(self, run: str) -> None:
-        """Forget a run's share, after telling how much was dropped."""
+        """Send the lines a run has begun, tell how much was dropped, and forget its share."""
+        for writer in self.writers:
+            writer.flush()
         dropped = self._used.get(run, 0) - MAX_PER_RUN
         if dropped > 0:
-            self.say("stderr", f"… output cut: {dropped:,} more characters", urgent=True)
+            self.say("stderr", f"… output cut: about {dropped:,} more characters", urgent=True)
         self._used.pop(run, None)
 
 
@@ -101,8 +107,8 @@ class LogHandler(logging.Handler):
 
 def capture(outputs: Outputs) -> None:
     """Send everything this process prints or logs from now on to `outputs`."""
-    sys.stdout = LineWriter(outputs, "stdout")
-    sys.stderr = LineWriter(outputs, "stderr")
+    outputs.writers = [LineWriter(outputs, "stdout"), LineWriter(outputs, "stderr")]
+    sys.stdout, sys.stderr = outputs.writers
     root = logging.getLogger()
     root.addHandler(LogHandler(outputs))
     root.setLevel(logging.INFO)

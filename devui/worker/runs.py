@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Literal
 
 from devui.runtime.calling import active_threads
 from devui.wire.messages import AgentError, RunEnded, StartRun
@@ -9,6 +10,8 @@ from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
+
+Outcome = Literal["done", "failed", "stopped"]
 
 
 class Runs:
@@ -20,6 +23,7 @@ class Runs:
         self._outputs = outputs
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
 
     def start(self, start: StartRun) -> None:
         """Begin a run."""
@@ -31,33 +35,34 @@ class Runs:
         """Cancel a run; one that has ended already is left alone."""
         task = self._tasks.get(run)
         if task is not None:
+            self._stopped.add(run)
             task.cancel("stopped by the user")
 
     async def stop_all(self) -> None:
         """Cancel every run and wait for the ends."""
         tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
+        for run in list(self._tasks):
+            self.stop(run)
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self, start: StartRun) -> None:
         current_run.set(start.run)
+        outcome: Outcome = "done"
         error: AgentError | None = None
         try:
             await self._engine.run(start)
-            outcome: str = "done"
-        except asyncio.CancelledError:
-            outcome = "stopped"
         # Agent code may raise anything, sys.exit() included: it ends its run, never the worker.
         except BaseException as raised:  # noqa: BLE001
-            outcome = "failed"
-            error = agent_error(raised, self._agents)
+            stopped = isinstance(raised, asyncio.CancelledError) and start.run in self._stopped
+            outcome = "stopped" if stopped else "failed"
+            error = None if stopped else agent_error(raised, self._agents)
+        self._stopped.discard(start.run)
         self._outputs.end(start.run)
         alone = len(self._tasks) <= 1
         self._link.send(
             RunEnded(
                 run=start.run,
-                outcome=outcome,  # type: ignore[arg-type]  # one of the three above
+                outcome=outcome,
                 error=error,
                 stuck_threads=active_threads() if alone else 0,
             )

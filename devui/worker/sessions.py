@@ -8,6 +8,8 @@ their head is the journal's; so a turn on a long session reads nothing again.
 import copy
 import json
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,9 +55,22 @@ class WireSessionService(BaseSessionService):
         self._link = link
         self._app_name = app_name
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
+        self._leased: set[tuple[str, str]] = set()
+        """Sessions that nobody else may write, since a run of this worker holds them."""
 
-    def expect(self, start: StartRun) -> None:
-        """Learn from the server what is true of a session before a run reads it."""
+    @contextmanager
+    def lease(self, start: StartRun) -> Iterator[None]:
+        """While a run goes on, its session changes by this worker alone and is kept in memory."""
+        name = (start.user, start.session)
+        self._expect(start)
+        self._leased.add(name)
+        try:
+            yield
+        finally:
+            self._leased.discard(name)
+
+    def _expect(self, start: StartRun) -> None:
+        """Forget a session that changed elsewhere; learn what others wrote to shared state."""
         held = self._held.get((start.user, start.session))
         if held is None:
             return
@@ -102,12 +117,13 @@ class WireSessionService(BaseSessionService):
 
         The events are shared with the cache and must not be changed; list and state are copies.
         """
-        held = self._held.get((user_id, session_id))
+        name = (user_id, session_id)
+        held = self._held.get(name) if name in self._leased else None
         if held is None or held.head is None:
             held = await self._fetch(user_id, session_id)
         if held is None:
             return None
-        self._held.move_to_end((user_id, session_id))
+        self._held.move_to_end(name)
         session = _copy(held.session)
         if config is not None:
             session.events = _recent(session.events, config)
@@ -167,9 +183,11 @@ class WireSessionService(BaseSessionService):
                 raise SessionNotFoundError(str(refused)) from refused
             raise
         appended = await super().append_event(session, event)
-        if known is not None and head is not None:
+        if known is not None and head == told["previous"]:
             _apply(known.session, appended)
             known.head = told["seq"]
+        elif known is not None:  # something came in between: read the session again when needed
+            self._held.pop((user, name), None)
         return appended
 
     def _take_temp(self, session: Session, event: Event) -> str | None:

@@ -78,5 +78,11 @@ def test_a_cursor_that_is_no_number_counts_as_the_beginning(client, session):
     assert rows(frame.data) == list(range(1, 9))
 
 
+@pytest.mark.req("R58")
+def test_a_cursor_of_another_journal_is_sent_to_read_the_page_anew(client, session):
+    frame = first(client, f"/sessions/{session}/stream?after=99999999")
+    assert frame.event == "reset"
+
+
 def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
     assert client.get("/sessions/999999/stream").status_code == 404

@@ -33,10 +33,10 @@ class Writer:
     def __init__(self, journal: Journal, bus: Bus[News], session: int) -> None:
         self.journal, self.bus, self.session = journal, bus, session
 
-    async def write(self) -> int:
+    async def write(self, run: str | None = None) -> int:
         event_id = str(next(numbers))
         event = NewEvent(event_id, "i", "A", None, 1.0, "text", False, "{}", "{}", {})
-        done = await self.journal.events.append(self.session, event, None)
+        done = await self.journal.events.append(self.session, event, run)
         body = await self.journal.events.body(self.session, done.number)
         self.bus.publish(self.session, EventCommitted(*body))
         return done.number
@@ -110,7 +110,7 @@ async def test_a_reader_that_is_too_slow_begins_again_and_misses_nothing(
 
 async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bus, writer):
     run = await journal.runs.start("r", writer.session)
-    await writer.write()
+    await writer.write("r")
     done = await journal.runs.change("r", "done")
     async with aclosing(follow(journal, bus, writer.session, run.seq)) as batches:
         batch = await anext(batches)

@@ -1,7 +1,9 @@
 """Agent code may do anything: it ends its run and never the server (R50, R52, R53)."""
 
+import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from tests.kit.server import get_session, make_session, run, run_body
 
 pytestmark = pytest.mark.req("R50")
+HTMX = {"HX-Request": "true"}
+HTML = {"Accept": "text/html"}
 
 
 def ends(client, app: str) -> tuple[dict, dict]:
@@ -34,6 +38,12 @@ def still_serves(client) -> None:
         ("exits", "SystemExit: 3"),
         ("interrupts", "KeyboardInterrupt: "),
         ("recurses", "RecursionError: "),
+        ("surrogates", "FileNotFoundError: caf"),
+        ("shouts", "ValueError: xxx"),
+        ("unspeakable", "Odd: (its message cannot be told: RuntimeError)"),
+        ("cancels", "CancelledError: "),
+        ("misuses", "Refused: the initial state has to be a dict"),
+        ("deletes", "Refused: session"),
     ],
 )
 def test_whatever_the_agent_raises_fails_its_run(client, app, error):
@@ -85,6 +95,86 @@ def test_stop_ends_a_run_whatever_it_does(client, server, app):
     still_serves(client)
     with server.client() as other:
         assert "The run was stopped" in session_page(other, session)
+
+
+def test_many_runs_may_begin_together_on_a_worker_that_is_not_there_yet(client):
+    client.post("/apps/fine/reload")
+    sessions = [make_session(client, "fine")["id"] for _ in range(10)]
+    with ThreadPoolExecutor(10) as pool:
+        ended = list(pool.map(lambda name: run(client, "fine", name, "go"), sessions))
+    assert all("error" not in frames[-1] for frames in ended)
+
+
+def test_a_message_that_does_not_fit_the_wire_fails_its_run(client):
+    session = make_session(client, "fine")
+    frames = run(client, "fine", session["id"], '"' * 9_500_000)
+    assert "error" in frames[-1] or frames[-1]["content"]["parts"][0]["text"] == "after"
+    still_serves(client)
+
+
+@pytest.mark.req("R38")
+def test_what_a_run_leaves_behind_can_write_nothing(client):
+    session = make_session(client, "lingers")
+    run(client, "lingers", session["id"], "go")
+    other = make_session(client, "lingers")
+    run(client, "lingers", other["id"], "go")
+    threading.Event().wait(1)
+    for name in (session["id"], other["id"]):
+        assert "late" not in get_session(client, "lingers", name)["state"]
+
+
+def test_events_appended_side_by_side_are_all_in_the_agents_history(client):
+    session = make_session(client, "together")
+    for count in (4, 10):
+        frames = run(client, "together", session["id"], "go")
+        assert f"knows {count}" in [f["content"]["parts"][0]["text"] for f in frames]
+
+
+def test_another_session_is_read_as_it_is_now(client):
+    path = "/apps/peeks/users/u/sessions/other"
+    make_session(client, "peeks", session_id="other", state={"x": 1})
+    session = make_session(client, "peeks")
+    seen = []
+    for change in (None, {"x": 2}, {"x": 3}):
+        if change:
+            client.patch(path, json={"stateDelta": change})
+        frames = run(client, "peeks", session["id"], "go")
+        seen += [text for f in frames if "sees" in (text := f["content"]["parts"][0]["text"])]
+    client.delete(path)
+    frames = run(client, "peeks", session["id"], "go")
+    seen += [text for f in frames if "sees" in (text := f["content"]["parts"][0]["text"])]
+    assert seen == ["sees 1", "sees 2", "sees 3", "sees None"]
+
+
+def test_any_number_of_short_lines_is_bounded(client, server):
+    session = make_session(client, "chatters")
+    run(client, "chatters", session["id"], "go")
+    page = session_page(client, session)
+    assert "The run failed" not in page
+    lines = log_of(client, session).splitlines()
+    assert len(lines) < 20_000
+    assert "output cut" in lines[-1]
+
+
+def test_the_log_has_the_last_line_and_what_threads_print(client):
+    session = make_session(client, "mumbles")
+    run(client, "mumbles", session["id"], "go")
+    log = log_of(client, session)
+    for words in ("from a thread", "whole line", "no end"):
+        assert words in log
+
+
+@pytest.mark.req("R52")
+def test_stop_right_after_the_start_is_not_lost(client, server):
+    session = make_session(client, "sleeps")
+    key = key_of(client, session)
+    for _ in range(10):
+        client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
+        run_id = run_of(client, session)
+        begun = time.monotonic()
+        client.post(f"/runs/{run_id}/stop", headers=HTMX)
+        while "/stop" in client.get(f"/sessions/{key}", headers=HTML).text:
+            assert time.monotonic() - begun < 4, "the process had to be killed"
 
 
 @pytest.mark.req("R52")
@@ -140,6 +230,17 @@ def run_of(client, session: dict) -> str:
     """The id of the run under way, from the page's own Stop form."""
     page = session_page(client, session)
     return page.split('action="/runs/', 1)[1].split("/stop", 1)[0]
+
+
+def key_of(client, session: dict) -> str:
+    return session_page(client, session).split('data-session="', 1)[1].split('"', 1)[0]
+
+
+def log_of(client, session: dict) -> str:
+    """All output of the session's only run."""
+    event = client.get(f"/sessions/{key_of(client, session)}/events/1", headers=HTML).text
+    run_id = re.search(r"<code[^>]*>([0-9a-f]{32})</code>|>([0-9a-f]{32})<", event)
+    return client.get(f"/runs/{run_id[1] or run_id[2]}/log").text
 
 
 def session_page(client, session: dict) -> str:

@@ -156,6 +156,9 @@ class JournalMachine(RuleBasedStateMachine):
         elif under_run and session.run is None:
             with pytest.raises(RunNotActive):
                 self.run(appending)
+        elif not under_run and session.run is not None:
+            with pytest.raises(RunActive):
+                self.run(appending)
         else:
             self.head += 1
             session.events.append((self.head, event))
@@ -203,6 +206,10 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(session=consumes(sessions))
     def delete(self, session: Session) -> None:
+        if session.alive and session.run is not None:
+            with pytest.raises(RunActive):
+                self.run(self.journal.sessions.delete(session.key))
+            return
         assert self.run(self.journal.sessions.delete(session.key)) is session.alive
         session.alive = False
 

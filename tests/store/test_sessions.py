@@ -10,6 +10,7 @@ from devui.store import (
     SessionNotFound,
     SessionRow,
 )
+from devui.store.errors import RunActive
 from tests.store.kit import append_many, new_event
 
 
@@ -86,6 +87,9 @@ async def test_a_deleted_session_leaves_only_what_it_shared(journal: Journal) ->
     await journal.events.add_chunks(row.key, "r1", [("e1", "{}")])
     await journal.runs.add_output("r1", [OutputLine("stdout", "gone", 0.0)])
     await journal.artifacts.save("travel", "ada", "s1", "a.txt", mime=None, text="gone")
+    with pytest.raises(RunActive):
+        await journal.sessions.delete(row.key)
+    await journal.runs.change("r1", "done")
     assert await journal.sessions.delete(row.key) is True
     assert await journal.sessions.delete(row.key) is False
     assert await journal.sessions.get(row.key) is None

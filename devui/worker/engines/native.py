@@ -54,7 +54,10 @@ class NativeEngine:
 
         Raises whatever the agent's code raises.
         """
-        self._sessions.expect(start)
+        with self._sessions.lease(start):
+            await self._run(start)
+
+    async def _run(self, start: StartRun) -> None:
         events = self._runner.run_async(
             user_id=start.user,
             session_id=start.session,
