@@ -84,7 +84,7 @@ async def _restored_files(
         if name.startswith(_USER_FILES) or then.get(name) == version:
             continue
         scope = {"app_name": session.app_name, "user_id": session.user_id}
-        file = {**scope, "session_id": session.id, "filename": name}
+        file: dict[str, Any] = {**scope, "session_id": session.id, "filename": name}
         content = None
         if name in then:
             content = await artifacts.load_artifact(**file, version=then[name])
