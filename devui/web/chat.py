@@ -5,7 +5,7 @@ the chip of its call, which the page finds by the call's id.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha1
 from typing import Any
@@ -13,7 +13,16 @@ from typing import Any
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
 from devui.web.content import attachment, clipped, mapping, raw_parts, text_part
 from devui.web.links import artifact_url, session_url
-from devui.web.parts import ArtifactChip, ChatMessage, ChatPart, OutputPart, ToolChip, ToolOutcome
+from devui.web.parts import (
+    ArtifactChip,
+    ChatMessage,
+    ChatPart,
+    OutputPart,
+    RunNote,
+    TextPart,
+    ToolChip,
+    ToolOutcome,
+)
 from devui.web.visible import readable, visible
 
 TRANSFER = "transfer_to_agent"
@@ -82,6 +91,14 @@ def conversation(
         if going_on is None or number < going_on
     }
     return tuple(_with_outcomes(message, {**lost, **outcomes}) for message in messages)
+
+
+def written(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
+    """The markdown of the messages."""
+    for message in messages:
+        if isinstance(message, ChatMessage):
+            texts = (part for part in message.parts if isinstance(part, TextPart))
+            yield from (part.text for part in texts if part.markdown)
 
 
 def spoken_by(message: ChatMessage) -> str | None:

@@ -7,7 +7,6 @@ of them: so what a batch adds is rendered as it is at the end of the batch, neve
 changed.
 """
 
-import json
 from collections.abc import Iterator
 
 from markupsafe import Markup
@@ -31,10 +30,12 @@ from devui.web.chat import (
     open_slots,
     spoken_by,
     tool_outcomes,
+    written,
 )
 from devui.web.inspection import state
 from devui.web.kinds import kind_of
 from devui.web.lists import session_title
+from devui.web.markdown import prepare
 from devui.web.notices import notices
 from devui.web.parts import ChatMessage, Notice, ToolChip
 from devui.web.push import append, fill, replace
@@ -42,7 +43,7 @@ from devui.web.rows import group_id, invocation_header, timeline_items
 from devui.web.runs import log_line, run_end, run_note, run_status
 from devui.web.services import Services
 from devui.web.ticks import ticks
-from devui.web.window import SIZE, window_before
+from devui.web.window import SIZE, body, window_before
 from devui.web.workbench import app_status, composer_state, live_chat, live_rows, totals
 
 _REMEMBERED = 200
@@ -95,7 +96,7 @@ class LivePage:
         kinds = {type(news) for news in batch.news}
         pieces = Markup("")
         if kinds & {EventCommitted, RunChanged}:
-            pieces += self._history(batch)
+            pieces += await self._history(batch)
         if EventCommitted in kinds:
             pieces += await self._present()
         if kinds & {EventCommitted, PartialArrived, RunChanged}:
@@ -114,12 +115,12 @@ class LivePage:
 
     # --- what is added to the timeline and the chat ----------------------------------------
 
-    def _history(self, batch: Batch) -> Markup:
+    async def _history(self, batch: Batch) -> Markup:
         rows, messages, changed = Markup(""), Markup(""), Markup("")
         for events, run in _segments(batch.news):
             if events:
                 added, header = self._rows(events)
-                said, outcomes = self._messages(events, over=run is not None)
+                said, outcomes = await self._messages(events, over=run is not None)
                 rows, messages, changed = rows + added, messages + said, changed + header + outcomes
             if run is not None:
                 row, note, outcomes = self._end(run)
@@ -165,13 +166,11 @@ class LivePage:
         self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
         return self._found.render.parts(shown), header
 
-    def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
+    async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
         """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
         key, render = self._session.key, self._found.render
-        told = [
-            (item.row.number, json.loads(item.data), Summary.from_json(item.row.summary))
-            for item in news
-        ]
+        read = [(item.row, Summary.from_json(item.row.summary), item.data) for item in news]
+        told = [(row.number, body(row, summary, data), summary) for row, summary, data in read]
         for number, _, summary in told:
             self._wait_for(number, summary)
         messages = conversation(
@@ -179,6 +178,7 @@ class LivePage:
         )
         if messages:
             self._speaker = spoken_by(messages[-1])
+        await prepare(written(messages))
         here = {slot for message in messages for slot in _slots(message)}
         outcomes = Markup("").join(
             fill(f"#{outcome.slot}", render.part(outcome))

@@ -102,17 +102,23 @@ async def _window(
     shown = rows[1:] if previous else rows
     small = [row.number for row in shown if row.size <= _LARGE]
     bodies = await journal.events.bodies(session, small)
-    parsed = {row.number: json.loads(data) for row, data in bodies}
+    texts = {row.number: data for row, data in bodies}
     events = tuple((row, Summary.from_json(row.summary)) for row in shown)
-    for row, summary in events:
-        if row.number not in parsed:
-            parsed[row.number] = _stand_in(row, summary)
+    parsed = {row.number: body(row, summary, texts.get(row.number, "")) for row, summary in events}
     since = previous.seq if previous else 0
     ended = [run for run in await journal.runs.since(session, since) if run_end(run)]
     ends = tuple(run for run in ended if run.seq < until)
     active = await journal.runs.active(session)
     running = active.id if active else None
     return Window(session, events, parsed, ends, previous, running)
+
+
+def body(row: EventRow, summary: Summary, data: str) -> dict[str, Any]:
+    """What the chat shows of an event, on the page and on its stream alike (Law 5)."""
+    if row.size > _LARGE:
+        return _stand_in(row, summary)
+    parsed: dict[str, Any] = json.loads(data)
+    return parsed
 
 
 def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The session page, put together from the journal and from the run that is under way."""
 
-from collections.abc import Iterable, Iterator
-
 from devui.debugger.apps import UnknownApp
 from devui.debugger.live import LiveRun, Streaming
 from devui.debugger.summary import Kind
@@ -9,6 +7,7 @@ from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
+from devui.web.chat import written
 from devui.web.examples import example_prompts
 from devui.web.figures import compact, plural, seconds
 from devui.web.inspection import inspector, tab_of, transport
@@ -158,7 +157,7 @@ async def _chat(
 ) -> parts.Chat:
     agent = app.info.agents[0].name if app and app.info else session.app
     messages = window.messages()
-    await prepare(_written(messages))
+    await prepare(written(messages))
     return parts.Chat(
         welcome=await _welcome(found, session, app),
         messages=messages,
@@ -169,14 +168,6 @@ async def _chat(
             state=composer_state(live, app),
         ),
     )
-
-
-def _written(messages: Iterable[parts.ChatMessage | parts.RunNote]) -> Iterator[str]:
-    """The markdown of the messages."""
-    for message in messages:
-        if isinstance(message, parts.ChatMessage):
-            texts = (part for part in message.parts if isinstance(part, parts.TextPart))
-            yield from (part.text for part in texts if part.markdown)
 
 
 def _about(found: Services, name: str, app: AppStatus | None) -> str:

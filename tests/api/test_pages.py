@@ -87,3 +87,22 @@ def test_a_stream_after_a_number_that_nothing_can_have_begins_at_the_beginning(c
     headers = {"Last-Event-ID": HUGE}
     with client.stream("GET", f"{path}/stream?after={HUGE}", headers=headers) as answer:
         assert "e-1" in next(messages(answer.iter_lines())).data
+
+
+def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client, page):
+    content = {"role": "model", "parts": [{"text": "**word** " * 40_000}]}
+    small = {"role": "model", "parts": [{"text": "*a* `b`"}]}
+    events = [{"author": "A", "content": content}, {"author": "A", "content": small}]
+    path, _ = page("prints", events=events)
+    shown = client.get(path, headers=HTML).text
+    with client.stream("GET", f"{path}/stream?after=0") as answer:
+        streamed = next(messages(answer.iter_lines())).data
+    for html in (shown, streamed):
+        assert "bytes: open the event to see all of it" in html
+        assert len(html) < 50_000
+    assert _messages(shown) == _messages(streamed)
+    assert len(_messages(shown)) == 2
+
+
+def _messages(html: str) -> list[str]:
+    return re.findall(r'<article[^>]* id="m-\d+".*?</article>', html, re.DOTALL)
