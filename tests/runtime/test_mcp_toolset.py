@@ -24,7 +24,8 @@ from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is inst
 )
 
 COMMAND = [sys.executable, "-m", "tests.kit.mcp_server"]
-STDIO = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "stdio"], cwd=ROOT)
+SERVER = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "stdio"], cwd=ROOT)
+STDIO = StdioConnectionParams(server_params=SERVER, timeout=60)
 ALL = ["add", "fail", "header", "leave", "who_am_i"]
 
 
@@ -53,10 +54,10 @@ def sse_url():
 @pytest.fixture(params=["stdio", "http", "sse"])
 def params(request):
     if request.param == "stdio":
-        return StdioConnectionParams(server_params=STDIO, timeout=30)
+        return STDIO
     if request.param == "http":
-        return StreamableHTTPConnectionParams(url=request.getfixturevalue("http_url"), timeout=30)
-    return SseConnectionParams(url=request.getfixturevalue("sse_url"), timeout=30)
+        return StreamableHTTPConnectionParams(url=request.getfixturevalue("http_url"), timeout=60)
+    return SseConnectionParams(url=request.getfixturevalue("sse_url"), timeout=60)
 
 
 def agent(toolset, *rules, **kwargs) -> LlmAgent:
@@ -149,7 +150,7 @@ async def test_a_server_that_dies_is_an_error_and_started_anew():
 async def test_a_server_elsewhere_that_dies_is_an_error_and_holds_up_no_run(kind):
     params = StreamableHTTPConnectionParams if kind == "http" else SseConnectionParams
     with served(kind) as url:
-        toolset = McpToolset(connection_params=params(url=url, timeout=30))
+        toolset = McpToolset(connection_params=params(url=url, timeout=60))
         [left] = await responses(toolset, Call("leave"))
     assert left["error"].startswith("The MCP tool 'leave' failed:")
 
@@ -191,7 +192,9 @@ async def test_headers_and_credentials_are_sent(http_url):
         http=HttpAuth(scheme="bearer", credentials=HttpCredentials(token="t")),
     )
     toolset = McpToolset(
-        connection_params=StreamableHTTPConnectionParams(url=http_url, headers={"X-Own": "o"}),
+        connection_params=StreamableHTTPConnectionParams(
+            url=http_url, headers={"X-Own": "o"}, timeout=60
+        ),
         auth_credential=bearer,
         header_provider=provide,
     )
@@ -203,7 +206,7 @@ async def test_headers_and_credentials_are_sent(http_url):
     key = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")
     scheme = APIKey(**{"in": "header", "name": "X-Key"})
     toolset = McpToolset(
-        connection_params=StreamableHTTPConnectionParams(url=http_url),
+        connection_params=StreamableHTTPConnectionParams(url=http_url, timeout=60),
         auth_credential=key,
         auth_scheme=scheme,
     )
@@ -229,7 +232,7 @@ async def test_a_call_may_need_the_users_consent():
 
 async def test_the_list_is_asked_for_once_while_it_is_fresh():
     with served("http") as url:
-        params = StreamableHTTPConnectionParams(url=url, timeout=30)
+        params = StreamableHTTPConnectionParams(url=url, timeout=60)
         toolset = McpToolset(connection_params=params, tool_list_cache_ttl_seconds=60)
         before = await toolset.get_tools()
         await toolset._sessions.close()
