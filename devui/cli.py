@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
@@ -21,6 +22,8 @@ from devui.web.program import Announce, serve
 
 _PORTS_TRIED = 50
 _BACKLOG = 128
+_ABOUT_THE_PORT = {errno.EADDRINUSE, errno.EACCES}
+_LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 _EXAMPLES = """\b
 Examples:
@@ -53,7 +56,13 @@ Examples:
     is_flag=True,
     help="Listen on an address others can reach; needs DEVUI_TOKEN to be set.",
 )
-@click.option("--log-level", default="warning", show_default=True, help="How much to log.")
+@click.option(
+    "--log-level",
+    type=click.Choice(_LOG_LEVELS, case_sensitive=False),
+    default="warning",
+    show_default=True,
+    help="How much to log.",
+)
 @click.version_option(__version__, prog_name="devui")
 def main(
     agents: Path,
@@ -108,17 +117,17 @@ def _announcer(*, browser: bool, bearer: str | Literal[False]) -> Announce:
 def _listen(host: str, port: int | None) -> list[socket.socket]:
     """Listening sockets on the port asked for, or on the first free one from the default on."""
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
-    taken: OSError | None = None
     for candidate in ports:
         try:
             return _bound(host, candidate)
         except OSError as error:
-            taken = error
-    if port is None:
-        raise OSError(f"no free port between {ports[0]} and {ports[-1]} on {host}") from taken
-    raise OSError(
-        f"cannot listen on {host}:{port}: {taken and taken.strerror}; choose another --port"
-    ) from taken
+            if port is None and error.errno == errno.EADDRINUSE:
+                continue
+            option = "--port" if error.errno in _ABOUT_THE_PORT else "--host"
+            raise OSError(
+                f"cannot listen on {host}:{candidate}: {error.strerror}; choose another {option}"
+            ) from error
+    raise OSError(f"no free port between {ports[0]} and {ports[-1]} on {host}")
 
 
 def _bound(host: str, port: int) -> list[socket.socket]:

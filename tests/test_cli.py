@@ -133,6 +133,30 @@ def test_a_data_folder_serves_one_server_at_a_time(tmp_path, server):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--log-level", "loud"], "'loud' is not one of"),
+        (["--host", "203.0.113.5", "--allow-remote"], "choose another --host"),
+        (["--data-dir", "/proc/nope"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(tmp_path, options, said):
+    done = devui(
+        str(SAMPLES), "--no-browser", "--port", "0", *options, cwd=tmp_path, DEVUI_TOKEN=TOKEN
+    )
+    assert done.returncode not in (0, None)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_address_that_is_not_here_is_not_taken_for_a_taken_port(tmp_path):
+    options = ["--no-browser", "--host", "203.0.113.5", "--allow-remote"]
+    done = devui(str(SAMPLES), *options, cwd=tmp_path, DEVUI_TOKEN=TOKEN)
+    assert "cannot listen on 203.0.113.5:8000" in done.stderr
+    assert "--host" in done.stderr
+
+
 def test_a_token_that_was_drawn_is_printed_for_scripts(tmp_path):
     command = [sys.executable, "-m", "devui", str(SAMPLES), "--no-browser", "--port", "0"]
     env = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}

@@ -35,6 +35,16 @@ class DataFolder:
 
         Raises FolderRefused for a folder we must not use, JournalInUse when another server has it.
         """
+        try:
+            return cls._claim(path)
+        except OSError as error:
+            raise FolderRefused(
+                f"the data folder {str(path)!r} cannot be used: {error.strerror}; "
+                "choose another one with --data-dir"
+            ) from error
+
+    @classmethod
+    def _claim(cls, path: Path) -> "DataFolder":
         _prepare(path)
         lock = filelock.FileLock(path / _LOCK, mode=PRIVATE_FILE, thread_local=False)
         try:
