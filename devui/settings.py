@@ -20,5 +20,3 @@ class Settings:
     """The port that is bound, never 0."""
     auth: bool = True
     """Whether a sign-in is needed; only a loopback address may go without."""
-    token: str | None = None
-    """The user's own bearer token; None: one is drawn at each start."""

@@ -99,10 +99,12 @@ class LivePage:
             pieces += await self._history(batch)
         if EventCommitted in kinds:
             pieces += await self._present()
+        if kinds & {EventCommitted, RunChanged}:
+            pieces += await self._totals()
         if kinds & {EventCommitted, PartialArrived, RunChanged}:
             pieces += self._in_flight()
         if kinds & {RunChanged, AppChanged, RunStuck}:
-            pieces += await self._status()
+            pieces += self._status()
         for news in batch.news:
             if isinstance(news, OutputArrived):
                 lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
@@ -195,25 +197,22 @@ class LivePage:
         self._session = await self._found.journal.sessions.get(key) or self._session
         marks = ticks([kind_of(kind) for kind in self._kinds])
         panel = await state(self._found, self._session, None)
-        return (
-            fill("#totals", render.part(await totals(self._found.journal, self._session)))
-            + fill("#ticks", render.part(marks))
-            + replace("#state-live", render.part(panel))
-        )
+        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel))
+
+    async def _totals(self) -> Markup:
+        figures = await totals(self._found.journal, self._session)
+        return fill("#totals", self._found.render.part(figures))
 
     def _in_flight(self) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
         rows = fill("#live-rows", render.part(live_rows(live)))
         return rows + fill("#live-chat", render.part(live_chat(live)))
 
-    async def _status(self) -> Markup:
+    def _status(self) -> Markup:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
-        figures = found.render.part(await totals(found.journal, session))
-        return (
-            fill("#notice", found.render.parts(notices(session.app, app, live)))
-            + fill("#composer-state", found.render.part(composer_state(live, app)))
-            + fill("#totals", figures)
+        return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
+            "#composer-state", found.render.part(composer_state(live, app))
         )
 
     def _renamed(self, session: SessionRow | None) -> Markup:

@@ -35,6 +35,7 @@ BUDGET: Final = 0.15
 
 _CACHE_ENTRIES: Final = 1024
 _CACHE_CHARACTERS: Final = 8_192
+_LONG_CACHE_ENTRIES: Final = 64
 _ALIGNMENTS: Final = {"left", "center", "right"}
 _TAGS: Final = {
     *("a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li"),
@@ -52,30 +53,30 @@ def to_html(text: str) -> Markup:
     """Return `text` as clean HTML; never raises, whatever the text is."""
     if len(text) > MAX_CHARACTERS:
         return _plain(text)
-    return _cached(text) if len(text) <= _CACHE_CHARACTERS else _convert(text)
+    return _cached(text) if len(text) <= _CACHE_CHARACTERS else _cached_long(text)
 
 
 async def prepare(texts: Iterable[str]) -> None:
-    """Convert short texts ahead on another thread, so that a template finds them done.
+    """Convert texts ahead on another thread, so that a template finds them done.
 
     A page of a hundred messages would otherwise hold the event loop while it renders.
     """
     await asyncio.to_thread(_prepare, tuple(texts))
 
 
-async def to_html_off_loop(text: str) -> Markup:
-    """Do `to_html` on another thread."""
-    return await asyncio.to_thread(to_html, text)
-
-
 def _prepare(texts: tuple[str, ...]) -> None:
     for text in texts:
-        if len(text) <= _CACHE_CHARACTERS:
-            _cached(text)
+        if len(text) <= MAX_CHARACTERS:
+            to_html(text)
 
 
 @lru_cache(maxsize=_CACHE_ENTRIES)
 def _cached(text: str) -> Markup:
+    return _convert(text)
+
+
+@lru_cache(maxsize=_LONG_CACHE_ENTRIES)
+def _cached_long(text: str) -> Markup:
     return _convert(text)
 
 

@@ -102,6 +102,7 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
         assert len(html) < 50_000
     assert _messages(shown) == _messages(streamed)
     assert len(_messages(shown)) == 2
+    assert streamed.count('hx-target="#totals"') == 1
 
 
 def _messages(html: str) -> list[str]:
