@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _SKIPPED = {"__pycache__", "tmp"}
 _MAX_README = 64_000
+_REMEMBERED = 128
 _PLAIN = str.maketrans("", "", "`*")
 """Takes markdown's marks out of a sentence."""
 
@@ -30,9 +32,13 @@ class AppFolder:
 
     @classmethod
     def at(cls, path: Path) -> "AppFolder":
-        """Look at what the user pointed at; the folder has to exist."""
+        """Look at what the user pointed at; the folder has to exist.
+
+        A folder of apps may be a package itself: where folders in it hold an `agent.py`, those are
+        the apps, unless it has an `agent.py` of its own.
+        """
         path = path.resolve()
-        if _NAME.fullmatch(path.name) and (path / "agent.py").is_file():
+        if _NAME.fullmatch(path.name) and _is_one_app(path):
             return cls(path.parent, only=path.name)
         return cls(path)
 
@@ -52,23 +58,44 @@ class AppFolder:
         return self.path / name
 
     def readme(self, name: str) -> str:
-        """The app's README, or an empty text."""
+        """The app's README, or an empty text; read anew when the file has changed."""
         file = self.require(name) / "README.md"
-        if not file.is_file():
+        try:
+            known = file.stat()
+            return _readme(file, known.st_mtime_ns, known.st_size)
+        except OSError:  # there is none, or it is not ours to read: a page can do without
             return ""
-        return file.read_text(encoding="utf-8", errors="replace")[:_MAX_README]
 
     def about(self, name: str) -> str:
         """The first paragraph of the app's README, in one line; empty without one."""
-        paragraphs = re.split(r"\n\s*\n", self.readme(name))
-        told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
-        return " ".join(told[0].translate(_PLAIN).split()) if told else ""
+        return _first_paragraph(self.readme(name))
 
     def _counts(self, entry: Path) -> bool:
         if not _NAME.fullmatch(entry.name) or entry.name in _SKIPPED:
             return False
         # A link out of the folder would serve code the user did not point at.
         return entry.is_dir() and entry.resolve().parent == self.path and _is_app(entry)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _readme(file: Path, changed: int, size: int) -> str:
+    """The text of the file as it was when it had this time and size."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        return opened.read(_MAX_README)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _first_paragraph(text: str) -> str:
+    paragraphs = re.split(r"\n\s*\n", text)
+    told = [p for p in paragraphs if p.strip() and not p.lstrip().startswith(("#", "```", "!"))]
+    return " ".join(told[0].translate(_PLAIN).split()) if told else ""
+
+
+def _is_one_app(folder: Path) -> bool:
+    if (folder / "agent.py").is_file():
+        return True
+    holds_apps = any((entry / "agent.py").is_file() for entry in folder.iterdir())
+    return _is_app(folder) and not holds_apps
 
 
 def _is_app(folder: Path) -> bool:
