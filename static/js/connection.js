@@ -2,13 +2,14 @@
 // did not reach the server is told of; what the server refuses, it tells itself.
 const FIRST = 1000;
 const LONGEST = 10000;
+const SIGNED_OUT = "The server was started anew. Sign in with the new link that devui printed; this page then goes on.";
 let wait = FIRST;
 let timer = 0;
 
 export function start() {
   const stream = (event) => event.target.closest?.("[data-stream]");
   document.addEventListener("htmx:sse:after:connection", () => { wait = FIRST; lost(false); });
-  document.addEventListener("htmx:sse:error", () => lost(true));
+  document.addEventListener("htmx:sse:error", ({ detail }) => { lost(true); if (detail.status === 401) explain(SIGNED_OUT); });
   document.addEventListener("htmx:response:error", (event) => { if (stream(event)) again(event.target); });
   document.addEventListener("htmx:error", (event) => (stream(event) ? again(event.target) : tell(event)));
   document.addEventListener("reset", (event) => { if (stream(event)) location.reload(); });
@@ -23,8 +24,14 @@ function lost(is) {
   if (!banner || banner.hidden === !is) return;
   banner.hidden = !is;
   document.documentElement.toggleAttribute("data-offline", is);
-  if (!is) document.getElementById("trouble").hidden = true;
-  if (is) banner.querySelector("[data-connection]").textContent = `Showing what was known at ${new Date().toLocaleTimeString()}; trying again…`;
+  if (is) return explain(`Showing what was known at ${new Date().toLocaleTimeString()}; trying again…`);
+  document.getElementById("trouble").hidden = true;
+  document.querySelectorAll("#notice > [role=alert]").forEach((refusal) => refusal.remove());
+}
+
+function explain(text) {
+  const place = document.querySelector("#connection [data-connection]");
+  if (place) place.textContent = text;
 }
 
 function again(element) {
