@@ -36,7 +36,7 @@ def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
     session.composer.wait_for()
     expect(session.composer).to_be_focused()
     session.say(BOOK)
-    expect(session.messages.last).to_contain_text("I found three flights from ZRH to LHR")
+    expect(session.messages.last).to_contain_text("I found three flights from")
 
 
 def test_the_answer_streams_into_one_bubble_that_grows(travel):

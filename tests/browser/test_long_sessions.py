@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.server import Server
 
 pytestmark = pytest.mark.browser
 
@@ -26,16 +27,21 @@ def history() -> list[dict]:
     return events
 
 
-@pytest.fixture(scope="module")
-def path(browser, server, signed_in):
-    """The address of the session."""
+def make(server: Server, name: str) -> str:
+    """The address of a new session with the history."""
     with server.client() as client:
-        body = {"sessionId": "long", "events": history()}
+        body = {"sessionId": name, "events": history()}
         answer = client.post("/apps/summary/users/reader/sessions", json=body)
         assert answer.status_code == 200, answer.text
         page = client.get("/apps/summary", headers={"Accept": "text/html"}).text
-    item = page[: page.index('title="long"')]
+    item = page[: page.index(f'title="{name}"')]
     return "/sessions/" + item.rpartition('href="/sessions/')[2].partition('"')[0]
+
+
+@pytest.fixture(scope="module")
+def path(server):
+    """A session that tests only look at."""
+    return make(server, "long")
 
 
 @pytest.fixture
@@ -124,10 +130,9 @@ def test_the_scrubber_goes_anywhere(session):
     expect(session.panel).to_contain_text("#1")
 
 
-def test_a_message_goes_on_where_a_long_session_ends(visit, path):
-    session = SessionPage(visit.open(path))
-    count = int(session.page.locator("#scrub").get_attribute("max"))
+def test_a_message_goes_on_where_a_long_session_ends(visit, server):
+    session = SessionPage(visit.open(make(server, "longer")))
     session.send("Shorter, please: one sentence")
-    expect(session.row(count + 2)).to_be_in_viewport()
+    expect(session.row(EVENTS + 2)).to_be_in_viewport()
     session.ends()
     assert len(numbers(session)) <= WINDOW + 2
