@@ -170,7 +170,7 @@ def test_what_happens_is_said_politely(visit):
     session.send("Summarise the document about the runtime")
     expect(spoken).to_contain_text("running")
     session.ends()
-    expect(spoken).to_contain_text("done", timeout=8000)
+    expect(spoken).to_contain_text("done")
 
 
 def test_what_arrives_takes_no_focus(answered):

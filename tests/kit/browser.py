@@ -24,7 +24,7 @@ from tests.kit.server import Server
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 _SECONDS = 15
-"""How long a click or a page may take on a busy machine."""
+"""How long a click, a page or what is expected of it may take on a busy machine."""
 _RUN = 30_000
 """Milliseconds within which any run of a sample has ended."""
 
@@ -40,6 +40,7 @@ _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The Chromium that is installed."""
+    expect.set_options(timeout=_SECONDS * 1000)
     path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
