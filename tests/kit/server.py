@@ -2,11 +2,10 @@
 
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,15 +76,16 @@ class Server:
 
     def _printed(self, pattern: str) -> str:
         """The first match of the pattern in what the command prints."""
-        seen, until = "", time.monotonic() + _SECONDS_TO_START
-        while time.monotonic() < until:
-            if select.select([self._process.stdout], [], [], 0.5)[0]:
-                line = self._process.stdout.readline()
+        seen = ""
+        patience = threading.Timer(_SECONDS_TO_START, self._process.kill)
+        patience.start()
+        try:
+            while line := self._process.stdout.readline():
                 seen += line
                 if found := re.search(pattern, line):
                     return found[0]
-                if not line:
-                    break
+        finally:
+            patience.cancel()
         raise AssertionError(f"devui did not start:\n{seen}")
 
 

@@ -152,6 +152,11 @@ UNITS = [
 ]
 
 
+HANG = 10
+"""Seconds of processor time; without a budget these texts take from half a minute to hours, and a
+busy machine may well take ten times what it takes idle."""
+
+
 @pytest.mark.req("R18")
 @pytest.mark.parametrize("unit", UNITS)
 def test_hostile_text_costs_a_bounded_time(unit: str) -> None:
@@ -160,7 +165,7 @@ def test_hostile_text_costs_a_bounded_time(unit: str) -> None:
     html = to_html(text)
     spent = time.thread_time() - start
     assert bool(html) == bool(text.strip())
-    assert spent < 5 * markdown.BUDGET
+    assert spent < HANG
 
 
 @pytest.mark.req("R18")
@@ -174,7 +179,7 @@ def test_hostile_code_costs_a_bounded_time(language: str, unit: str) -> None:
     html = highlighting.to_html(code, language)
     spent = time.thread_time() - start
     assert html
-    assert spent < 5 * highlighting.BUDGET
+    assert spent < HANG
 
 
 @pytest.mark.req("R18")
