@@ -38,12 +38,6 @@ EVERYWHERE = (
         " whole answer, which has the same id.",
     ),
     Difference(
-        "Places in a workflow graph",
-        here="`node_info.path` of an event is empty.",
-        there="Agents with a model fill it with a path such as `root@1/sub@1`.",
-        why="There is no workflow graph here; `branch` and `author` say where an event is from.",
-    ),
-    Difference(
         "Wording",
         here="Error messages, preambles of quoted agents, the identity and transfer instructions"
         " and the descriptions of built-in tools are worded here, and say what to do.",
@@ -71,7 +65,7 @@ def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
 
 
 def _event(event: Json) -> Json:
-    event = {key: value for key, value in event.items() if key not in {"timestamp", "nodeInfo"}}
+    event = {key: value for key, value in event.items() if key != "timestamp"}
     if "errorMessage" in event:
         event["errorMessage"] = _wording(event["errorMessage"])
     if "content" in event:

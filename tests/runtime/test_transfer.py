@@ -157,3 +157,27 @@ async def test_an_agent_of_any_kind_can_take_over():
     events = await Conversation(desk).say("stamp it")
 
     assert said(events[-1]) == "Stamped."
+
+
+async def test_events_say_where_their_agents_are_at_work():
+    child = LlmAgent(
+        name="child",
+        model=ScriptedLlm(
+            rules=[
+                Rule(user="back", then=transfer("root")),
+                Rule(then=Say("Hello.")),
+            ]
+        ),
+    )
+    rules = [
+        Rule(user="back", then=Say("Here again.")),
+        Rule(then=transfer("child")),
+    ]
+    root = LlmAgent(name="root", model=ScriptedLlm(rules=rules), sub_agents=[child])
+    conversation = Conversation(root)
+
+    first = [event.node_info.path for event in await conversation.say("hi")]
+    second = [event.node_info.path for event in await conversation.say("back")]
+
+    assert first == ["root@1", "root@1", "root@1/child@1"]
+    assert second == ["root@1/child@1", "root@1/child@1", "root@2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.node_paths import progress_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +58,7 @@ def restore(ctx: InvocationContext) -> None:
     """
     root = ctx.agent.root_agent if ctx.agent else None
     for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
-        key = event.node_info.path or event.author
+        key = progress_key(root, event.node_info.path, event.author)
         if event.actions.end_of_agent:
             ctx.end_of_agents[key] = True
             ctx.agent_states.pop(key, None)

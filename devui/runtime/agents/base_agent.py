@@ -90,7 +90,7 @@ class BaseAgent(BaseModel):
         ctx = self._create_invocation_context(parent_context)
         try:
             if event := await self._call_before(ctx):
-                yield event
+                yield self._signed(event, ctx)
             if ctx.end_invocation:
                 return
             try:
@@ -103,13 +103,13 @@ class BaseAgent(BaseModel):
             if ctx.end_invocation:
                 return
             if event := await self._call_after(ctx):
-                yield event
+                yield self._signed(event, ctx)
         except Exception as error:
             await ctx.plugin_manager.run_on_agent_error_callback(
                 agent=self, callback_context=Context(ctx), error=error
             )
             if event := self._error_event(ctx, error):
-                yield event
+                yield self._signed(event, ctx)
             raise
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -125,13 +125,17 @@ class BaseAgent(BaseModel):
         return parent_context.model_copy(update={"agent": self})
 
     def _signed(self, event: Event, ctx: InvocationContext) -> Event:
-        """Fill in what the seeds leave out of their events: whose it is, and of which run."""
+        """Fill in whose the event is, of which run, and from where; what is there stays."""
         if not isinstance(event, Event):
             raise TypeError(f"Agent {self.name!r} yielded {event!r}; agents yield Events only.")
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         if not event.author:
             event.author = self.name
+        if ctx.node_path and not event.node_info.path:
+            event.node_info.path = ctx.node_path
+        if event.isolation_scope is None and ctx.isolation_scope is not None:
+            event.isolation_scope = ctx.isolation_scope
         return event
 
     # Callbacks

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.node_paths import NodeRuns, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -51,6 +52,7 @@ class _Shared:
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
+    node_runs: NodeRuns = field(default_factory=NodeRuns)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -70,12 +72,14 @@ class InvocationContext:
     branch: str | None = None
     """Path of agents, joined by dots, whose events this agent sees; None sees all."""
     isolation_scope: str | None = None
+    """The task that is carried out: its agent sees the events of this scope only (12.8)."""
     agent: BaseAgent | None = None
     """The agent that runs with this copy."""
     user_content: types.Content | None = None
     """The message that began the invocation."""
     session: Session
     node_path: str | None = None
+    """Where in the run, or in a graph, the agent is at work: `root@1/sub@1`."""
     agent_states: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Checkpoints by agent name (resume seed)."""
     end_of_agents: dict[str, bool] = field(default_factory=dict)
@@ -154,6 +158,11 @@ class InvocationContext:
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
 
+    @property
+    def node_runs(self) -> NodeRuns:
+        """The runs of the agents of this invocation, counted by their places."""
+        return self._shared.node_runs
+
     def is_news(self, error: Exception) -> bool:
         """Whether the history does not tell of the error yet; who asks is going to tell."""
         known = self._shared.told_of is error
@@ -185,9 +194,8 @@ class InvocationContext:
             self.agent_states.pop(key, None)
 
     def agent_state_key(self, agent_name: str) -> str:
-        """Under what the agent's progress is kept: its node path if it runs as a node."""
-        leaf = (self.node_path or "").rpartition("/")[2].partition("@")[0]
-        return self.node_path if self.node_path and leaf == agent_name else agent_name
+        """Under what the agent's progress is kept: its path if it runs as a node of a graph."""
+        return progress_key(self.agent, self.node_path, agent_name)
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
         """Forget the progress of all descendants of the named agent."""

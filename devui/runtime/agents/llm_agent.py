@@ -12,7 +12,7 @@ from google.genai import types
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.llm_agent_output import OutputSaver
+from devui.runtime.agents.llm_agent_output import OutputSaver, mark_answer
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
     check_config,
@@ -147,6 +147,8 @@ class LlmAgent(BaseAgent):
         async with aclosing(self._llm_flow.run_async(ctx)) as events:
             async for event in events:
                 problem = output.save(event)
+                if self.is_delegated and ctx.node_path:
+                    mark_answer(event, ctx.node_path, self.output_schema)
                 yield event
                 _raise(problem)
                 turn.watch(event)

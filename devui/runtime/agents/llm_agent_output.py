@@ -47,6 +47,31 @@ class OutputSaver:
         return None
 
 
+def mark_answer(event: Event, path: str, schema: Any) -> None:
+    """Note on the answer of an agent that was called like a function that it is its output.
+
+    With a schema the output is the parsed JSON; without one it is the message itself
+    (adk-runtime 12.4).
+    """
+    text = _spoken(event)
+    if text is None or event.partial or event.get_function_calls() or not _is_models(event):
+        return
+    told: dict[str, Any] = {"output_for": [path]}
+    if schema is None:
+        told["message_as_output"] = True
+    else:
+        try:
+            event.output = parsed(schema, text)
+        except ValueError:
+            return  # who called the agent is told
+    # The events of one model call share their place.
+    event.node_info = event.node_info.model_copy(update={**told, "path": path})
+
+
+def _is_models(event: Event) -> bool:
+    return event.content is not None and event.content.role == "model"
+
+
 def _spoken(event: Event) -> str | None:
     """The text of an event without thoughts; None if it has none."""
     parts = (event.content.parts if event.content else None) or []

@@ -78,11 +78,18 @@ class Turn:
         if anew:
             forget(self.ctx, target)
         pause = Pause(self.ctx, target)
-        async with aclosing(target.run_async(self.ctx)) as events:
+        async with aclosing(target.run_async(self._context_of(target))) as events:
             async for event in events:
                 yield event
                 pause.watch(event)
         self._waits = self._waits or pause.needed
+
+    def _context_of(self, target: BaseAgent) -> InvocationContext:
+        path, source = self.ctx.node_path, self.ctx.agent
+        if not path or source is None:
+            return self.ctx
+        path = self.ctx.node_runs.hand_over(path, source, target)
+        return self.ctx.model_copy(update={"node_path": path})
 
     def paused(self, agent: str) -> bool:
         """Whether the agent of that name, or its target, waits for an answer."""

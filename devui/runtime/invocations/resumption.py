@@ -14,6 +14,7 @@ from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
+from devui.runtime.agents.node_paths import path_in_tree
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
 from devui.runtime.events.event import Event
@@ -57,8 +58,7 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
         _seed_progress(ctx, path, answer)
     if path[0] is caller:
         ctx.branch = branch
-    ctx.agent = path[0]
-    return path[0]
+    return _begun_with(ctx, root, path[0])
 
 
 def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:
@@ -70,10 +70,16 @@ def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, s
 
 
 def _placed(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
-    """Put `ctx` on the agent and its branch."""
+    """Put `ctx` on the agent, its branch and its place in the tree."""
     if agent is not root:
         ctx.branch = latest_branch(agent, ctx.session.events)
+    return _begun_with(ctx, root, agent)
+
+
+def _begun_with(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
     ctx.agent = agent
+    if isinstance(root, LlmAgent):
+        ctx.node_path = ctx.node_runs.enter(path_in_tree(agent))
     return agent
 
 

@@ -73,7 +73,9 @@ class DelegatedAgentTool(BaseTool):
         ctx = tool_context.get_invocation_context()
         above = f"{ctx.branch}." if ctx.branch else ""
         branch = f"{above}{self.name}@{tool_context.function_call_id}"
-        return ctx.model_copy(update={"branch": branch, "user_content": message, "emit": None})
+        path = ctx.node_runs.begin(ctx.node_path, self.name) if ctx.node_path else None
+        own = {"branch": branch, "node_path": path, "user_content": message, "emit": None}
+        return ctx.model_copy(update=own)
 
     def _result(self, heard: Heard) -> dict[str, Any]:
         text = as_text(heard.content)

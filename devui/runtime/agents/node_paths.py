@@ -1,0 +1,93 @@
+"""Where the agents of a run are at work, as in `root@1/sub@2` (adk-runtime 1.2, 6.6).
+
+A segment is an agent's name and which of its runs in that place it is: an agent that a conversation
+comes back to runs once more. What an agent hands over to a sub-agent is done below
+its own place; a peer works beside it, and its parent anew beside its former self.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+
+
+def path_in_tree(agent: BaseAgent) -> str:
+    """The place of an agent that a run begins with: below all agents above it, each at run 1."""
+    names = [agent.name]
+    above = agent.parent_agent
+    while above is not None:
+        names.insert(0, above.name)
+        above = above.parent_agent
+    return "/".join(f"{name}@1" for name in names)
+
+
+def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
+    """Under what the progress of the agent `name`, at work at `path`, is kept.
+
+    In a tree of agents that is its name, which it has alone; in a graph, where a node may run
+    several times, its path.
+    """
+    if not path or _name(path.rpartition("/")[2]) != name:
+        return name
+    root = _name(path.partition("/")[0])
+    return name if tree is not None and tree.root_agent.name == root else path
+
+
+@dataclass(slots=True)
+class NodeRuns:
+    """Counts the runs of one invocation by their places."""
+
+    _counts: dict[str, int] = field(default_factory=dict)
+    _entered: set[str] = field(default_factory=set)
+    """Places that nobody handed over to: where the invocation began, and above."""
+
+    def enter(self, path: str) -> str:
+        """Note that the invocation begins there; returns the path."""
+        above = ""
+        for segment in path.split("/"):
+            self._count(_below(above, _name(segment)))
+            above = _below(above, segment)
+            self._entered.add(above)
+        if "/" in path:
+            self._count(_name(segment))  # see _beside
+        return path
+
+    def begin(self, above: str, name: str) -> str:
+        """The place of one more run of `name` directly below `above` ('' for the top)."""
+        return f"{_below(above, name)}@{self._count(_below(above, name))}"
+
+    def hand_over(self, path: str, source: BaseAgent, target: BaseAgent) -> str:
+        """The place of the agent that takes over from `source`, which is at work at `path`.
+
+        Within a workflow agent all work in the place of that agent.
+        """
+        above, _, segment = path.rpartition("/")
+        if _name(segment) != source.name:
+            return path
+        if target.parent_agent is source:
+            return self.begin(path, target.name)
+        return self._beside(above if target is source.parent_agent else path, target.name)
+
+    def _beside(self, path: str, name: str) -> str:
+        above = path.rpartition("/")[0]
+        if path not in self._entered:
+            return self.begin(above, name)
+        # Those above have not run in this invocation, so there the count is of its own.
+        place = f"{_below(above, name)}@{self._count(name)}"
+        self._entered.add(place)
+        return place
+
+    def _count(self, place: str) -> int:
+        self._counts[place] = self._counts.get(place, 0) + 1
+        return self._counts[place]
+
+
+def _below(above: str, segment: str) -> str:
+    return f"{above}/{segment}" if above else segment
+
+
+def _name(segment: str) -> str:
+    return segment.rpartition("@")[0] or segment
