@@ -42,12 +42,11 @@ def is_not_none(result: object) -> bool:
 async def first_result(
     callbacks: Iterable[Callback], stops: Callable[[object], bool], /, **values: Any
 ) -> Any:
-    """Call the callbacks in order until a result `stops` the chain; the last result is returned.
+    """Call the callbacks in order until a result `stops` the chain; that result, or None.
 
     Values are passed by name; to a callback that has other names, by position. Sync callbacks run
     in threads. What a callback raises passes through.
     """
-    result = None
     for callback in callbacks:
         if _takes_names(callback, values):
             result = await call(callback, **values)
@@ -55,8 +54,8 @@ async def first_result(
             positional = sorted(values, key=_BY_POSITION.index)
             result = await call(callback, *(values[name] for name in positional))
         if stops(result):
-            break
-    return result
+            return result
+    return None
 
 
 def _takes_names(callback: Callback, values: dict[str, Any]) -> bool:

@@ -23,6 +23,47 @@ def _without_errors(event: Json) -> bool:
     return "errorCode" not in event
 
 
+def _says_or_does_something(event: Json) -> bool:
+    return "content" in event or "errorCode" in event or any(event["actions"].values())
+
+
+def _without_summary_prompts(record: Json) -> Json:
+    for request in record["requests"]:
+        [first, *_] = [*request["contents"], {"parts": []}]
+        if len(request["contents"]) == 1 and not request["tools"]:
+            first["parts"] = []
+    return record
+
+
+def _without_kept_state(record: Json) -> Json:
+    for session in record["sessions"].values():
+        session["state"].pop("b", None)
+        for event in session["events"]:
+            event["actions"]["stateDelta"].pop("b", None)
+    return record
+
+
+def _without_bad_answers(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        holder["events"] = [event for event in holder["events"] if event["author"] == "user"]
+    return _without_error_types(record)
+
+
+def _without_ids(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            del event["id"]
+    return record
+
+
+def _without_told_responses(record: Json) -> Json:
+    for request in record["requests"]:
+        for content in request["contents"]:
+            for part in content["parts"]:
+                part.get("functionResponse", {}).pop("response", None)
+    return record
+
+
 def _without_error_types(record: Json) -> Json:
     for run in record["runs"]:
         run["error"] = bool(run["error"])
@@ -189,4 +230,64 @@ PLUGIN_STATE = Difference(
     there="It leaves `save_files_as_artifacts_plugin:pending_delta` in the state.",
     why="State belongs to the agents' author.",
     without=_without_pending_delta,
+)
+EMPTY_EVENTS = Difference(
+    "Events that say nothing",
+    here="Code that a model runs on its own side leaves an event only if it made files.",
+    there="Each answer is preceded by an event without content and without any change.",
+    why="An event that says and changes nothing helps nobody who reads the history.",
+    without=_events_where(_says_or_does_something),
+)
+GUESSED_TOKENS = Difference(
+    "Prompt sizes that nobody has measured",
+    here="With `token_threshold`, a prompt that the model has not measured counts as long as what"
+    " the agent is sent.",
+    there="After a run, responses of tools count with the words that fence another agent's"
+    " messages, so that summaries come much too early.",
+    why="The agent is sent its own responses as they are.",
+)
+SUMMARY_PROMPT = Difference(
+    "The prompt for summaries",
+    here="`LlmEventSummarizer` asks in words of its own.",
+    there="It is worded differently.",
+    why="Nothing was copied. `prompt_template` holds for both.",
+    without=_without_summary_prompts,
+)
+KEPT_STATE = Difference(
+    "State that a session was created with",
+    here="A rewind leaves keys alone that no event has written.",
+    there="It sets them to None.",
+    why="They were there before the invocation that is taken back.",
+    without=_without_kept_state,
+)
+BAD_ANSWER = Difference(
+    "Answers that do not fit the output schema",
+    here="The answer is in the history, followed by an error event; ValueError says what is wrong.",
+    there="The answer is lost; there is only the error event, and ValidationError is raised.",
+    why="Whoever wonders about the error wants to see what the model said.",
+    without=_without_bad_answers,
+)
+ONE_ID = Difference(
+    "Ids of streamed answers",
+    here="All fragments of an answer and the whole answer have one id, also if a planner writes"
+    " state meanwhile.",
+    there="Each event of a planner's state gives what follows a new id.",
+    why="Clients put the whole answer in the place of its fragments by the id.",
+    without=_without_ids,
+)
+FRAGMENTS_IN_STEP = Difference(
+    "Hooks around fragments",
+    here="`on_event` of a fragment is called before the model is asked for the next fragment.",
+    there="Fragments of agents with a model are queued: `after_model` of later fragments may come"
+    " before `on_event` of earlier ones.",
+    why="The loop takes one event after the other (runtime seed).",
+)
+CUT_RESPONSES = Difference(
+    "Answers out of order",
+    here="When a human answers an older call after a newer one, the model is told the newest"
+    " response to every call.",
+    there="A response that was given between the older call and its answer is not told; the model"
+    " sees what the tool had returned before.",
+    why="The model must not go on from what is no longer so.",
+    without=_without_told_responses,
 )

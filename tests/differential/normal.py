@@ -15,6 +15,13 @@ Json = Any
 _ID = re.compile(r"(adk-|e-|)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _QUOTED = re.compile(r"<<<BEGIN_(\w+)>>>\n(.*?)\n<<<END_\w+>>>", re.DOTALL)
 _SAVED = re.compile(r"artifact_e-[0-9a-f-]+_\d+")
+_MEMORY = re.compile(r"^.*?(?=<PAST_CONVERSATIONS>)", re.DOTALL)
+_WORDED = re.compile(
+    r"^(Error: agent |This is |Referenced |The model (ended|returned) "
+    r"|\[(Artifact|Binary artifact:) file)",
+    re.DOTALL,
+)
+"""How texts begin that a runtime words where a tool or an agent would speak."""
 _FROM_CASES = re.compile(r"boom[\w ]*")
 _AUTHOR = re.compile(r"\[(\w+)\]")
 _OURS = (
@@ -55,6 +62,7 @@ def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
         if run["error"]:
             run["error"]["message"] = _wording(run["error"]["message"])
     for session in plain["sessions"].values():
+        _count_times(session["events"])
         session["events"] = [_event(event) for event in session["events"]]
     plain["requests"] = [_request(request) for request in plain["requests"]]
     if without and case.differs and case.differs.without:
@@ -62,6 +70,16 @@ def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
     if case.unordered:
         plain = _ordered(plain)
     return _with_counted_ids(plain)
+
+
+def _count_times(events: Json) -> None:
+    """Name the times that summaries cover by the events of those times."""
+    numbers = {event.get("timestamp"): f"#{number}" for number, event in enumerate(events)}
+    for event in events:
+        covered = event.get("actions", {}).get("compaction") or {}
+        for end in ("startTimestamp", "endTimestamp"):
+            if end in covered:
+                covered[end] = numbers.get(covered[end], "no event's time")
 
 
 def _event(event: Json) -> Json:
@@ -90,8 +108,11 @@ def _content(content: Json) -> Json:
 
 
 def _part(part: Json) -> Json:
-    if saved := _SAVED.search(part.get("text") or ""):
+    text = part.get("text") or ""
+    if saved := _SAVED.search(text):
         return part | {"text": saved[0]}
+    if "<PAST_CONVERSATIONS>" in text:
+        return part | {"text": _MEMORY.sub("", text).strip()}
     return _worded(part)
 
 
@@ -115,7 +136,7 @@ def _is_worded(key: str, text: Json) -> bool:
         return "ToolConfirmation" in text
     if key == "status":
         return len(text) > len("pending")
-    return key == "error"
+    return key == "error" or (key in {"result", "text"} and bool(_WORDED.match(text)))
 
 
 def _wording(text: Json) -> Json:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from google.genai import types
+from pydantic import TypeAdapter
 
 from tests.differential.namespace import Namespace
 
@@ -129,7 +130,12 @@ def scripted(ns: Namespace, label: str, answers: Sequence[Answer], heard: list[A
 
 def _snapshot(request: Any) -> tuple[Any, Any]:
     contents = [_dump(content) for content in request.contents]
-    return contents, _dump(request.config)
+    schema = request.config.response_schema
+    if schema is None or isinstance(schema, dict | types.Schema):
+        return contents, _dump(request.config)
+    # A class or a generic type, which JSON cannot hold.
+    config = _dump(request.config.model_copy(update={"response_schema": None}))
+    return contents, config | {"responseSchema": TypeAdapter(schema).json_schema()}
 
 
 def _dump(model: Any) -> Any:

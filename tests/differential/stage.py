@@ -65,12 +65,19 @@ class Stage:
         state: dict[str, Any] | None = None,
         plugins: Any = (),
         resumable: bool = False,
+        compaction: dict[str, Any] | None = None,
         services: dict[str, Any] | None = None,
     ) -> "Stage":
         """Put the agent on the stage and begin its session."""
         config = self.ns.ResumabilityConfig(is_resumable=True) if resumable else None
         app = self.ns.App(
-            name="app", root_agent=root, plugins=list(plugins), resumability_config=config
+            name="app",
+            root_agent=root,
+            plugins=list(plugins),
+            resumability_config=config,
+            events_compaction_config=(
+                self.ns.EventsCompactionConfig(**compaction) if compaction else None
+            ),
         )
         given = {
             "session_service": self.ns.InMemorySessionService(),
@@ -125,6 +132,15 @@ class Stage:
     async def resume(self, **how: Any) -> list[Any]:
         """Go on with the invocation of the latest event."""
         return await self.say(None, invocation_id=self.events[-1].invocation_id, **how)
+
+    async def rewind(self, invocation_id: str) -> None:
+        """Take the session back to before an invocation; what that raises is noted."""
+        try:
+            await self.runner.rewind_async(
+                user_id="u", session_id="s", rewind_before_invocation_id=invocation_id
+            )
+        except Exception as error:  # noqa: BLE001  what it raises is part of the record
+            self.note("rewind", type(error).__name__)
 
     def call(self, name: str) -> Any:
         """The latest event that called the function of that name."""

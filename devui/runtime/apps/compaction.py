@@ -47,6 +47,8 @@ async def compact_by_tokens(
     if _prompt_tokens(events, agent) < config.token_threshold:
         return False
     chosen = _all_but_newest(events, config.event_retention_size)
+    if not chosen or not _is_worth_it(events, chosen):
+        return False
     return await _summarised(ctx, config, chosen, llm)
 
 
@@ -75,8 +77,6 @@ async def _summarised(
             "Old events are not summed up: the root agent has no model. Give"
             " EventsCompactionConfig a summarizer."
         )
-        return False
-    if not chosen:
         return False
     try:
         summary: Event | None = await summarizer.maybe_summarize_events(events=chosen)
@@ -163,8 +163,17 @@ def _is_worth_it(events: Sequence[Event], chosen: Sequence[Event]) -> bool:
         compacted_content=types.Content(role="model", parts=[]),
     )
     weightless = Event(author="user", actions=EventActions(compaction=empty))
-    saved = _size(compacted(events)) - _size(compacted([*events, weightless]))
-    return saved > _content_size(last.compacted_content if last else None)
+    saved = _weight(compacted(events)) - _weight(compacted([*events, weightless]))
+    return saved > (_heaviness(last.compacted_content) if last else 0)
+
+
+def _weight(events: Sequence[Event]) -> int:
+    return sum(_heaviness(event.content) for event in events if event.content)
+
+
+def _heaviness(content: types.Content) -> int:
+    """Characters of a content as JSON: what a request carries of it, files and names included."""
+    return len(content.model_dump_json(exclude_none=True, fallback=str))
 
 
 def _size(events: Sequence[Event]) -> int:
@@ -176,8 +185,12 @@ def _content_size(content: types.Content | None) -> int:
     size = 0
     for part in (content.parts if content else None) or []:
         size += len(part.text or "")
-        if part.function_call:
-            size += len(json.dumps(part.function_call.args or {}, default=str))
-        if part.function_response:
-            size += len(json.dumps(part.function_response.response or {}, default=str))
+        if call := part.function_call:
+            size += len(call.name or "") + _length(call.args)
+        if response := part.function_response:
+            size += len(response.name or "") + _length(response.response)
     return size
+
+
+def _length(payload: object) -> int:
+    return len(json.dumps(payload, default=str)) if payload else 0

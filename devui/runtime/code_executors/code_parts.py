@@ -23,25 +23,33 @@ class FoundCode:
     content: types.Content
 
 
-def find_code(content: types.Content, delimiters: Sequence[Delimiters]) -> FoundCode | None:
+def find_code(
+    content: types.Content, delimiters: Sequence[Delimiters], *, planned: bool = False
+) -> FoundCode | None:
     """The first code that nobody has run yet: a part of its own, or a fenced block of the text.
 
-    The model's thoughts are kept and not searched. What follows the code is left out: the model
-    wrote it before it knew the result.
+    The model's thoughts are kept and not searched; under a planner, which marks what it reads as
+    thoughts (`planned`), only those that the model has signed are its own. What follows the code
+    is left out: the model wrote it before it knew the result.
     """
-    parts = content.parts or []
+    thoughts = [
+        part
+        for part in content.parts or []
+        if part.thought and (part.thought_signature or not planned)
+    ]
+    parts = [part for part in content.parts or [] if part not in thoughts]
     for index, part in enumerate(parts):
         following = parts[index + 1] if index + 1 < len(parts) else None
         if part.executable_code and not (following and following.code_execution_result):
-            kept = content.model_copy(update={"parts": parts[: index + 1]})
+            kept = content.model_copy(update={"parts": [*thoughts, *parts[: index + 1]]})
             return FoundCode(part.executable_code.code or "", kept)
-    text = "\n".join(part.text for part in parts if part.text and not part.thought)
+    text = "\n".join(part.text for part in parts if part.text)
     block = _first_block(text, delimiters)
     if block is None:
         return None
     before, code = block
-    thoughts = [part for part in parts if part.thought]
-    said = [types.Part(text=before)] if before else []
+    first = next(part for part in parts if part.text)
+    said = [first.model_copy(update={"text": before})] if before else []
     kept = content.model_copy(update={"parts": [*thoughts, *said, _code_part(code)]})
     return FoundCode(code, kept)
 

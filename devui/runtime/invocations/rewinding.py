@@ -1,6 +1,6 @@
 """Takes a session back to before an invocation (adk-runtime 3.6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from google.genai import types
@@ -36,7 +36,7 @@ async def rewind_event(
         author="user",
         actions=EventActions(
             rewind_before_invocation_id=invocation_id,
-            state_delta=_state_delta(session.state, before, since),
+            state_delta=_state_delta(session, before),
             artifact_delta=await _restored_files(session, artifacts, before, since)
             if artifacts
             else {},
@@ -53,21 +53,27 @@ def _begin(session: Session, invocation_id: str) -> int:
     )
 
 
-def _state_delta(
-    state: Mapping[str, Any], before: Sequence[Event], since: Sequence[Event]
-) -> dict[str, Any]:
-    """The session's keys that were written since, with the values they had; None: there was none.
+def _state_delta(session: Session, before: Sequence[Event]) -> dict[str, Any]:
+    """The session's keys with the values they had; None: there was none.
 
     Keys that no event has written, such as those a session was created with, are left alone.
     """
-    then: dict[str, Any] = {}
-    for event in before:
-        then.update(event.actions.state_delta)
-    written = {key: None for event in since for key in event.actions.state_delta}
+    state, then = session.state, _state(before)
+    restored = {key: value for key, value in then.items() if state.get(key) != value}
+    written = {key for event in session.events for key in event.actions.state_delta}
+    gone = (key for key in state if key in written and key not in then)
+    return restored | {key: None for key in gone if not key.startswith(_OTHER_SCOPES)}
+
+
+def _state(events: Sequence[Event]) -> dict[str, Any]:
+    """What the events made of the session's own keys; to write None is to remove a key."""
+    state: dict[str, Any] = {}
+    for event in events:
+        state.update(event.actions.state_delta)
     return {
-        key: then.get(key)
-        for key in written
-        if not key.startswith(_OTHER_SCOPES) and state.get(key) != then.get(key)
+        key: value
+        for key, value in state.items()
+        if value is not None and not key.startswith(_OTHER_SCOPES)
     }
 
 

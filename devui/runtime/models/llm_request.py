@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
@@ -32,6 +32,10 @@ class LlmRequest(BaseModel):
     # Typed Any at run time: tools stand above models in the order of imports.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
+    _begins_the_same: bool = PrivateAttr(default=False)
+    """Whether files of a static instruction are among the contents."""
+    _beginning: int = PrivateAttr(default=0)
+    """How many contents at the beginning nothing may be put before."""
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add to the system instruction, pieces separated by a blank line.
@@ -50,6 +54,7 @@ class LlmRequest(BaseModel):
             texts, extra = _split_instruction(instructions)
             self._append_text(texts)
             self.contents.extend(extra)
+            self._begins_the_same = self._begins_the_same or bool(extra)
             return extra
         if isinstance(instructions, list) and all(isinstance(i, str) for i in instructions):
             self._append_text(instructions)
@@ -58,6 +63,31 @@ class LlmRequest(BaseModel):
             f"instructions must be a list of strings or a Content,"
             f" not {type(instructions).__name__}."
         )
+
+    def put_history(self, history: list[types.Content]) -> None:
+        """Join the conversation with the instructions that `contents` has so far.
+
+        Files of a static instruction must stand at the same place in every request, so that
+        providers can cache them: then all that is there stays at the beginning. Otherwise it goes
+        before the user's last words.
+        """
+        instructions, self.contents = self.contents, history
+        if self._begins_the_same:
+            self.contents[:0] = instructions
+            self._beginning = len(instructions)
+        else:
+            self.insert_before_user_turn(instructions)
+
+    def insert_before_user_turn(self, contents: list[types.Content]) -> None:
+        """Put contents of this request alone before the last run of words with the role `user`.
+
+        Where a model goes on after the responses of its tools, that is after the responses, so
+        that the contents before stay the same and can be cached (adk-runtime 6.3, 7.3).
+        """
+        start = len(self.contents)
+        while start > self._beginning and _is_said(self.contents[start - 1]):
+            start -= 1
+        self.contents[start:start] = contents
 
     def append_tools(self, tools: list[BaseTool]) -> None:
         """Declare tools to the model; all of them share one declaration list.
@@ -106,6 +136,12 @@ class LlmRequest(BaseModel):
                 tool.function_declarations.extend(declarations)
                 return
         self.config.tools = [*tools, types.Tool(function_declarations=declarations)]
+
+
+def _is_said(content: types.Content) -> bool:
+    if content.role != "user":
+        return False
+    return not any(part.function_response for part in content.parts or [])
 
 
 def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Content]]:

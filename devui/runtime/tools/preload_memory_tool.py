@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from google.genai import types
 
-from devui.runtime.flows.llm_flows.contents import insert_before_user_turn
 from devui.runtime.memory.memory_entry import MemoryEntry
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
@@ -45,7 +44,7 @@ class PreloadMemoryTool(BaseTool):
             return
         text = _TEMPLATE.format(memories="\n".join(lines))
         told = types.Content(role="user", parts=[types.Part(text=text)])
-        insert_before_user_turn(llm_request.contents, [told])
+        llm_request.insert_before_user_turn([told])
 
 
 def _lines(memory: MemoryEntry) -> Iterator[str]:

@@ -7,6 +7,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing import BAD_ANSWER
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -107,6 +108,70 @@ async def a_static_instruction_alone(stage):
     await stage.say()
 
 
+STATIC: dict[str, Any] = {
+    "text": "Case: static",
+    "a part": types.Part(text="Case: static"),
+    "texts": ["Case: static", "Case: more"],
+    "a content": types.Content(role="user", parts=[types.Part(text="Case: static")]),
+    "a picture": [
+        types.Part(text="Case: look"),
+        types.Part(inline_data=types.Blob(data=b"png", mime_type="image/png")),
+    ],
+    "a file elsewhere": [
+        types.Part(text="Case: read"),
+        types.Part(file_data=types.FileData(file_uri="gs://a/b.pdf", mime_type="application/pdf")),
+    ],
+}
+
+
+def look() -> str:
+    """Looks."""
+    return "ok"
+
+
+async def _static(stage, instruction, dynamic):
+    child = stage.agent("child", call("look"), "I am the child.", "Still me.", tools=[look])
+    fields = {"instruction": "Case: {name}"} if dynamic else {}
+    child.static_instruction = instruction
+    child.instruction = fields.get("instruction", "")
+    root = stage.agent(
+        "root",
+        call("look"),
+        "Hello.",
+        call("transfer_to_agent", agent_name="child"),
+        static_instruction=instruction,
+        tools=[look],
+        sub_agents=[child],
+        **fields,
+    )
+    await stage.open(root, state=STATE)
+    context = [types.Content(role="user", parts=[types.Part(text="Case: context")])]
+    await stage.say()
+    await stage.say("again", run_config=stage.ns.RunConfig(model_input_context=context))
+    await stage.stream("more")
+
+
+for _name, _instruction in STATIC.items():
+    for _dynamic in (False, True):
+        add(
+            Case(
+                f"a static instruction of {_name}{' and another' if _dynamic else ''}",
+                partial(_static, instruction=_instruction, dynamic=_dynamic),
+            )
+        )
+
+
+@case()
+async def context_of_a_run_and_a_tool_and_a_history(stage):
+    context = [types.Content(role="user", parts=[types.Part(text="Case: context")])]
+    answers = "Hello.", call("look"), "Ok.", call("look"), "Ok."
+    agent = stage.agent("agent", *answers, tools=[look], instruction="Case: own")
+    await stage.open(agent)
+    config = stage.ns.RunConfig(model_input_context=context)
+    for _ in range(3):
+        await stage.say("the same", run_config=config)
+
+
 @case()
 async def settings_of_an_agent_reach_the_request(stage):
     config = types.GenerateContentConfig(temperature=0.5, max_output_tokens=9, top_k=3)
@@ -150,7 +215,14 @@ async def _structured(stage, schema, text):
 
 
 for _name, (_schema, _text) in SCHEMAS.items():
-    add(Case(f"an output schema gets {_name}", partial(_structured, schema=_schema, text=_text)))
+    _differs = BAD_ANSWER if _name in {"a model that does not fit", "no JSON"} else None
+    add(
+        Case(
+            f"an output schema gets {_name}",
+            partial(_structured, schema=_schema, text=_text),
+            _differs,
+        )
+    )
 
 
 @case()

@@ -18,6 +18,7 @@ from devui.runtime.code_executors.code_execution_utils import (
 from devui.runtime.code_executors.code_parts import as_plain_text, find_code, result_part
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.nl_planning import reads_answers
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
@@ -51,7 +52,8 @@ def _has_executor(agent: LlmAgent) -> bool:
 
 async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenerator[Event, None]:
     """Run the code of a whole answer; the events of code and result then stand for the answer."""
-    executor = agent_of(ctx).code_executor
+    agent = agent_of(ctx)
+    executor = agent.code_executor
     if executor is None or response.partial or response.content is None:
         return
     if isinstance(executor, BuiltInCodeExecutor):
@@ -61,7 +63,9 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         return
     if _failures(ctx) >= executor.error_retry_attempts:
         return
-    found = find_code(response.content, executor.code_block_delimiters)
+    found = find_code(
+        response.content, executor.code_block_delimiters, planned=reads_answers(agent)
+    )
     if found is None:
         return
     response.content = None

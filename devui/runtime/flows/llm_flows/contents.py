@@ -11,7 +11,6 @@ from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
-from devui.runtime.models.quoting import is_quoted
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -43,9 +42,9 @@ class Contents:
         else:
             contents = self._history(ctx, view).contents(events)
         context = ctx.run_config.model_input_context if ctx.run_config else None
-        added = [*llm_request.contents, *(context or [])]
-        insert_before_user_turn(contents, added)
-        llm_request.contents = contents
+        if context:
+            _insert_before(ctx.user_content, contents, context)
+        llm_request.put_history(contents)
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
         key = (ctx.app_name, ctx.user_id, ctx.session.id, view)
@@ -93,24 +92,10 @@ def _starts_turn(event: Event) -> bool:
     return _TRANSFER not in names
 
 
-def insert_before_user_turn(contents: list[types.Content], added: list[types.Content]) -> None:
-    """Put contents before the user's last words, or at the end if the user has said nothing."""
-    start = _start_of_user_turn(contents)
+def _insert_before(
+    message: types.Content | None, contents: list[types.Content], added: list[types.Content]
+) -> None:
+    """Put contents before the message; before everything if it is not there."""
+    places = range(len(contents) - 1, -1, -1) if message else ()
+    start = next((index for index in places if contents[index] == message), 0)
     contents[start:start] = added
-
-
-def _start_of_user_turn(contents: Sequence[types.Content]) -> int:
-    """Where the user's last words begin; the end if the user has said nothing."""
-    end = next((i for i in range(len(contents), 0, -1) if _is_users(contents[i - 1])), None)
-    if end is None:
-        return len(contents)
-    start = end - 1
-    while start > 0 and _is_users(contents[start - 1]):
-        start -= 1
-    return start
-
-
-def _is_users(content: types.Content) -> bool:
-    if content.role != USER or is_quoted(content):
-        return False
-    return not any(part.function_response for part in content.parts or [])

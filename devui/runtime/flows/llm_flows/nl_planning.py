@@ -47,7 +47,7 @@ def _without_marks(content: types.Content) -> types.Content:
     return content.model_copy(update={"parts": plain})
 
 
-def _reads_answers(agent: LlmAgent) -> bool:
+def reads_answers(agent: LlmAgent) -> bool:
     """Whether the agent's planner does anything with answers."""
     planner = agent.planner
     ours = BuiltInPlanner.process_planning_response
@@ -73,4 +73,4 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
 
 
 nl_planning = RequestProcessor("nl_planning", prepare=_prepare)
-nl_planning_response = ResponseProcessor("nl_planning", wanted=_reads_answers, run=_process)
+nl_planning_response = ResponseProcessor("nl_planning", wanted=reads_answers, run=_process)

@@ -1,0 +1,164 @@
+"""Services that fail, and what a run leaves behind then."""
+
+from functools import partial
+from typing import Any
+
+from google.genai import types
+
+from tests.differential.case import Case, add, case
+from tests.differential.script import Boom, Say, call
+
+
+def look() -> str:
+    """Looks."""
+    return "ok"
+
+
+async def save(tool_context) -> Any:
+    """Saves."""
+    return await tool_context.save_artifact("f.txt", types.Part(text="t"))
+
+
+def failing_sessions(stage: Any, number: int, error: str = "boom") -> Any:
+    """Sessions whose `number`th append raises, once."""
+
+    class Failing(stage.ns.InMemorySessionService):
+        count = 0
+
+        async def append_event(self, session, event):
+            if not event.partial:
+                Failing.count += 1
+                if Failing.count == number:
+                    raise Boom(error)
+            return await super().append_event(session, event)
+
+    return Failing()
+
+
+async def _append(stage, number, kind):
+    services = {"session_service": failing_sessions(stage, number)}
+    if kind == "agent":
+        root = stage.agent(
+            "agent", [Say("Wait."), call("look")], "Done.", "Next.", tools=[look], output_key="said"
+        )
+    else:
+        agents = [stage.agent("one", "A.", "B.", "C."), stage.agent("two", "D.", "E.", "F.")]
+        root = stage.ns.SequentialAgent(name="seq", sub_agents=agents)
+    await stage.open(root, services=services)
+    await stage.say("go")
+    await stage.say("next")
+
+
+for _number in range(1, 5):
+    for _kind in ("agent", "sequence"):
+        add(
+            Case(
+                f"the session of {'an agent' if _kind == 'agent' else 'a sequence'}"
+                f" fails at event {_number}",
+                partial(_append, number=_number, kind=_kind),
+            )
+        )
+
+
+@case()
+async def the_session_cannot_be_read(stage):
+    class Failing(stage.ns.InMemorySessionService):
+        async def get_session(self, **where):
+            if where["session_id"] == "s" and stage.runs:
+                stage.runs[-1].setdefault("read", True)
+                raise Boom("boom")
+            return await super().get_session(**where)
+
+    await stage.open(stage.agent("agent", "Never."), services={"session_service": Failing()})
+    await stage.say()
+    stage.runner.session_service.__class__ = stage.ns.InMemorySessionService
+
+
+@case()
+async def artifacts_cannot_be_saved(stage):
+    class Failing(stage.ns.InMemoryArtifactService):
+        async def save_artifact(self, **what):
+            raise Boom("boom")
+
+    services = {"artifact_service": Failing()}
+    await stage.open(stage.agent("agent", call("save"), "Never.", tools=[save]), services=services)
+    await stage.say()
+
+
+async def _without(stage, service, tool):
+    async def remember(tool_context) -> Any:
+        """Remembers."""
+        await tool_context.add_session_to_memory()
+
+    async def search(tool_context) -> Any:
+        """Searches."""
+        return str(await tool_context.search_memory("x"))
+
+    async def load(tool_context) -> Any:
+        """Loads."""
+        return str(await tool_context.load_artifact("f.txt"))
+
+    async def names(tool_context) -> Any:
+        """Lists."""
+        return await tool_context.list_artifacts()
+
+    tools = [save, remember, search, load, names]
+    await stage.open(
+        stage.agent("agent", call(tool), "Never.", tools=tools), services={service: None}
+    )
+    await stage.say()
+
+
+for _service, _tools in (
+    ("artifact_service", ("save", "load", "names")),
+    ("memory_service", ("remember", "search")),
+):
+    for _tool in _tools:
+        add(
+            Case(
+                f"a tool calls {_tool} without {_service}",
+                partial(_without, service=_service, tool=_tool),
+            )
+        )
+
+
+@case()
+async def a_memory_that_cannot_be_searched_is_done_without(stage):
+    class Failing(stage.ns.InMemoryMemoryService):
+        async def search_memory(self, **what):
+            raise Boom("boom")
+
+    services = {"memory_service": Failing()}
+    agent = stage.agent("agent", "Ok.", tools=[stage.ns.preload_memory_tool])
+    await stage.open(agent, services=services)
+    await stage.say()
+
+
+@case()
+async def a_memory_that_cannot_be_searched_fails_the_call(stage):
+    class Failing(stage.ns.InMemoryMemoryService):
+        async def search_memory(self, **what):
+            raise Boom("boom")
+
+    services = {"memory_service": Failing()}
+    agent = stage.agent(
+        "agent", call("load_memory", query="x"), "Never.", tools=[stage.ns.load_memory_tool]
+    )
+    await stage.open(agent, services=services)
+    await stage.say()
+
+
+@case()
+async def sessions_are_made_on_demand(stage):
+    await stage.open(stage.agent("agent", "One.", "Two."))
+    stage.runner.auto_create_session = True
+    await stage.say(session="new")
+    await stage.say(session="new")
+
+
+@case()
+async def the_caller_leaves_after_the_first_event(stage):
+    agent = stage.agent("agent", call("look"), "Done.", "Next.", tools=[look])
+    await stage.open(agent)
+    await stage.say(leave=1)
+    await stage.say("next")
