@@ -35,14 +35,14 @@ BROAD_EXCEPT = {
     "devui/runtime/apps/compaction.py:_summarised": (
         "users' summarizers and models; the whole history is still there, so the run goes on"
     ),
-    "devui/runtime/flows/llm_flows/functions.py:execute": (
-        "keeps any tool's error until the responses of the others are stored, then raises it"
-    ),
     "devui/runtime/flows/llm_flows/model_call.py:ModelCall.responses": (
         "the model edge: on_model_error callbacks may answer for any error"
     ),
     "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._run_guarded": (
         "the tool edge: on_tool_error callbacks may answer for any error"
+    ),
+    "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._tell_of_cancellation": (
+        "users' callbacks; the cancellation goes on whatever they raise"
     ),
     "devui/runtime/invocations/loop.py:_call_after_run": (
         "users' plugins; leaving a run early succeeds whatever they raise"

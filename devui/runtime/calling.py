@@ -2,6 +2,8 @@
 
 Async functions run on the event loop. Plain functions run in threads of one dedicated pool, so
 that a blocking callback or tool never holds up the loop (runtime seed: "sync callbacks/tools").
+Most of them are done at once, and waking the loop up for them would cost more than they do: so
+the caller waits a moment for them on the spot.
 A thread cannot be killed: when the awaiting task is cancelled the function keeps running. Such
 leftovers show in `active_threads()`.
 """
@@ -12,7 +14,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, ParamSpec, TypeVar, overload
 
 P = ParamSpec("P")
@@ -20,6 +22,8 @@ T = TypeVar("T")
 
 THREAD_NAME_PREFIX = "devui-sync"
 MAX_THREADS = 64
+_MOMENT = 0.0005
+"""Seconds for which a plain function may hold up the loop before it is waited for by the loop."""
 
 
 class _Threads:
@@ -30,11 +34,22 @@ class _Threads:
         self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix=THREAD_NAME_PREFIX)
         self._lock = threading.Lock()
         self.active = 0
+        self.waited_for: dict[asyncio.Task[Any], asyncio.Future[Any]] = {}
 
     async def run(self, function: Callable[[], Any]) -> Any:
-        loop = asyncio.get_running_loop()
-        context = contextvars.copy_context()
-        return await loop.run_in_executor(self._pool, self._counted, context, function)
+        running = self._pool.submit(self._counted, contextvars.copy_context(), function)
+        wait((running,), _MOMENT)
+        if running.done():
+            return running.result()
+        task = asyncio.current_task()
+        future = asyncio.wrap_future(running)
+        if task is None:
+            return await future
+        self.waited_for[task] = future
+        try:
+            return await future
+        finally:
+            del self.waited_for[task]
 
     def _counted(self, context: contextvars.Context, function: Callable[[], Any]) -> Any:
         with self._lock:
@@ -55,6 +70,14 @@ _threads = _Threads()
 def active_threads() -> int:
     """Number of sync calls that run in threads right now, those of cancelled callers included."""
     return _threads.active
+
+
+def plain_function_of(task: asyncio.Task[Any]) -> asyncio.Future[Any] | None:
+    """The end of the plain function that the task waits for; None if it waits for something else.
+
+    Cancelling such a task does not stop the function, but loses what it returns.
+    """
+    return _threads.waited_for.get(task)
 
 
 def is_async_callable(function: Callable[..., Any]) -> bool:

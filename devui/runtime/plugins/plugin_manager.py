@@ -184,6 +184,23 @@ class PluginManager:
         )
         return result
 
+    async def run_on_tool_cancelled(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        error: BaseException,
+    ) -> None:
+        """Tell all that a tool was cancelled: they get the CancelledError as its error."""
+        await self._tell_all(
+            "on_tool_error_callback",
+            tool=tool,
+            tool_args=tool_args,
+            tool_context=tool_context,
+            error=error,
+        )
+
     async def run_on_agent_error_callback(
         self, *, agent: BaseAgent, callback_context: Context, error: Exception
     ) -> None:

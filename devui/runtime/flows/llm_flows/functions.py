@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from google.genai import types
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.tool_batch import Finished, run_batch
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
 from devui.runtime.platform.uuid import new_uuid
@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
+_NO_SIGNALS: dict[str, Any] = {
+    "state_delta": {},
+    "artifact_delta": {},
+    "skip_summarization": None,
+    "render_ui_widgets": None,
+}
+"""What a mere result may change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Executed:
     """What came of the calls of one answer."""
@@ -28,7 +37,7 @@ class Executed:
     event: Event | None
     """One response for each call that has one, in the order of the calls."""
     error: Exception | None = None
-    """What the first failing call raised; the calls unfinished by then were cancelled."""
+    """What the first of the failing calls raised; `event` has what can be kept of the others."""
 
 
 def give_ids(calls: Sequence[types.FunctionCall]) -> None:
@@ -65,24 +74,21 @@ async def execute(
     running = [ToolCall(ctx, call, tools, decisions.get(call.id or "")) for call in calls]
     if len(running) == 1:
         return Executed(_event(ctx, [(await running[0].run(), running[0])]))
-    error: Exception | None = None
-    tasks: list[asyncio.Task[types.Part | None]] = []
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(call.run()) for call in running]
-    except* Exception as failures:  # noqa: BLE001  raised again when what finished is stored
-        error = _first(failures)
-    finished = [
-        (task.result(), call)
-        for task, call in zip(tasks, running, strict=True)
-        if not task.cancelled() and task.exception() is None
-    ]
+    finished, error = await run_batch(running)
+    if error is not None:
+        finished = [(part, call) for part, call in finished if part is None or _is_plain(call)]
     return Executed(_event(ctx, finished), error)
 
 
-def _event(
-    ctx: InvocationContext, finished: Sequence[tuple[types.Part | None, ToolCall]]
-) -> Event | None:
+def _is_plain(call: ToolCall) -> bool:
+    """Whether the call gave a mere result; what sends control elsewhere is to be done again.
+
+    A turn that failed carries out no transfer and asks for no confirmation (adk-runtime 8.3).
+    """
+    return call.actions.model_copy(update=_NO_SIGNALS) == EventActions()
+
+
+def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
     """The event of the responses; None if there is nothing to say and nothing changed."""
     parts = [each for part, call in finished for each in (part, call.spoken) if each is not None]
     actions = [
@@ -121,8 +127,3 @@ def _joined(earlier: Any, later: Any) -> Any:
         joined = {key: _joined(earlier.get(key), value) for key, value in later.items()}
         return {**earlier, **joined}
     return later
-
-
-def _first(failures: BaseExceptionGroup[Any]) -> Exception:
-    first: Any = failures.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event_actions import EventActions
     from devui.runtime.events.tool_confirmation import ToolConfirmation
+
+
+logger = logging.getLogger(__name__)
 
 
 class ToolCall:
@@ -77,7 +82,8 @@ class ToolCall:
         """Callbacks may still answer for a tool that the agent does not have."""
         result = await self._before(tool)
         if result is not None:
-            return result
+            replaced = await self._after(tool, result)
+            return result if replaced is None else replaced
         error = ValueError(
             f"There is no tool {tool.name!r}. The tools are: {', '.join(self._known) or 'none'}."
         )
@@ -86,7 +92,7 @@ class ToolCall:
 
     async def _run_guarded(self, tool: BaseTool) -> Any:
         try:
-            return await tool.run_async(args=self._args, tool_context=self._context)
+            return await self._perform(tool)
         except Exception as error:  # whatever users' tools raise, callbacks may answer for it
             result = await self._on_error(tool, error)
             if result is None:
@@ -94,6 +100,26 @@ class ToolCall:
                     vars(error)[FAILED_CALL] = self._call.id
                 raise
             return result
+
+    async def _perform(self, tool: BaseTool) -> Any:
+        try:
+            return await tool.run_async(args=self._args, tool_context=self._context)
+        except asyncio.CancelledError as cancelled:
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                raise RuntimeError(f"Tool {tool.name!r} awaited what was cancelled.") from cancelled
+            await self._tell_of_cancellation(tool, cancelled)
+            raise
+
+    async def _tell_of_cancellation(self, tool: BaseTool, cancelled: BaseException) -> None:
+        """Let callbacks put away what they had prepared; nobody can answer for the call now."""
+        told: dict[str, Any] = {"tool": tool, "tool_context": self._context, "error": cancelled}
+        await self._plugins.run_on_tool_cancelled(tool_args=self._args, **told)
+        for callback in self._agent.canonical_on_tool_error_callbacks:
+            try:
+                await first_result([callback], is_not_none, args=self._args, **told)
+            except Exception:
+                logger.exception("An on_tool_error_callback raised while its tool was cancelled.")
 
     async def _before(self, tool: BaseTool) -> Any:
         result = await self._plugins.run_before_tool_callback(

@@ -1,0 +1,68 @@
+"""Runs the tool calls of one answer at the same time (adk-runtime 8.3; resume seed)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from devui.runtime.calling import plain_function_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from google.genai import types
+
+    from devui.runtime.flows.llm_flows.tool_calls import ToolCall
+
+_Task = asyncio.Task["types.Part | None"]
+Finished = list[tuple["types.Part | None", "ToolCall"]]
+
+
+async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, Exception | None]:
+    """What the calls returned, in their order, and what the first of those that failed raised.
+
+    When one fails, the others come to where they would have been if plain functions took no
+    time: what waits for something else is cancelled, and what runs in a thread, where nobody
+    could stop it, ends and keeps its result. So it does not depend on threads which calls a
+    resumed invocation runs again.
+    """
+    tasks = [asyncio.create_task(call.run()) for call in calls]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        await _wind_up(tasks)
+    finally:  # also when the run itself is cancelled
+        await _cancel([task for task in tasks if not task.done()])
+    finished: Finished = []
+    error: Exception | None = None
+    for task, call in zip(tasks, calls, strict=True):
+        if task.cancelled():
+            continue
+        failure = task.exception()
+        if failure is None:
+            finished.append((task.result(), call))
+        elif error is None:
+            error = _as_exception(failure)
+    return finished, error
+
+
+async def _wind_up(tasks: Sequence[_Task]) -> None:
+    while pending := [task for task in tasks if not task.done()]:
+        threads = [future for task in pending if (future := plain_function_of(task))]
+        for task in pending:
+            if plain_function_of(task) is None and not task.cancelling():
+                task.cancel()
+        await asyncio.wait([*threads, *pending], return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _cancel(tasks: Sequence[_Task]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)
+
+
+def _as_exception(failure: BaseException) -> Exception:
+    """The failure if it is one of a tool; what is to end the program is raised."""
+    if isinstance(failure, Exception):
+        return failure
+    raise failure

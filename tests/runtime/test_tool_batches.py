@@ -1,0 +1,164 @@
+"""One tool of a batch fails: what becomes of the others (resume seed; adk-runtime 8.3)."""
+
+import asyncio
+import threading
+from collections import Counter
+
+import pytest
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import BasePlugin
+from tests.kit.stages import run, runner_of, stored
+from tests.kit.turns import invocation_of, responses, said_by
+
+
+def buyer(*tools, **fields) -> Agent:
+    """An agent that calls all tools at once."""
+    batch = [Call(tool.__name__) for tool in tools]
+    rules = [Rule(after=tools[0].__name__, then=Say("all done")), Rule(then=batch)]
+    return Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=[*tools], **fields)
+
+
+async def much_later(then) -> None:
+    """Do something when all that a failure sets off has happened."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+    then()
+
+
+@pytest.mark.parametrize("failing_first", [True, False])
+async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first):
+    ran: Counter[str] = Counter()
+    release = threading.Event()
+    tasks = set()
+
+    def slow() -> str:
+        ran["slow"] += 1
+        assert release.wait(30)
+        return "S"
+
+    def bad() -> str:
+        ran["bad"] += 1
+        if ran["bad"] == 1:
+            raise ConnectionError("offline")
+        return "B"
+
+    async def told(tool, args, tool_context, error):
+        tasks.add(asyncio.create_task(much_later(release.set)))
+
+    tools = [bad, slow] if failing_first else [slow, bad]
+    runner = runner_of(buyer(*tools, on_tool_error_callback=told))
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    assert responses((await stored(runner)).events) == [("slow", {"result": "S"})]
+    events = await run(runner, None, invocation_id=await invocation_of(runner))
+    assert responses(events) == [("bad", {"result": "B"})]
+    assert said_by("buyer", events) == ["all done"]
+    assert ran == {"slow": 1, "bad": 2}
+
+
+async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
+    release = threading.Event()
+    tasks = set()
+
+    def before(tool, args, tool_context):
+        if tool.name == "good":
+            assert release.wait(30)
+
+    def good() -> str:
+        return "G"
+
+    def bad() -> None:
+        raise ConnectionError("offline")
+
+    async def told(tool, args, tool_context, error):
+        tasks.add(asyncio.create_task(much_later(release.set)))
+
+    callbacks = {"before_tool_callback": before, "on_tool_error_callback": told}
+    runner = runner_of(buyer(good, bad, **callbacks))
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    assert responses((await stored(runner)).events) == [("good", {"result": "G"})]
+
+
+async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
+    told: list[tuple[str, str, type]] = []
+    begun = asyncio.Event()
+
+    class Watching(BasePlugin):
+        async def on_tool_error_callback(self, *, tool, tool_args, tool_context, error):
+            told.append(("plugin", tool.name, type(error)))
+
+    def watch(tool, args, tool_context, error):
+        told.append(("agent", tool.name, type(error)))
+        if tool.name == "stuck":
+            raise RuntimeError("cannot put away")
+
+    async def stuck() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def bad() -> None:
+        await begun.wait()
+        raise ConnectionError("offline")
+
+    agent = buyer(stuck, bad, on_tool_error_callback=[watch, watch])
+    runner = runner_of(agent, plugins=[Watching(name="watching")])
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    assert told == [
+        ("plugin", "bad", ConnectionError),
+        *[("agent", "bad", ConnectionError)] * 2,
+        ("plugin", "stuck", asyncio.CancelledError),
+        *[("agent", "stuck", asyncio.CancelledError)] * 2,
+    ]
+
+
+async def test_of_several_failures_the_first_in_the_order_of_calls_is_raised():
+    release = threading.Event()
+
+    def late() -> None:
+        assert release.wait(30)
+        raise ValueError("late")
+
+    def early() -> None:
+        release.set()
+        raise ConnectionError("early")
+
+    with pytest.raises(ValueError, match="late"):
+        await run(runner_of(buyer(late, early)))
+
+
+async def test_a_tool_that_awaits_something_cancelled_has_failed():
+    async def odd() -> None:
+        future = asyncio.get_running_loop().create_future()
+        future.cancel()
+        await future
+
+    def good() -> str:
+        return "G"
+
+    for tools in ([odd], [odd, good]):
+        runner = runner_of(buyer(*tools))
+        with pytest.raises(RuntimeError, match="'odd' awaited what was cancelled"):
+            await run(runner)
+        assert (await stored(runner)).events[-1].error_code == "RuntimeError"
+
+
+async def test_a_batch_that_is_stopped_does_not_wait_for_plain_functions():
+    begun, release = threading.Event(), threading.Event()
+
+    def stuck() -> None:
+        begun.set()
+        release.wait(30)
+
+    def other() -> None:
+        release.wait(30)
+
+    turn = asyncio.create_task(run(runner_of(buyer(stuck, other))))
+    await asyncio.to_thread(begun.wait)
+    turn.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await turn
+    release.set()
