@@ -3,26 +3,28 @@
 Both folders stand at the top of a checkout and inside the package of an installed wheel. They are
 looked for in the package first and beside it second, and a folder counts only if a file of ours is
 in it: the parent of an installed package is `site-packages`, where anybody's folders may lie.
+
+A server serves the static files that it was started with. Every address begins with the hash of
+all of them, so that a module's `import "./rows.js"` stays within its version: a browser keeps what
+it has for good, and no page ever mixes the files of two versions.
 """
 
 import os
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final, Self
-from urllib.parse import parse_qs, quote
-
-from starlette.responses import Response
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from urllib.parse import quote
 
 STATIC_PREFIX: Final = "/static/"
 """Where static files are served."""
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _HASH_CHARACTERS: Final = 16
-_IMMUTABLE: Final = "public, max-age=31536000, immutable"
-_REVALIDATE: Final = "no-cache"
+_HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
+_IMPORT: Final = re.compile(rb'^import [^"]*"\./([\w/.-]+)";$', re.MULTILINE)
 
 
 class AssetsMissing(RuntimeError):
@@ -30,7 +32,7 @@ class AssetsMissing(RuntimeError):
 
 
 class AssetNotFound(LookupError):
-    """A template asked for a static file that does not exist."""
+    """A template or a browser asked for a static file that does not exist."""
 
 
 def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
@@ -47,14 +49,22 @@ def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
     raise AssetsMissing(f"no {landmark} in {looked}; install devui again.")
 
 
-@dataclass(frozen=True, slots=True)
 class Assets:
-    """The two folders, and the address of each static file."""
+    """The templates' folder, and the static files as they are when this is made."""
 
-    templates: Path
-    static: Path
-    _versions: dict[str, tuple[int, int, str]] = field(default_factory=dict, compare=False)
-    """Path to (modified in ns, size, hash), so that an edited file gets a new address."""
+    def __init__(self, templates: Path, static: Path) -> None:
+        self.templates = templates
+        self._files = dict(_files(static))
+        self.version = _version(self._files)
+        """The hash of all static files."""
+
+    def place(self, address: str) -> tuple[str, bool]:
+        """Take `version/path` apart: the path, and whether it is of this version.
+
+        A path without any version counts as one of another.
+        """
+        version, _, path = address.partition("/")
+        return (path if _HASH.fullmatch(version) else address), version == self.version
 
     @classmethod
     def find(cls) -> Self:
@@ -65,44 +75,65 @@ class Assets:
         """
         return cls(find_folder("templates", "base.html"), find_folder("static", "css/base.css"))
 
+    def read(self, path: str) -> bytes:
+        """Return a file's content; `css/base+chat.css` is two files as one, in this order.
+
+        Raises:
+            AssetNotFound: there is no such file, or one is named twice.
+        """
+        folder, slash, file = path.rpartition("/")
+        stem, dot, ending = file.rpartition(".")
+        paths = [f"{folder}{slash}{name}{dot}{ending}" for name in stem.split("+")]
+        missing = [each for each in paths if each not in self._files]
+        if missing or len(set(paths)) < len(paths):
+            raise AssetNotFound(f"no static file {(missing or [path])[0]!r}")
+        return b"\n".join(self._files[each] for each in paths)
+
     def url(self, path: str) -> str:
-        """Return the address of a static file, such as `/static/css/base.css?v=0f3c…`.
+        """Return the address of a static file, such as `/static/0f3c…/css/base.css`.
 
         Raises:
             AssetNotFound: there is no such file.
         """
-        return f"{STATIC_PREFIX}{quote(path)}?v={self.version(path)}"
+        self.read(path)
+        return f"{STATIC_PREFIX}{self.version}/{quote(path, safe='/+')}"
 
-    def version(self, path: str) -> str:
-        """Return the content hash of a static file.
+    def styles(self, *names: str) -> str:
+        """Return the address of several style sheets as one.
 
         Raises:
-            AssetNotFound: there is no such file.
+            AssetNotFound: there is no such style sheet.
         """
-        file = self.static / path
-        try:
-            stat = file.stat()
-            known = self._versions.get(path)
-            if known is not None and known[:2] == (stat.st_mtime_ns, stat.st_size):
-                return known[2]
-            version = sha256(file.read_bytes()).hexdigest()[:_HASH_CHARACTERS]
-        except OSError as error:
-            raise AssetNotFound(f"no static file {path!r}: {error.strerror}") from error
-        self._versions[path] = (stat.st_mtime_ns, stat.st_size, version)
-        return version
+        return self.url(f"css/{'+'.join(names)}.css")
+
+    @cache  # noqa: B019  (the one object of this class lives as long as the server)
+    def imports(self, module: str) -> tuple[str, ...]:
+        """Return the addresses of all modules that a module imports, at first or second hand.
+
+        Raises:
+            AssetNotFound: one of them does not exist.
+        """
+        found: dict[str, None] = {module: None}
+        waiting = [module]
+        while waiting:
+            path = waiting.pop()
+            names = (name.decode() for name in _IMPORT.findall(self.read(path)))
+            fresh = [str(PurePosixPath(path).parent / name) for name in names]
+            waiting += [other for other in fresh if other not in found]
+            found |= dict.fromkeys(fresh)
+        return tuple(self.url(other) for other in found if other != module)
 
 
-class VersionedFiles(StaticFiles):
-    """Static files that a browser keeps for good when asked for with the hash of their content."""
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Path and content of every plain file; links lead elsewhere and are none of ours (R25)."""
+    for here, _, names in os.walk(folder):
+        for file in (Path(here, name) for name in names):
+            if not file.is_symlink():
+                yield file.relative_to(folder).as_posix(), file.read_bytes()
 
-    def __init__(self, assets: Assets) -> None:
-        super().__init__(directory=assets.static, follow_symlink=False)
-        self._assets = assets
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """Answer one request; other or missing versions are revalidated each time."""
-        response = await super().get_response(path, scope)
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("v", [""])[0]
-        pinned = asked and asked == self._assets.version(path.replace(os.sep, "/"))
-        response.headers["cache-control"] = _IMMUTABLE if pinned else _REVALIDATE
-        return response
+def _version(files: Mapping[str, bytes]) -> str:
+    whole = sha256()
+    for path, content in sorted(files.items()):
+        whole.update(f"{path}\0{len(content)}\0".encode() + content)
+    return whole.hexdigest()[:_HASH_CHARACTERS]

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 
 from starlette.applications import Starlette
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from devui.debugger.apps import AppFolder, UnknownApp
 from devui.debugger.bus import Bus
@@ -22,7 +22,7 @@ from devui.store.errors import (
 )
 from devui.store.journal import Journal
 from devui.web.access import Access
-from devui.web.assets import Assets, VersionedFiles
+from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import BadRequest, Conflict, NotFound
 from devui.web.guard import Guard
@@ -35,6 +35,7 @@ from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
 from devui.web.services import Services
 from devui.web.sse import AWAY, Streams
+from devui.web.static import STATIC_PATH, StaticFiles
 
 Announce = Callable[[str], None]
 
@@ -60,6 +61,7 @@ async def serve(
     """
     bus: Bus[News] = Bus()
     folder = AppFolder.at(settings.agents)
+    assets = Assets.find()
     async with (
         await Journal.open(settings.data_dir) as journal,
         Workers(folder, bus) as workers,
@@ -71,11 +73,11 @@ async def serve(
             bus=bus,
             workers=workers,
             runs=runs,
-            render=Renderer(Assets.find(), guarded=settings.auth),
+            render=Renderer(assets, guarded=settings.auth),
             streams=Streams(),
         )
         access.on_revoke(found.streams.close)
-        server = Server(uvicorn_settings(application(found, access)))
+        server = Server(uvicorn_settings(application(found, access, assets)))
         server.before_shutdown(lambda: _leave(found))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_announced(server, settings, access, announce))
@@ -83,7 +85,7 @@ async def serve(
             server.ready.set()
 
 
-def application(found: Services, access: Access) -> Guard:
+def application(found: Services, access: Access, assets: Assets) -> Guard:
     """The ASGI application: the guard around everything, answers to errors included."""
     settings = found.settings
     policy = Policy(
@@ -92,12 +94,11 @@ def application(found: Services, access: Access) -> Guard:
         port=settings.port,
     )
     login = Login(policy, found.render)
-    assets = Assets.find()
     app = Starlette(
         routes=[
             Route(LOGIN_PATH, login.show, methods=["GET"]),
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
-            Mount("/static", VersionedFiles(assets)),
+            Route(STATIC_PATH, StaticFiles(assets).show, methods=["GET"]),
             *routes,
         ],
         exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),

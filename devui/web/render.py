@@ -62,10 +62,17 @@ def _environment(assets: Assets) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # a page has hundreds of parts, and each would look at its file
     )
     environment.filters.update(formats.FILTERS)
     environment.filters["markdown"] = markdown.to_html
-    environment.globals.update(asset=assets.url, htmx_config=CONFIG_JSON, version=__version__)
+    environment.globals.update(
+        asset=assets.url,
+        imports=assets.imports,
+        styles=assets.styles,
+        htmx_config=CONFIG_JSON,
+        version=__version__,
+    )
     return environment
 
 

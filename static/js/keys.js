@@ -3,7 +3,6 @@ import * as composer from "./composer.js";
 import { each } from "./connected.js";
 import * as dialogs from "./dialogs.js";
 import { toggle as fold } from "./fold.js";
-import * as menus from "./menus.js";
 import * as panes from "./panes.js";
 import * as rows from "./rows.js";
 import * as theme from "./theme.js";
@@ -21,7 +20,7 @@ function live() {
 }
 
 function escape() {
-  if (menus.close() || panes.close()) return;
+  if (panes.close()) return;
   if (composer.focused()) rows.focus();
   else composer.focus();
 }

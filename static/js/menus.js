@@ -5,9 +5,12 @@ export function start() {
       if (!menu.contains(event.target)) menu.open = false;
     }
   });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && close()) event.preventDefault();
+  });
 }
 
-export function close() {
+function close() {
   const menu = document.querySelector("[data-menu][open]");
   if (!menu) return false;
   menu.open = false;

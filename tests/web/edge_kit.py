@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from devui.web.access import Access
-from devui.web.assets import Assets, VersionedFiles
+from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
 from devui.web.guard import Guard
 from devui.web.hosts import Hosts
@@ -22,6 +22,7 @@ from devui.web.login import Login
 from devui.web.policy import Policy
 from devui.web.render import Renderer
 from devui.web.server import Server, settings
+from devui.web.static import STATIC_PATH, StaticFiles
 
 PORT = 8000
 BASE = f"http://localhost:{PORT}"
@@ -49,7 +50,8 @@ class Site:
         self.policy = Policy(
             Hosts.here(self.port), self.access if self.authenticated else None, self.port
         )
-        self.renderer = Renderer(Assets.find())
+        self.assets = Assets.find()
+        self.renderer = Renderer(self.assets)
         self.login = Login(self.policy, self.renderer)
         self.app = Guard(self._inner(), self.policy, self.login)
 
@@ -73,7 +75,7 @@ class Site:
                 Route("/user-bytes", self._user_bytes),
                 Route("/login", self.login.show, methods=["GET"]),
                 Route("/login", self.login.submit, methods=["POST"]),
-                Mount("/static", VersionedFiles(Assets.find())),
+                Route(STATIC_PATH, StaticFiles(self.assets).show, methods=["GET"]),
                 *self.routes,
             ],
             exception_handlers=ErrorAnswers(self.renderer).handlers(),

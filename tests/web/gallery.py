@@ -9,7 +9,6 @@ security policy; anything the browser complains about is printed.
 import functools
 import http.server
 import itertools
-import shutil
 import sys
 import threading
 from dataclasses import replace
@@ -18,13 +17,14 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from devui.web import pages, parts
-from devui.web.assets import Assets
+from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.headers import CONTENT_SECURITY_POLICY
 from devui.web.jsontree import json_tree
 from devui.web.render import Model, Renderer
 from tests.web import samples
 from tests.web.samples import Stored, session_page
 
+ASSETS = Assets.find()
 SIZES = {1440: 900, 1100: 800, 900: 800}
 SELECTED = {
     "session-event": 11,
@@ -173,13 +173,18 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
     def do_GET(self) -> None:
-        if "/stream" not in self.path:
-            return super().do_GET()
+        if "/stream" in self.path:
+            return self._answer("text/event-stream", b"event: bye\ndata:\n\n")
+        if self.path.startswith(STATIC_PREFIX):
+            path, _ = ASSETS.place(self.path.removeprefix(STATIC_PREFIX))
+            return self._answer(self.guess_type(path), ASSETS.read(path))
+        return super().do_GET()
+
+    def _answer(self, kind: str, content: bytes) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", kind)
         self.end_headers()
-        self.wfile.write(b"event: bye\ndata:\n\n")
-        return None
+        self.wfile.write(content)
 
     def log_message(self, *args: object) -> None:
         """Stay quiet."""
@@ -197,10 +202,8 @@ def photograph(page: Page, address: str, name: str, folder: Path) -> None:
 
 
 def write(folder: Path, wanted: list[str]) -> list[str]:
-    """The pages and everything they load; returns their names."""
-    found = Assets.find()
-    shutil.copytree(found.static, folder / "static", dirs_exist_ok=True)
-    render = Renderer(Assets(found.templates, folder / "static"))
+    """The pages; returns their names."""
+    render = Renderer(ASSETS)
     models = app_pages() | live_pages() | selected_pages()
     names = [name for name in models if not wanted or name in wanted]
     for name in names:

@@ -1,24 +1,30 @@
 """Templates and static files: found, addressed by content, and served."""
 
-import os
 from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from devui.web.assets import AssetNotFound, Assets, AssetsMissing, VersionedFiles, find_folder
+from devui.web.assets import AssetNotFound, Assets, AssetsMissing, find_folder
+from devui.web.static import STATIC_PATH, StaticFiles
 
 
 def make(folder: Path, text: str = "a {}") -> Path:
     (folder / "css").mkdir(parents=True)
     (folder / "css" / "base.css").write_text(text)
+    (folder / "css" / "chat.css").write_text("b {}")
+    (folder / "js" / "deep").mkdir(parents=True)
+    (folder / "js" / "page.js").write_text('import { a } from "./a.js";\nimport "./deep/b.js";\n')
+    (folder / "js" / "a.js").write_text('import * as b from "./deep/b.js";\n')
+    (folder / "js" / "deep" / "b.js").write_text("export const b = 1;\n")
     return folder
 
 
 def client(assets: Assets) -> TestClient:
-    return TestClient(Starlette(routes=[Mount("/static", VersionedFiles(assets))]))
+    route = Route(STATIC_PATH, StaticFiles(assets).show, methods=["GET"])
+    return TestClient(Starlette(routes=[route]), follow_redirects=False)
 
 
 def test_the_package_comes_first_and_its_parent_second(tmp_path: Path) -> None:
@@ -35,14 +41,34 @@ def test_a_folder_of_somebody_else_does_not_count(tmp_path: Path) -> None:
         find_folder("static", "css/base.css", tmp_path / "devui")
 
 
-def test_an_address_changes_with_the_content(tmp_path: Path) -> None:
+def test_every_address_changes_when_any_file_does(tmp_path: Path) -> None:
+    first = Assets(tmp_path, make(tmp_path / "static"))
+    assert first.url("css/base.css") == f"/static/{first.version}/css/base.css"
+    again = Assets(tmp_path, tmp_path / "static")
+    assert again.url("css/base.css") == first.url("css/base.css")
+    (tmp_path / "static/js/a.js").write_text("export const a = 2;\n")
+    assert Assets(tmp_path, tmp_path / "static").url("css/base.css") != first.url("css/base.css")
+
+
+def test_a_server_goes_on_with_the_files_it_was_started_with(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
-    first = assets.url("css/base.css")
-    assert first.startswith("/static/css/base.css?v=")
-    assert assets.url("css/base.css") == first
-    (assets.static / "css/base.css").write_text("b {}")
-    os.utime(assets.static / "css/base.css", ns=(1, 1))
-    assert assets.url("css/base.css") != first
+    (tmp_path / "static/css/base.css").write_text("a { color: red }")
+    assert client(assets).get(assets.url("css/base.css")).text == "a {}"
+
+
+def test_style_sheets_come_as_one_in_their_order(tmp_path: Path) -> None:
+    assets = Assets(tmp_path, make(tmp_path / "static"))
+    answer = client(assets).get(assets.styles("chat", "base"))
+    assert answer.text == "b {}\na {}"
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+
+
+def test_a_page_knows_every_module_it_will_need(tmp_path: Path) -> None:
+    assets = Assets(tmp_path, make(tmp_path / "static"))
+    needed = {assets.url(path) for path in ("js/a.js", "js/deep/b.js")}
+    assert set(assets.imports("js/page.js")) == needed
+    assert len(assets.imports("js/page.js")) == 2
+    assert assets.imports("js/deep/b.js") == ()
 
 
 def test_a_missing_file_is_an_error_and_not_a_dead_link(tmp_path: Path) -> None:
@@ -50,13 +76,20 @@ def test_a_missing_file_is_an_error_and_not_a_dead_link(tmp_path: Path) -> None:
         Assets(tmp_path, make(tmp_path / "static")).url("css/none.css")
 
 
-def test_a_file_asked_for_by_its_hash_may_be_kept_for_good(tmp_path: Path) -> None:
+def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     asked = client(assets).get(assets.url("css/base.css"))
     assert asked.text == "a {}"
     assert asked.headers["cache-control"] == "public, max-age=31536000, immutable"
-    for url in ("/static/css/base.css", "/static/css/base.css?v=old", "/static/css/base.css?v="):
-        assert client(assets).get(url).headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize("version", ["", "0123456789abcdef/"])
+def test_an_address_of_another_version_leads_to_this_one(tmp_path: Path, version: str) -> None:
+    assets = Assets(tmp_path, make(tmp_path / "static"))
+    answer = client(assets).get(f"/static/{version}css/base+chat.css")
+    assert answer.status_code == 307
+    assert answer.headers["location"] == assets.styles("base", "chat")
+    assert "cache-control" not in answer.headers  # the guard adds no-store
 
 
 @pytest.mark.req("R25")
@@ -65,16 +98,20 @@ def test_a_file_asked_for_by_its_hash_may_be_kept_for_good(tmp_path: Path) -> No
     [
         *("../secret", "..%2fsecret", "%2e%2e/secret", "css/../../secret", "..\\secret"),
         *("/etc/passwd", "%2fetc%2fpasswd", "css", "css/", "", "css/base.css%00", "link/secret"),
-        *("....//secret", "css/base.css.map", "css/none.css"),
+        *("....//secret", "css/base.css.map", "css/none.css", "css/base+base.css"),
+        *("css/+.css", "css/+", "+", "css/base.css+chat.css", "/css/base.css", "linked"),
     ],
 )
 def test_nothing_but_the_files_themselves_is_served(path: str, tmp_path: Path) -> None:
-    assets = Assets(tmp_path, make(tmp_path / "static"))
+    static = make(tmp_path / "static")
     (tmp_path / "secret").write_text("secret")
-    (assets.static / "link").symlink_to(tmp_path)
-    answer = client(assets).get(f"/static/{path}", follow_redirects=False)
-    assert answer.status_code == 404
-    assert "secret" not in answer.text
+    (static / "link").symlink_to(tmp_path)
+    (static / "linked").symlink_to(tmp_path / "secret")
+    assets = Assets(tmp_path, static)
+    for version in ("", "0123456789abcdef/", f"{assets.version}/"):
+        answer = client(assets).get(f"/static/{version}{path}")
+        assert answer.status_code == 404
+        assert "secret" not in answer.text
 
 
 def test_this_checkout_has_both_folders() -> None:

@@ -156,8 +156,7 @@ async def test_a_foreign_page_reaches_no_view_and_reads_nothing(name: str) -> No
 
 HEAD = f"""<!doctype html><html><head><title>page</title>
 <meta name="htmx-config" content="{escape(CONFIG_JSON)}">
-<script defer src="/static/vendor/htmx.min.js"></script>
-<script defer src="/static/vendor/hx-sse.min.js"></script></head>"""
+<script defer src="/static/vendor/htmx.min+hx-sse.min.js"></script></head>"""
 BUTTONS = (
     '<body><div id="notice"></div><div id="box">as it was</div>'
     + "".join(

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 from jinja2 import UndefinedError
 
-from devui.web.assets import Assets
+from devui.web.assets import Assets, find_folder
 from devui.web.render import Renderer
 
 HOSTILE = "</p><script>alert('x')</script>\"{{7*7}}"
@@ -39,7 +39,7 @@ def renderer(tmp_path: Path) -> Renderer:
     (tmp_path / "row.txt").write_text('<p title="{{ text }}">{{ text }}</p>')
     (tmp_path / "rows.html").write_text("{% for row in rows %}{{ part(row) }}{% endfor %}")
     (tmp_path / "wrong.html").write_text("{{ text }}{{ missing }}")
-    return Renderer(Assets(tmp_path, Assets.find().static))
+    return Renderer(Assets(tmp_path, find_folder("static", "css/base.css")))
 
 
 @pytest.mark.req("R17")

@@ -1,5 +1,6 @@
-// Starts every behaviour. Those that belong to an element are connected again whenever htmx brings new ones.
+// The session page: every behaviour there is. Menus come before keys: an Escape closes one thing.
 import * as announce from "./announce.js";
+import { start } from "./behaviours.js";
 import * as composer from "./composer.js";
 import * as confirm from "./confirm.js";
 import * as connection from "./connection.js";
@@ -20,12 +21,7 @@ import * as times from "./times.js";
 import * as title from "./title.js";
 import * as unique from "./unique.js";
 
-const behaviours = [
-  announce, composer, confirm, connection, copy, dialogs, earlier, fold, keys, menus, outside, panes,
+start([
+  announce, composer, confirm, connection, copy, dialogs, earlier, fold, menus, keys, outside, panes,
   unique, rows, scrubber, splitters, tail, theme, times, title,
-];
-
-for (const behaviour of behaviours) behaviour.start?.();
-const connect = (root) => behaviours.forEach((behaviour) => behaviour.connect?.(root));
-connect(document);
-document.addEventListener("htmx:after:process", (event) => connect(event.target));
+]);

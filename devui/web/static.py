@@ -1,0 +1,40 @@
+"""Answers with static files (R25): from memory, for a browser to keep for good."""
+
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.web.assets import STATIC_PREFIX, AssetNotFound, Assets
+
+STATIC_PATH: Final = STATIC_PREFIX + "{path:path}"
+
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+_MEDIA_TYPES: Final[Mapping[str, str]] = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+"""Not the system's own table, which some programs on Windows spoil."""
+
+
+class StaticFiles:
+    """The endpoint of `STATIC_PATH`."""
+
+    def __init__(self, assets: Assets) -> None:
+        self._assets = assets
+
+    async def show(self, request: Request) -> Response:
+        """The file; under an address of another version, the way to this server's own."""
+        path, current = self._assets.place(request.path_params["path"])
+        try:
+            if not current:
+                return RedirectResponse(self._assets.url(path))
+            content = self._assets.read(path)
+        except AssetNotFound as error:
+            raise HTTPException(404) from error
+        kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
+        return Response(content, media_type=kind, headers={"Cache-Control": _FOR_GOOD})

@@ -1,0 +1,9 @@
+// The pages that read like a document: apps, one app, errors.
+import { start } from "./behaviours.js";
+import * as confirm from "./confirm.js";
+import * as connection from "./connection.js";
+import * as menus from "./menus.js";
+import * as theme from "./theme.js";
+import * as times from "./times.js";
+
+start([confirm, connection, menus, theme, times]);
