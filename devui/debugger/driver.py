@@ -8,15 +8,18 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
-from devui.debugger.live import CHUNK_BATCH, LiveRun, WorkerGone
+from devui.debugger.gatekeeper import Gatekeeper
+from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import News, OutputArrived, PartialArrived, RunChanged
 from devui.debugger.requests import acknowledgement, failure_of
+from devui.debugger.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
@@ -24,13 +27,14 @@ from devui.store.rows import RunStatus
 from devui.wire.messages import (
     AgentError,
     Append,
+    Gate,
+    GateLeft,
     Output,
     Partial,
     Reply,
     RunEnded,
     StartRun,
     StopRun,
-    ToServer,
 )
 
 logger = logging.getLogger("devui.runs")
@@ -52,19 +56,29 @@ class RunRequest:
     invocation: str | None = None
     state_delta: dict[str, Any] | None = None
     streaming: bool = True
+    pause: bool = False
+    """Begin held, before the first event is committed."""
 
 
 class Driver:
     """Takes one run through its life; `live` is what can be seen of it meanwhile."""
 
     def __init__(
-        self, live: LiveRun, *, journal: Journal, workers: Workers, bus: Bus[News]
+        self,
+        live: LiveRun,
+        *,
+        journal: Journal,
+        workers: Workers,
+        bus: Bus[News],
+        stop: Callable[[], None],
     ) -> None:
+        """`stop` begins stopping this run, as a person may."""
         self.live = live
         self._journal = journal
         self._workers = workers
         self._bus = bus
         self._commits = Commits(journal, bus)
+        self._gates = Gatekeeper(live, journal=journal, bus=bus, commit=self._commit, stop=stop)
         self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
@@ -109,6 +123,7 @@ class Driver:
         self.live.ended.set()
         self.live.streaming.clear()
         await self._flush()
+        await self._gates.end(keep=status == "interrupted")
         await self.change(status, error)
 
     async def change(self, status: RunStatus, error: AgentError | None = None) -> None:
@@ -143,7 +158,8 @@ class Driver:
             await worker.send(StopRun(run=live.row.id))
             live.stuck = True
             return True
-        first = await live.inbox.get()
+        while isinstance(first := await live.inbox.get(), Moved):
+            await self._take(worker, first)
         if isinstance(first, WorkerGone) and not live.stopping:
             self._gone = first
             return False
@@ -167,6 +183,7 @@ class Driver:
                 invocation=request.invocation,
                 state_delta=_text(request.state_delta),
                 streaming=request.streaming,
+                gates=self._gates.begin(),
             )
         )
 
@@ -178,10 +195,14 @@ class Driver:
             if self.live.waiting >= CHUNK_BATCH:
                 await self._flush()
 
-    async def _take(self, worker: Worker, message: ToServer | WorkerGone) -> None:
+    async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
-        if isinstance(message, Append):
-            await worker.send(await self._commit(message))
+        if isinstance(message, Append | Gate):
+            await self._gates.take(worker, message)
+        elif isinstance(message, Moved):
+            await self._gates.move(worker, message)
+        elif isinstance(message, GateLeft):
+            await self._gates.left(message)
         elif isinstance(message, Partial):
             live.add_partial(message.event)
             self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
@@ -194,7 +215,7 @@ class Driver:
         elif isinstance(message, WorkerGone):
             await self._lost(message)
 
-    async def _next(self) -> ToServer | WorkerGone:
+    async def _next(self) -> Inbound:
         while self.live.waiting:
             try:
                 return await asyncio.wait_for(self.live.inbox.get(), _FLUSH_SECONDS)

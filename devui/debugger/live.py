@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from devui.debugger.stepper import Moved, Stepper
 from devui.debugger.workers import Worker
 from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.messages import Output, ToServer
@@ -55,15 +56,19 @@ class WorkerGone:
     last_words: str
 
 
+Inbound = ToServer | WorkerGone | Moved
+"""What a run's task takes, in order."""
+
+
 @dataclass(eq=False, slots=True)
 class LiveRun:
     """A run that has not ended, and what of it is not in the journal."""
 
     row: RunRow
     session: SessionRow
-    inbox: asyncio.Queue[ToServer | WorkerGone] = field(
-        default_factory=lambda: asyncio.Queue(maxsize=1000)
-    )
+    inbox: asyncio.Queue[Inbound] = field(default_factory=lambda: asyncio.Queue(maxsize=1000))
+    stepper: Stepper = field(default_factory=Stepper)
+    """Whether and where it is held."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     worker: Worker | None = None
     stopping: bool = False
@@ -83,7 +88,7 @@ class LiveRun:
     """How many lines were printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)
 
-    async def put(self, message: ToServer | WorkerGone) -> None:
+    async def put(self, message: Inbound) -> None:
         """Hand the run's task a message; a run that is over takes none."""
         with contextlib.suppress(asyncio.QueueFull):
             self.inbox.put_nowait(message)

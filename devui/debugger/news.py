@@ -1,7 +1,7 @@
 """What the server tells its readers: facts that are stored, and glimpses that are not.
 
 Facts carry the journal's `seq` and were committed before they were published (Law 3); glimpses
-(partials, output) are shown and superseded.
+(partials, output, positions) are shown and superseded.
 """
 
 from dataclasses import dataclass
@@ -47,6 +47,14 @@ class RunStuck:
 
 
 @dataclass(frozen=True, slots=True)
+class PositionChanged:
+    """A run was held at a gate, or let go, or told to stop somewhere."""
+
+    run: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class SessionChanged:
     """A session was renamed, or (None) deleted."""
 
@@ -76,6 +84,7 @@ News = (
     | PartialArrived
     | RunChanged
     | RunStuck
+    | PositionChanged
     | SessionChanged
     | OutputArrived
     | AppChanged

@@ -5,17 +5,20 @@ Whoever wants to see a run reads the journal and subscribes to the bus.
 
 import asyncio
 import contextlib
+import json
 import logging
 import time
 import uuid
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from devui.debugger.bus import Bus
+from devui.debugger.commands import Command, CommandRefused, Stale
 from devui.debugger.driver import Driver, RunRequest
 from devui.debugger.live import LiveRun, WorkerGone
-from devui.debugger.news import News, RunChanged, RunStuck, SessionChanged
+from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
+from devui.debugger.position import position_after, position_of
 from devui.debugger.requests import Requests, failure_of
 from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Worker, Workers
@@ -28,6 +31,8 @@ from devui.wire.messages import (
     Append,
     Blocked,
     Failure,
+    Gate,
+    GateLeft,
     Output,
     Partial,
     Reply,
@@ -37,6 +42,9 @@ from devui.wire.messages import (
 )
 
 logger = logging.getLogger("devui.runs")
+
+_OfARun = Append | Gate | GateLeft | Partial | RunEnded | Output
+"""What a run's own task takes."""
 
 TITLE = 60
 """Characters of the first message that become the session's title."""
@@ -101,7 +109,15 @@ class Runs:
             uuid.uuid4().hex, session.key, invocation_id=request.invocation
         )
         live = LiveRun(row=row, session=session)
-        driver = Driver(live, journal=self._journal, workers=self._workers, bus=self._bus)
+        if request.pause:
+            live.stepper.pause()
+        driver = Driver(
+            live,
+            journal=self._journal,
+            workers=self._workers,
+            bus=self._bus,
+            stop=lambda: self._begin_stop(driver),
+        )
         self._drivers[row.id] = driver
         self._of_session[session.key] = live
         self._bus.publish(session.key, RunChanged(row))
@@ -120,10 +136,48 @@ class Runs:
             if row is None:
                 raise NoSuchRun(f"there is no run {run!r}")
             return row
-        if not driver.live.stopping and not driver.live.ended.is_set():
-            driver.live.stopping = True
-            self._tasks.start(driver.stop(), f"stopping run {run}")
+        self._begin_stop(driver)
         return driver.live.row
+
+    def _begin_stop(self, driver: Driver) -> None:
+        live = driver.live
+        if not live.stopping and not live.ended.is_set():
+            live.stopping = True
+            self._tasks.start(driver.stop(), f"stopping run {live.row.id}")
+
+    async def position(self, run: str) -> dict[str, Any]:
+        """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""
+        driver = self._drivers.get(run)
+        if driver is not None and driver.live.row.ended is None:
+            return position_of(driver.live)
+        row = await self._journal.runs.get(run)
+        if row is None:
+            raise NoSuchRun(f"there is no run {run!r}")
+        held = await self._journal.runs.position(run)
+        return position_after(row, json.loads(held) if held else [])
+
+    async def command(self, run: str, command: Command) -> dict[str, Any]:
+        """Carry out a command and return the position it leads to; a repeated one does nothing.
+
+        Raises NoSuchRun, and CommandRefused with the present position.
+        """
+        driver = self._drivers.get(run)
+        if driver is None or driver.live.ended.is_set():
+            raise _refused(Stale("the run is over"), await self.position(run))
+        live, stepper = driver.live, driver.live.stepper
+        try:
+            if (known := stepper.known(command)) is not None:
+                return known
+            moved = stepper.command(command)
+        except CommandRefused as refused:
+            raise _refused(refused, position_of(live)) from None
+        if moved.stop:
+            self._begin_stop(driver)
+        answer = position_of(live)
+        stepper.remember(command, answer)
+        self._bus.publish(live.session.key, PositionChanged(run, stepper.position))
+        await live.put(moved)
+        return answer
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""
@@ -151,7 +205,7 @@ class Runs:
     async def _deliver(self, worker: Worker, message: ToServer) -> None:
         if isinstance(message, Output) and message.run is None and len(worker.runs) == 1:
             message = replace(message, run=next(iter(worker.runs)))
-        if isinstance(message, Append | Partial | RunEnded | Output):
+        if isinstance(message, _OfARun):
             await self._of_a_run(worker, message)
         elif isinstance(message, Blocked):
             worker.blocked = bool(message.stack)
@@ -159,12 +213,12 @@ class Runs:
         else:
             await self._answer(worker, message)
 
-    async def _of_a_run(
-        self, worker: Worker, message: Append | Partial | RunEnded | Output
-    ) -> None:
+    async def _of_a_run(self, worker: Worker, message: _OfARun) -> None:
         driver = self._drivers.get(message.run or "")
         if isinstance(message, Append) and (driver is None or not _own(driver, message)):
             await worker.send(await self._elsewhere(worker, message, driver))
+        elif isinstance(message, Gate) and driver is None:  # nobody is there to hold it
+            await worker.send(Reply(id=message.id))
         elif driver is not None:
             await driver.live.put(message)
 
@@ -215,3 +269,8 @@ class Runs:
 def _own(driver: Driver, message: Append) -> bool:
     session = driver.live.session
     return (message.user, message.session) == (session.user, session.id)
+
+
+def _refused(refused: CommandRefused, position: dict[str, Any]) -> CommandRefused:
+    refused.position = position
+    return refused

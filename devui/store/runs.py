@@ -45,6 +45,13 @@ _CHANGE = """
     WHERE id = ?
 """
 
+_KEEP_POSITION = """
+    INSERT INTO positions (run, data) VALUES (?, ?)
+    ON CONFLICT (run) DO UPDATE SET data = excluded.data
+"""
+_FORGET_POSITION = "DELETE FROM positions WHERE run = ?"
+_POSITION = "SELECT data FROM positions WHERE run = ?"
+
 _LAST_OUTPUT = "SELECT coalesce(max(number), 0) FROM output WHERE run = ?"
 _ADD_OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, ?, ?, ?)"
 _OUTPUT = """
@@ -132,6 +139,29 @@ class Runs:
             return [_change(connection, run, ("interrupted", None, None), now) for (run,) in found]
 
         return await self._database.write(work)
+
+    async def keep_position(self, run_id: str, data: str) -> None:
+        """Keep where the run is held, as JSON text. Raises RunNotFound, BadValue."""
+        clean_text(data, "the run's position")
+
+        def work(connection: sqlite3.Connection) -> None:
+            _require(connection, run_id)
+            connection.execute(_KEEP_POSITION, (run_id, data))
+
+        await self._database.write(work)
+
+    async def forget_position(self, run_id: str) -> None:
+        """The run is not held any more; it need not have been."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(_FORGET_POSITION, (run_id,))
+
+        await self._database.write(work)
+
+    async def position(self, run_id: str) -> str | None:
+        """Return where the run is held, or was when the server ended; JSON text."""
+        rows = await self._database.fetch(_POSITION, run_id)
+        return str(rows[0][0]) if rows else None
 
     async def add_output(self, run_id: str, lines: Sequence[OutputLine]) -> None:
         """Append lines to what the run printed. NULs and lone surrogates are kept as escapes.

@@ -28,9 +28,9 @@ Translation = Mapping[type[Exception], type[EdgeError]]
 _log = logging.getLogger(__name__)
 
 _API: Final = re.compile(
-    r"/(?:list-apps|run|run_sse|run_live|health|version|(?:dev|debug)/.*|apps/[^/]+/users(?:/.*)?)"
+    r"/(?:list-apps|run|run_sse|run_live|health|version|(?:api|dev|debug)/.*|apps/[^/]+/users(?:/.*)?)"
 )
-"""The paths of ADK's REST API (adk-web 1.2 to 1.7)."""
+"""The paths of the debugger's API and of ADK's (adk-web 1.2 to 1.7)."""
 
 _UNEXPECTED: Final = "Something went wrong inside devui. Its log has the details under this id."
 _TITLES: Final[Mapping[int, str]] = {

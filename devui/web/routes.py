@@ -1,7 +1,8 @@
-"""The whole surface of the server: pages and their actions, then ADK's REST API."""
+"""The whole surface of the server: pages and their actions, the debugger, ADK's REST API."""
 
 from starlette.routing import Route
 
+from devui.web.api import debug
 from devui.web.api import run as adk_run
 from devui.web.api import server as adk_server
 from devui.web.api import sessions as adk_sessions
@@ -29,6 +30,14 @@ pages = [
     Route("/runs/{run}/log", runs.log, methods=["GET"]),
 ]
 
+debugger = [
+    Route("/api/sessions", debug.sessions, methods=["GET"]),
+    Route("/api/sessions/{key}/runs", debug.start, methods=["POST"]),
+    Route("/api/sessions/{key}/run", debug.newest, methods=["GET"]),
+    Route("/api/runs/{run}", debug.show, methods=["GET"]),
+    Route("/api/runs/{run}/commands", debug.command, methods=["POST"]),
+]
+
 adk = [
     Route("/health", adk_server.health, methods=["GET"]),
     Route("/version", adk_server.version, methods=["GET"]),
@@ -43,4 +52,4 @@ adk = [
     Route(_NAMED, adk_sessions.delete_session, methods=["DELETE"]),
 ]
 
-routes = [*pages, *adk]
+routes = [*pages, *debugger, *adk]

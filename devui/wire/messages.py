@@ -51,6 +51,18 @@ class AppInfo:
     resumable: bool = False
 
 
+WorkerGate = Literal[
+    "enter_agent",
+    "before_model",
+    "after_model",
+    "before_tool",
+    "after_tool",
+    "leave_agent",
+]
+"""Where a worker asks the server before it goes on, if that is armed for the run. The two gates
+around a commit need no question: an `Append` waits for its answer as it is."""
+
+
 # --- server to worker ----------------------------------------------------------------------
 
 
@@ -72,6 +84,8 @@ class StartRun:
     state_delta: str | None = None
     """JSON text: state to commit together with the message."""
     streaming: bool = True
+    gates: list[WorkerGate] = field(default_factory=list)
+    """The gates at which the run asks, as of `ArmGates`."""
     kind: Literal["start_run"] = "start_run"
 
 
@@ -81,6 +95,15 @@ class StopRun:
 
     run: str
     kind: Literal["stop_run"] = "stop_run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmGates:
+    """From now on the run asks at these gates and at no others."""
+
+    run: str
+    gates: list[WorkerGate]
+    kind: Literal["arm_gates"] = "arm_gates"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +131,7 @@ class Shutdown:
     kind: Literal["shutdown"] = "shutdown"
 
 
-ToWorker = Annotated[StartRun | StopRun | Reply | Shutdown, Field(discriminator="kind")]
+ToWorker = Annotated[StartRun | StopRun | ArmGates | Reply | Shutdown, Field(discriminator="kind")]
 
 
 # --- worker to server: facts ---------------------------------------------------------------
@@ -174,6 +197,16 @@ class Blocked:
     kind: Literal["blocked"] = "blocked"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateLeft:
+    """Nobody waits at this gate any more: what stood there was cancelled."""
+
+    run: str
+    gate: int
+    """The id of the `Gate`."""
+    kind: Literal["gate_left"] = "gate_left"
+
+
 # --- worker to server: requests ------------------------------------------------------------
 
 
@@ -192,6 +225,23 @@ class Append:
     temp: str | None = None
     """JSON text of the `temp:` state the event carried: shown while the run lives, never kept."""
     kind: Literal["append"] = "append"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A run stands at an armed gate and goes on when this is answered; the result is null."""
+
+    id: int
+    run: str
+    gate: WorkerGate
+    agent: str
+    branch: str | None
+    held: str
+    """JSON text of what is held: the request, the response, the arguments, the result."""
+    call: str | None = None
+    """Common to the gates before and after one call of a model or tool."""
+    tool: str | None = None
+    kind: Literal["gate"] = "gate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +355,7 @@ class DeleteArtifact:
 
 Request = (
     Append
+    | Gate
     | FetchSession
     | FetchEvents
     | CreateSession
@@ -316,5 +367,5 @@ Request = (
     | ListVersions
     | DeleteArtifact
 )
-Fact = AppLoaded | AppFailed | Partial | RunEnded | Output | Blocked
+Fact = AppLoaded | AppFailed | Partial | RunEnded | Output | Blocked | GateLeft
 ToServer = Annotated[Request | Fact, Field(discriminator="kind")]

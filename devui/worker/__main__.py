@@ -10,9 +10,18 @@ import os
 import signal
 from pathlib import Path
 
-from devui.wire.messages import AppFailed, AppLoaded, Shutdown, StartRun, StopRun, ToWorker
+from devui.wire.messages import (
+    AppFailed,
+    AppLoaded,
+    ArmGates,
+    Shutdown,
+    StartRun,
+    StopRun,
+    ToWorker,
+)
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
+from devui.worker.gates import Gates
 from devui.worker.link import Link
 from devui.worker.loading import load
 from devui.worker.output import Outputs, capture
@@ -44,6 +53,8 @@ async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorke
             runs.start(message)
         elif isinstance(message, StopRun):
             runs.stop(message.run)
+        elif isinstance(message, ArmGates):
+            runs.arm(message)
     async with asyncio.timeout(_SECONDS_TO_STOP):
         await runs.stop_all()
         await engine.close()
@@ -74,7 +85,8 @@ def main() -> None:
     outputs = Outputs(link.send)
     capture(outputs)
     try:
-        engine = NativeEngine(arguments.app, load(agents, arguments.app), link)
+        gates = Gates(link)
+        engine = NativeEngine(arguments.app, load(agents, arguments.app), link, gates)
         link.send(AppLoaded(info=engine.describe()))
     # An import may raise anything; all of it is told to the author of the agent.
     except BaseException as error:  # noqa: BLE001
@@ -82,7 +94,7 @@ def main() -> None:
         os._exit(0)
     watchdog = Watchdog(loop, link.send)
     watchdog.start()
-    runs = Runs(engine, link, outputs, agents)
+    runs = Runs(engine, link, outputs, gates, agents=agents)
     _run_until_done(loop, loop.create_task(_serve(engine, runs, inbox)))
     watchdog.stop()
     # Threads of agent code that never return must not keep the process.

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Literal
 
 from devui.runtime.calling import active_threads
-from devui.wire.messages import AgentError, RunEnded, StartRun
+from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
+from devui.worker.gates import Gates
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
 
@@ -17,16 +18,26 @@ Outcome = Literal["done", "failed", "stopped"]
 class Runs:
     """Starts and stops runs; several may go on at once, each on its own session."""
 
-    def __init__(self, engine: NativeEngine, link: Link, outputs: Outputs, agents: Path) -> None:
+    def __init__(
+        self,
+        engine: NativeEngine,
+        link: Link,
+        outputs: Outputs,
+        gates: Gates,
+        *,
+        agents: Path,
+    ) -> None:
         self._engine = engine
         self._link = link
         self._outputs = outputs
+        self._gates = gates
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
 
     def start(self, start: StartRun) -> None:
         """Begin a run."""
+        self._gates.arm(start.run, start.gates)
         task = asyncio.get_running_loop().create_task(self._run(start), name=start.run)
         self._tasks[start.run] = task
         task.add_done_callback(lambda _: self._tasks.pop(start.run, None))
@@ -37,6 +48,11 @@ class Runs:
         if task is not None:
             self._stopped.add(run)
             task.cancel("stopped by the user")
+
+    def arm(self, message: ArmGates) -> None:
+        """Change at which gates a run asks."""
+        if message.run in self._tasks:
+            self._gates.arm(message.run, message.gates)
 
     async def stop_all(self) -> None:
         """Cancel every run and wait for the ends."""
@@ -58,6 +74,7 @@ class Runs:
             error = None if stopped else agent_error(raised, self._agents)
         self._stopped.discard(start.run)
         self._outputs.end(start.run)
+        self._gates.forget(start.run)
         alone = len(self._tasks) <= 1
         self._link.send(
             RunEnded(

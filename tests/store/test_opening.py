@@ -32,8 +32,12 @@ async def hold():
 asyncio.run(hold())
 """
 
-NEXT = Migration(2, "BEGIN; CREATE TABLE extra (x ANY) STRICT; PRAGMA user_version = 2; COMMIT;")
-BROKEN = Migration(2, "BEGIN; CREATE TABLE extra (x ANY) STRICT; CREATE NONSENSE; COMMIT;")
+NOW = len(load_migrations())
+NEXT = Migration(
+    NOW + 1,
+    f"BEGIN; CREATE TABLE extra (x ANY) STRICT; PRAGMA user_version = {NOW + 1}; COMMIT;",
+)
+BROKEN = Migration(NOW + 1, "BEGIN; CREATE TABLE extra (x ANY) STRICT; CREATE NONSENSE; COMMIT;")
 
 
 @contextlib.contextmanager
@@ -227,7 +231,7 @@ async def test_a_holder_that_left_no_pid_is_another_process(tmp_path: Path) -> N
 @pytest.mark.req("R44")
 async def test_migrations_run_once(tmp_path: Path) -> None:
     await fill(tmp_path / "data")
-    assert version_of(tmp_path / "data") == len(load_migrations())
+    assert version_of(tmp_path / "data") == NOW
     async with await Journal.open(tmp_path / "data") as journal:
         assert len(await journal.sessions.recent(9)) == 1
 
@@ -239,12 +243,12 @@ async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path
         tmp_path / "data", migrations=[*load_migrations(), NEXT]
     ) as journal:
         assert len(await journal.sessions.recent(9)) == 1
-    assert version_of(tmp_path / "data") == 2
-    backup = tmp_path / "data" / "journal.db.version-1"
+    assert version_of(tmp_path / "data") == NOW + 1
+    backup = tmp_path / "data" / f"journal.db.version-{NOW}"
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     with contextlib.closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("SELECT count(*) FROM events").fetchall() == [(20,)]
-        assert copy.execute("PRAGMA user_version").fetchall() == [(1,)]
+        assert copy.execute("PRAGMA user_version").fetchall() == [(NOW,)]
 
 
 @pytest.mark.req("R44")
@@ -253,7 +257,7 @@ async def test_a_migration_that_fails_leaves_the_old_version(tmp_path: Path) -> 
     with pytest.raises(JournalError, match="NONSENSE"):
         await Journal.open(tmp_path / "data", migrations=[*load_migrations(), BROKEN])
     async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):
-        assert version_of(tmp_path / "data") == 2
+        assert version_of(tmp_path / "data") == NOW + 1
 
 
 @pytest.mark.req("R44")
@@ -261,7 +265,7 @@ async def test_a_journal_of_a_newer_version_is_refused_unchanged(tmp_path: Path)
     async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):
         pass
     before = (tmp_path / "data" / "journal.db").read_bytes()
-    with pytest.raises(JournalNewer, match=r"version 2 and this devui knows 1"):
+    with pytest.raises(JournalNewer, match=f"version {NOW + 1} and this devui knows {NOW}"):
         await Journal.open(tmp_path / "data")
     assert (tmp_path / "data" / "journal.db").read_bytes() == before
 

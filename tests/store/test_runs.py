@@ -128,3 +128,29 @@ async def test_output_is_never_refused(journal: Journal, session: SessionRow) ->
     await journal.runs.add_output("r1", [OutputLine("stderr", "a\0b\udc80\tc", 0.0)])
     [(_, line)] = await journal.runs.output("r1")
     assert line.text == "a\\x00b\\udc80\tc"
+
+
+async def test_where_a_run_is_held_is_kept_until_it_is_forgotten(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.runs.start("r1", session.key)
+    assert await journal.runs.position("r1") is None
+    await journal.runs.keep_position("r1", '["first"]')
+    await journal.runs.keep_position("r1", '["second"]')
+    await journal.runs.interrupt_active()
+    assert await journal.runs.position("r1") == '["second"]'
+    await journal.runs.forget_position("r1")
+    await journal.runs.forget_position("r1")
+    assert await journal.runs.position("r1") is None
+
+
+async def test_a_position_goes_with_its_session_and_needs_a_run(
+    journal: Journal, session: SessionRow
+) -> None:
+    with pytest.raises(RunNotFound):
+        await journal.runs.keep_position("none", "[]")
+    await journal.runs.start("r1", session.key)
+    await journal.runs.keep_position("r1", "[]")
+    await journal.runs.change("r1", "done")
+    await journal.sessions.delete(session.key)
+    assert await journal.runs.position("r1") is None

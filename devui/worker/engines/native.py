@@ -16,6 +16,7 @@ from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.runners import Runner
 from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
 from devui.worker.artifacts import WireArtifactService
+from devui.worker.gates import Gates, with_gates
 from devui.worker.link import Link
 from devui.worker.sessions import WireSessionService
 
@@ -23,7 +24,7 @@ from devui.worker.sessions import WireSessionService
 class NativeEngine:
     """One app of the native runtime, ready to run."""
 
-    def __init__(self, name: str, exported: App | BaseAgent, link: Link) -> None:
+    def __init__(self, name: str, exported: App | BaseAgent, link: Link, gates: Gates) -> None:
         self._name = name
         self._link = link
         self._sessions = WireSessionService(link, name)
@@ -36,6 +37,7 @@ class NativeEngine:
             artifact_service=WireArtifactService(link),
             memory_service=InMemoryMemoryService(),
         )
+        self._runner.plugin_manager = with_gates(self._runner.plugin_manager, gates)
 
     def describe(self) -> AppInfo:
         """What the app consists of."""

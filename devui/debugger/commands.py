@@ -1,0 +1,84 @@
+"""What a person may tell a run that is being debugged, and why it may be refused."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devui.debugger.arrivals import Arrival, GateKind
+
+CommandName = Literal[
+    "continue",
+    "pause",
+    "step_event",
+    "step_half",
+    "step_into",
+    "step_out",
+    "run_to",
+    "stop_after_event",
+    "stop",
+]
+
+ANYTIME: frozenset[CommandName] = frozenset({"pause", "stop_after_event", "stop"})
+"""Commands that mean the same wherever the run stands; the others name a position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Like:
+    """Which arrivals `run_to` waits for; what is None does not matter."""
+
+    gate: GateKind = "before_commit"
+    kind: str | None = None
+    """The kind of the event, as of `summary.Kind`."""
+    agent: str | None = None
+    tool: str | None = None
+    """A tool that is called, or answers."""
+
+    def matches(self, arrival: Arrival) -> bool:
+        """Whether the arrival is one of them."""
+        kind = arrival.summary.kind if arrival.summary else None
+        return (
+            arrival.gate == self.gate
+            and self.kind in {None, kind}
+            and self.agent in {None, arrival.agent}
+            and (self.tool is None or self.tool in tools_of(arrival))
+        )
+
+
+def tools_of(arrival: Arrival) -> set[str]:
+    """Names of the tools that the arrival calls, runs or brings an answer of."""
+    names = {arrival.tool} if arrival.tool else set()
+    if arrival.summary is not None:
+        names |= {call.name for call in arrival.summary.calls}
+        names |= {response.name for response in arrival.summary.responses}
+    return names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One order. The same `key` again changes nothing and gets the same answer."""
+
+    name: CommandName
+    key: str
+    position: int | None = None
+    """The position that it was decided upon; may be left out of commands `ANYTIME`."""
+    hold: int | None = None
+    """Which of the holds to step from; the one at the commit, else the oldest, if not said."""
+    like: Like | None = None
+    """For `run_to`."""
+    actor: str = "api"
+    """Who says so, as shown to the others."""
+
+
+class CommandRefused(Exception):
+    """The command was not carried out; `position` tells how things stand, as JSON."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.position: dict[str, Any] = {}
+
+
+class Stale(CommandRefused):
+    """The run has moved on since the position that the command names."""
+
+
+class Misused(CommandRefused):
+    """The command makes no sense here: its key is another's, or what it names is not there."""

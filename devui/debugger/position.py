@@ -1,0 +1,73 @@
+"""Where a run stands, as JSON: the one form for the API, the pages and the journal."""
+
+from typing import Any
+
+from devui.debugger.live import LiveRun
+from devui.debugger.stepper import Hold, Stepper
+from devui.store.rows import RunRow
+
+
+def position_of(live: LiveRun) -> dict[str, Any]:
+    """The position of a run that goes on."""
+    stepper = live.stepper
+    return {
+        **_run(live.row),
+        "status": _status(live),
+        "position": stepper.position,
+        "plan": stepper.plan.name if stepper.plan else None,
+        "holds": [_hold(hold) for hold in stepper.holds],
+        "heldSeconds": stepper.held_seconds,
+        "lastCommand": _last(stepper),
+    }
+
+
+def position_after(row: RunRow, lost: list[Any]) -> dict[str, Any]:
+    """The position of a run that is over; `lost` is what it was held with when it was cut off."""
+    return {**_run(row), "position": None, "plan": None, "holds": [], "lost": lost}
+
+
+def _status(live: LiveRun) -> str:
+    if live.row.ended is not None:
+        return live.row.status
+    if live.stopping:
+        return "stopping"
+    return "held" if live.stepper.holds else live.row.status
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    return {
+        "run": row.id,
+        "session": row.session,
+        "invocationId": row.invocation_id,
+        "status": row.status,
+        "started": row.started,
+        "ended": row.ended,
+    }
+
+
+def _hold(hold: Hold) -> dict[str, Any]:
+    arrival = hold.arrival
+    return {
+        "id": hold.id,
+        "gate": arrival.gate,
+        "agent": arrival.agent,
+        "path": list(arrival.path),
+        "branch": arrival.branch,
+        "kind": arrival.summary.kind if arrival.summary else None,
+        "text": arrival.summary.text if arrival.summary else None,
+        "number": arrival.number,
+        "tool": arrival.tool,
+        "call": arrival.call,
+        "since": hold.since,
+        "reason": hold.reason,
+        "held": arrival.held,
+        "changes": list(arrival.changes),
+    }
+
+
+def _last(stepper: Stepper) -> dict[str, Any] | None:
+    last = stepper.last
+    if last is None:
+        return None
+    command = last.command
+    return {"command": command.name, "actor": command.actor, "key": command.key, "at": last.at}

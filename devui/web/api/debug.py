@@ -1,0 +1,193 @@
+"""The debugger over HTTP: start a run, see where it stands, tell it how to go on.
+
+Everything that the pages do with a held run is done here, too (docs/guide/api.md).
+"""
+
+import asyncio
+import json
+import time
+from typing import Any
+
+from pydantic import ConfigDict, Field, JsonValue
+from pydantic.alias_generators import to_camel
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.arrivals import GateKind
+from devui.debugger.commands import Command, CommandName, CommandRefused, Like, Misused
+from devui.debugger.driver import RunRequest
+from devui.store.rows import SessionRow
+from devui.web.api.bodies import Content, Wire, parse
+from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.intake import read_json
+from devui.web.numbers import whole_number
+from devui.web.services import Services, services
+from devui.web.views.lookup import session_of
+
+LONGEST_WAIT = 30
+"""Seconds that one request may wait for a new position."""
+
+_MESSAGE_LIMIT = 20_000_000
+_SESSIONS = 200
+
+
+class _Body(Wire):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
+class StartBody(_Body):
+    """`POST /api/sessions/{key}/runs`."""
+
+    message: str | Content | None = None
+    invocation_id: str | None = None
+    state_delta: dict[str, JsonValue] | None = None
+    streaming: bool = True
+    pause: bool = False
+
+
+class LikeBody(_Body):
+    """What `run_to` runs to."""
+
+    gate: GateKind = "before_commit"
+    kind: str | None = None
+    agent: str | None = None
+    tool: str | None = None
+
+
+class CommandBody(_Body):
+    """`POST /api/runs/{run}/commands`."""
+
+    command: CommandName
+    key: str = Field(min_length=1, max_length=200)
+    position: int | None = None
+    hold: int | None = None
+    like: LikeBody | None = None
+    actor: str = Field(default="api", max_length=100)
+
+
+async def start(request: Request) -> Response:
+    """Start a run, or resume an invocation, and answer at once with where it stands."""
+    found, session = await session_of(request)
+    body = parse(StartBody, await read_json(request, limit=_MESSAGE_LIMIT))
+    if body.message is None and body.invocation_id is None:
+        raise BadRequest("message is required, or invocationId to resume an invocation")
+    row = await found.runs.start(
+        session,
+        RunRequest(
+            message=_message(body.message),
+            invocation=body.invocation_id,
+            state_delta=body.state_delta,
+            streaming=body.streaming,
+            pause=body.pause,
+        ),
+    )
+    return answer(await found.runs.position(row.id), status=201)
+
+
+async def sessions(request: Request) -> Response:
+    """Sessions with their keys: of `?app=`, of its `&user=`, or the one that is `&id=` there."""
+    found, query = services(request), request.query_params
+    app, user, name = query.get("app"), query.get("user"), query.get("id")
+    if app is None:
+        rows = await found.journal.sessions.recent(_SESSIONS)
+    elif user is not None and name is not None:
+        row = await found.journal.sessions.find(app, user, name)
+        rows = [row] if row else []
+    else:
+        rows = await found.journal.sessions.list(app, user, limit=_SESSIONS)
+    return answer([_session(found, row) for row in rows])
+
+
+async def newest(request: Request) -> Response:
+    """Where the session's newest run stands."""
+    found, session = await session_of(request)
+    row = await found.journal.runs.newest(session.key)
+    if row is None:
+        raise NotFound(f"session {session.key} has no run yet")
+    return answer(await found.runs.position(row.id))
+
+
+async def show(request: Request) -> Response:
+    """Where a run stands; with `?after=POSITION`, as soon as it stands elsewhere."""
+    found, run = services(request), request.path_params["run"]
+    after, seconds = _number(request, "after"), _number(request, "seconds")
+    if after is None:
+        return answer(await found.runs.position(run))
+    wait = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
+    return answer(await _position_after(found, run, after, seconds=wait))
+
+
+async def command(request: Request) -> Response:
+    """Tell a run how to go on; a refusal carries the position that the run is at."""
+    found, run = services(request), request.path_params["run"]
+    body = parse(CommandBody, await read_json(request))
+    told = Command(
+        name=body.command,
+        key=body.key,
+        position=body.position,
+        hold=body.hold,
+        like=Like(**body.like.model_dump()) if body.like else None,
+        actor=body.actor,
+    )
+    try:
+        return answer(await found.runs.command(run, told))
+    except CommandRefused as refused:
+        status = 422 if isinstance(refused, Misused) else 409
+        return answer({"detail": str(refused), "position": refused.position}, status=status)
+
+
+def _session(found: Services, row: SessionRow) -> dict[str, Any]:
+    live = found.runs.live(row.key)
+    return {
+        "key": row.key,
+        "app": row.app,
+        "user": row.user,
+        "id": row.id,
+        "title": row.title,
+        "events": row.events,
+        "updated": row.updated,
+        "run": live.row.id if live else None,
+    }
+
+
+async def _position_after(found: Services, run: str, after: int, *, seconds: int) -> dict[str, Any]:
+    until = time.monotonic() + seconds
+    session = (await found.runs.position(run))["session"]
+    with found.bus.subscribe(session) as reader:
+        while True:
+            position = await found.runs.position(run)
+            left = until - time.monotonic()
+            stands = position["position"]
+            moved = stands is None or stands > after
+            if moved or left <= 0:
+                return position
+            try:
+                if not await asyncio.wait_for(reader.batch(), left):
+                    return position
+            except TimeoutError:
+                continue
+
+
+def answer(value: Any, *, status: int = 200) -> Response:
+    """JSON in ASCII, which every client reads whatever odd characters an agent made."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Response(text, status_code=status, media_type="application/json")
+
+
+def _message(given: str | Content | None) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if not given.strip():
+            raise Unprocessable("write a message first")
+        return {"role": "user", "parts": [{"text": given}]}
+    message = given.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {**message, "role": "user"}
+
+
+def _number(request: Request, name: str) -> int | None:
+    text = request.query_params.get(name)
+    number = whole_number(text)
+    if text is not None and number is None:
+        raise BadRequest(f"{name} has to be a whole number")
+    return number

@@ -1,0 +1,322 @@
+"""Holding a run at a gate and stepping it, through the API with a real worker."""
+
+import threading
+import uuid
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+COUNT = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Count(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        for n in (1, 2, 3):
+            yield Event(author=self.name, actions=EventActions(state_delta={"n": n}))
+            print("saw", ctx.session.state["n"])
+
+
+root_agent = Count(name="count")
+"""
+WEATHER = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def weather(city: str, tool_context) -> str:
+    tool_context.state["city"] = city
+    return f"sunny in {city}"
+
+
+script = [
+    Rule(after="weather", then=Say("It is {result}.", chunks=3)),
+    Rule(then=Call("weather", city="Oslo")),
+]
+root_agent = Agent(
+    name="forecaster", model=ScriptedLlm(model="scripted", rules=script), tools=[weather]
+)
+"""
+ENDLESS = """
+import asyncio
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Endless(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        while True:
+            yield Event(author=self.name, actions=EventActions(state_delta={"on": True}))
+            await asyncio.sleep(0.02)
+
+
+root_agent = Endless(name="endless")
+"""
+BOTH = """
+import asyncio
+from devui.runtime.agents import Agent, BaseAgent, ParallelAgent
+from devui.runtime.events import Event
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look(where: str) -> str:
+    print("looking", where)
+    return where
+
+
+def searcher(name):
+    script = [Rule(after="look", then=Say(name)), Rule(then=Call("look", where=name))]
+    return Agent(name=name, model=ScriptedLlm(rules=script), tools=[look])
+
+
+root_agent = ParallelAgent(name="both", sub_agents=[searcher("left"), searcher("right")])
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stepping")
+    apps = {"count": COUNT, "weather": WEATHER, "both": BOTH, "endless": ENDLESS}
+    for name, code in apps.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def log_of(debugged: Debugged) -> str:
+    return debugged.client.get(f"/runs/{debugged.run}/log").text
+
+
+def test_a_run_that_begins_paused_is_held_before_its_message_is_committed(client):
+    debugged = Debugged(client, "count").start("hello")
+    assert debugged.settled()["status"] == "held"
+    hold = debugged.hold()
+    assert (hold["gate"], hold["agent"], hold["kind"], hold["reason"]) == (
+        "before_commit",
+        "user",
+        "user",
+        "pause",
+    )
+    assert hold["held"]["content"]["parts"] == [{"text": "hello"}]
+    assert debugged.kept()["events"] == []
+    assert debugged.tell("continue")["status"] == "done"
+    assert len(debugged.kept()["events"]) == 4
+
+
+def test_step_event_goes_from_commit_to_commit_and_the_code_waits_in_between(client):
+    debugged = Debugged(client, "count").start()
+    debugged.settled()
+    for number in (1, 2, 3, 4):
+        debugged.tell("step_event")
+        hold = debugged.hold()
+        assert (hold["gate"], hold["number"]) == ("after_commit", number)
+        assert len(debugged.kept()["events"]) == number
+        assert f"saw {number - 1}" not in log_of(debugged)
+    assert debugged.tell("step_event")["status"] == "done"
+
+
+def test_step_half_stops_before_and_after_each_commit_and_tells_what_would_change(client):
+    debugged = Debugged(client, "count").start()
+    debugged.settled()
+    assert debugged.gates("step_half", "step_half", "step_half") == [
+        ("after_commit", "user"),
+        ("before_commit", "count"),
+        ("after_commit", "count"),
+    ]
+    debugged.tell("step_half")
+    assert debugged.hold()["changes"] == [{"key": "n", "old": 1, "new": 2}]
+    assert debugged.kept()["state"] == {"n": 1}
+    debugged.tell("continue")
+    assert debugged.kept()["state"] == {"n": 3}
+
+
+def test_step_into_stops_at_every_gate_of_an_agent_with_a_tool(client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    seen = []
+    while debugged.tell("step_into")["status"] == "held":
+        hold = debugged.hold()
+        seen.append((hold["gate"], hold["kind"] or hold["tool"]))
+    assert seen == [
+        ("after_commit", "user"),
+        ("enter_agent", None),
+        ("before_model", None),
+        ("after_model", None),
+        ("before_commit", "call"),
+        ("after_commit", "call"),
+        ("before_tool", "weather"),
+        ("after_tool", "weather"),
+        ("before_commit", "result"),
+        ("after_commit", "result"),
+        ("before_model", None),
+        ("after_model", None),
+        ("before_commit", "text"),
+        ("after_commit", "text"),
+        ("leave_agent", None),
+    ]
+    assert debugged.texts() == ["go", "It is sunny in Oslo."]
+
+
+def test_what_is_held_is_shown_whole(client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    shown = {}
+    while debugged.tell("step_into")["status"] == "held":
+        hold = debugged.hold()
+        shown.setdefault(hold["gate"], hold["held"])
+        assert hold["path"] == ["forecaster"]
+    assert shown["before_model"]["contents"][0]["parts"] == [{"text": "go"}]
+    declared = shown["before_model"]["config"]["tools"][0]["functionDeclarations"]
+    assert declared[0]["name"] == "weather"
+    assert "functionCall" in shown["after_model"]["content"]["parts"][0]
+    assert shown["before_tool"] == {"name": "weather", "args": {"city": "Oslo"}}
+    assert shown["after_tool"]["result"] == "sunny in Oslo"
+    assert shown["enter_agent"] == {"name": "forecaster", "type": "LlmAgent"}
+
+
+def test_step_out_ends_the_tool_call_and_then_the_agent(client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    while debugged.tell("step_into")["holds"][0]["gate"] != "before_tool":
+        pass
+    assert debugged.gates("step_out", "step_out") == [
+        ("after_tool", "forecaster"),
+        ("leave_agent", "forecaster"),
+    ]
+    assert debugged.tell("step_out")["status"] == "done"
+
+
+def test_run_to_stops_at_the_next_one_like_that(client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    debugged.tell("run_to", like={"kind": "result", "tool": "weather"})
+    assert (debugged.hold()["gate"], debugged.hold()["kind"]) == ("before_commit", "result")
+    assert debugged.hold()["changes"] == [{"key": "city", "new": "Oslo"}]
+    debugged.tell("run_to", like={"gate": "before_model"})
+    assert debugged.hold()["gate"] == "before_model"
+    assert debugged.tell("run_to", like={"tool": "none"})["status"] == "done"
+
+
+def test_parallel_branches_each_stop_at_their_next_gate(client):
+    debugged = Debugged(client, "both").start()
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_tool"})
+    while len(debugged.position["holds"]) < 2:
+        query = {"after": debugged.position["position"]}
+        debugged.position = client.get(f"/api/runs/{debugged.run}", params=query).json()
+    first, second = debugged.position["holds"]
+    assert {first["reason"], second["reason"]} == {"step", "behind"}
+
+
+def test_a_double_click_steps_once(client):
+    debugged = Debugged(client, "count").start()
+    position = debugged.settled()["position"]
+    answers = [debugged.post("step_event", key="one", position=position) for _ in range(3)]
+    assert [each.status_code for each in answers] == [200, 200, 200]
+    assert len({each.text for each in answers}) == 1
+    assert debugged.settled()["holds"][0]["number"] == 1
+    assert debugged.post("step_event", key="one", position=position).text == answers[0].text
+    assert debugged.settled()["holds"][0]["number"] == 1
+    other = debugged.post("continue", key="one", position=position)
+    assert other.status_code == 422
+
+
+def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_one(client):
+    debugged = Debugged(client, "count").start()
+    old = debugged.settled()["position"]
+    debugged.tell("step_event", actor="the other tab")
+    refused = debugged.post("continue", key=uuid.uuid4().hex, position=old)
+    assert refused.status_code == 409
+    assert refused.json()["position"] == debugged.position
+    assert "the other tab said 'step_event'" in refused.json()["detail"]
+    assert debugged.settled()["status"] == "held"
+
+
+def test_two_clients_at_once_step_once(client, server):
+    debugged = Debugged(client, "count").start()
+    position = debugged.settled()["position"]
+    barrier, codes = threading.Barrier(2), []
+
+    def press() -> None:
+        with server.client() as own:
+            barrier.wait()
+            body = {"command": "step_event", "key": uuid.uuid4().hex, "position": position}
+            codes.append(own.post(f"/api/runs/{debugged.run}/commands", json=body).status_code)
+
+    threads = [threading.Thread(target=press) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(codes) == [200, 409]
+    assert debugged.settled()["holds"][0]["number"] == 1
+
+
+def test_a_running_run_is_paused_at_its_next_event(client):
+    debugged = Debugged(client, "endless").start(pause=False)
+    debugged.tell("pause", position=None)
+    assert (debugged.hold()["gate"], debugged.hold()["reason"]) == ("before_commit", "pause")
+    count = len(debugged.kept()["events"])
+    debugged.tell("step_event")
+    assert len(debugged.kept()["events"]) == count + 1
+    debugged.tell("continue", wait=False)
+    assert debugged.tell("stop", position=None)["status"] == "stopped"
+
+
+def test_a_held_run_is_stopped_and_what_was_held_is_not_committed(client):
+    debugged = Debugged(client, "count").start()
+    debugged.settled()
+    debugged.tell("step_half")
+    debugged.tell("step_half")
+    assert debugged.hold()["gate"] == "before_commit"
+    assert debugged.tell("stop")["status"] == "stopped"
+    assert len(debugged.kept()["events"]) == 1
+    after = debugged.post("continue", key="late", position=1)
+    assert after.status_code == 409
+    assert after.json()["detail"] == "the run is over"
+
+
+def test_stop_after_event_commits_what_is_held_and_ends_there(client):
+    debugged = Debugged(client, "count").start()
+    debugged.settled()
+    debugged.tell("step_event")
+    debugged.tell("step_half")
+    assert debugged.tell("stop_after_event")["status"] == "stopped"
+    assert debugged.kept()["state"] == {"n": 1}
+    assert "saw 1" not in log_of(debugged)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"command": "fly", "key": "k"}, 422),
+        ({"command": "continue"}, 422),
+        ({"command": "continue", "key": "k"}, 422),
+        ({"command": "step_event", "key": "k", "position": 99}, 409),
+        ({"command": "step_event", "key": "k", "position": 1, "hold": 99}, 422),
+        ({"command": "run_to", "key": "k", "position": 1}, 422),
+        ({"command": "continue", "key": "k", "position": 1, "colour": "red"}, 422),
+    ],
+)
+def test_a_command_that_says_nothing_sensible_is_refused_and_nothing_happens(client, body, status):
+    debugged = Debugged(client, "count").start()
+    before = debugged.settled()
+    answer = client.post(f"/api/runs/{debugged.run}/commands", json=body)
+    assert answer.status_code == status, answer.text
+    assert debugged.settled() == before
+    debugged.tell("stop")
+
+
+def test_an_unknown_run_is_not_found(client):
+    assert client.get("/api/runs/none").status_code == 404
+    body = {"command": "pause", "key": "k"}
+    assert client.post("/api/runs/none/commands", json=body).status_code == 404

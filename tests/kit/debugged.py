@@ -1,0 +1,72 @@
+"""A run under the debugger, driven over HTTP as any client does."""
+
+import uuid
+from typing import Any
+
+import httpx2
+
+from tests.kit.server import get_session, make_session
+
+GOING = {"running", "stopping"}
+
+
+class Debugged:
+    """One session of an app, and the run that is debugged on it."""
+
+    def __init__(self, client: httpx2.Client, app: str) -> None:
+        self.client, self.app = client, app
+        self.session = make_session(client, app)["id"]
+        query = {"app": app, "user": "u", "id": self.session}
+        self.key = client.get("/api/sessions", params=query).json()[0]["key"]
+        self.run = ""
+        self.position: dict[str, Any] = {}
+
+    def start(self, message: str = "go", **more: Any) -> "Debugged":
+        """Begin a run, held before its first event unless told otherwise."""
+        body = {"message": message, "pause": True, **more}
+        answer = self.client.post(f"/api/sessions/{self.key}/runs", json=body)
+        assert answer.status_code == 201, answer.text
+        self.position = answer.json()
+        self.run = self.position["run"]
+        return self
+
+    def settled(self) -> dict[str, Any]:
+        """Wait until the run is held or over."""
+        self.position = self.client.get(f"/api/runs/{self.run}").json()
+        while self.position["status"] in GOING:
+            query = {"after": self.position["position"]}
+            self.position = self.client.get(f"/api/runs/{self.run}", params=query).json()
+        return self.position
+
+    def post(self, command: str, **more: Any) -> httpx2.Response:
+        """Send a command as it is."""
+        return self.client.post(f"/api/runs/{self.run}/commands", json={"command": command, **more})
+
+    def tell(self, command: str, *, wait: bool = True, **more: Any) -> dict[str, Any]:
+        """Give a command from where the run stands; where it stands when that is done."""
+        body = {"key": uuid.uuid4().hex, "position": self.position["position"], **more}
+        answer = self.post(command, **body)
+        assert answer.status_code == 200, answer.text
+        return self.settled() if wait else answer.json()
+
+    def hold(self) -> dict[str, Any]:
+        """The only thing that is held."""
+        [hold] = self.position["holds"]
+        return hold
+
+    def gates(self, *commands: str) -> list[tuple[str, str]]:
+        """Gate and agent after each command."""
+        return [
+            (hold["gate"], hold["agent"]) for each in commands for hold in self.tell(each)["holds"]
+        ]
+
+    def kept(self) -> dict[str, Any]:
+        """The session as it is stored."""
+        return get_session(self.client, self.app, self.session)
+
+    def texts(self) -> list[str]:
+        """What the stored events say."""
+        parts = [
+            p for e in self.kept()["events"] for p in (e.get("content") or {}).get("parts", [])
+        ]
+        return [part["text"] for part in parts if "text" in part]

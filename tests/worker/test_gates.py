@@ -1,0 +1,91 @@
+"""A gate that is not armed sends nothing: a run that nobody debugs costs no message more."""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
+from devui.worker.gates import Gates, with_gates
+from devui.worker.link import Link
+from devui.worker.output import current_run
+from tests.kit.stages import said
+
+
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+def agent() -> Agent:
+    script = [Rule(after="look", then=Say("{result}", chunks=3)), Rule(then=Call("look"))]
+    return Agent(name="agent", model=ScriptedLlm(rules=script), tools=[look])
+
+
+@pytest.fixture
+async def wire() -> AsyncGenerator[tuple[Link, int], None]:
+    down_read, down_write = os.pipe()
+    up_read, up_write = os.pipe()
+    os.set_blocking(up_read, False)
+    with os.fdopen(down_read, "rb") as down:
+        yield Link(down, up_write, asyncio.get_running_loop()), up_read
+    for descriptor in (down_write, up_read, up_write):
+        os.close(descriptor)
+
+
+def sent(descriptor: int) -> list[dict[str, Any]]:
+    """The messages that are in the pipe."""
+    try:
+        data = os.read(descriptor, 1_000_000)
+    except BlockingIOError:
+        return []
+    messages = []
+    while data:
+        size = int.from_bytes(data[:4], "big")
+        messages.append(json.loads(data[4 : 4 + size]))
+        data = data[4 + size :]
+    return messages
+
+
+async def go(gates: Gates) -> list[Any]:
+    runner = InMemoryRunner(agent(), app_name="app")
+    runner.auto_create_session = True
+    runner.plugin_manager = with_gates(runner.plugin_manager, gates)
+    run = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
+    return [event async for event in run]
+
+
+async def test_a_run_without_armed_gates_sends_nothing(wire: tuple[Link, int]) -> None:
+    link, up = wire
+    gates = Gates(link)
+    current_run.set("r")
+    gates.arm("another", ["before_model", "before_tool", "enter_agent"])
+    gates.arm("r", [])
+    assert len(await go(gates)) == 3
+    assert sent(up) == []
+
+
+async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
+    wire: tuple[Link, int],
+) -> None:
+    link, up = wire
+    gates = Gates(link)
+    current_run.set("r")
+    gates.arm("r", ["before_tool"])
+    task = asyncio.create_task(go(gates))
+    arrived = asyncio.Event()
+    asyncio.get_running_loop().add_reader(up, arrived.set)
+    await arrived.wait()
+    asyncio.get_running_loop().remove_reader(up)
+    asked = sent(up)
+    task.cancel()
+    await asyncio.wait([task])
+    [gate], [left] = asked, sent(up)
+    assert (gate["kind"], gate["gate"], gate["tool"]) == ("gate", "before_tool", "look")
+    assert json.loads(gate["held"]) == {"name": "look", "args": {}}
+    assert left == {"kind": "gate_left", "run": "r", "gate": gate["id"]}
