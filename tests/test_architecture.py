@@ -37,7 +37,11 @@ NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
 NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watchfiles")
 """So that it runs inside the interpreter of the agents' author, where these may be missing."""
 
-OPTIONAL = ("devui.runtime.models.lite_llm", "devui.runtime.tools.mcp_tool")
+OPTIONAL = (
+    "devui.runtime.auth.token_endpoint",
+    "devui.runtime.models.lite_llm",
+    "devui.runtime.tools.mcp_tool",
+)
 """Modules that need a package of an extra, which may be missing or bring what it likes."""
 
 

@@ -101,6 +101,12 @@ def _without_authors_of_errors(record: Json) -> Json:
     return record
 
 
+def _without_kept_credentials(record: Json) -> Json:
+    for session in record["sessions"].values():
+        session["state"].pop("the key", None)
+    return record
+
+
 EMPTY_MESSAGE = Difference(
     "A message without parts",
     here="`run_async` raises ValueError for every kind of root agent.",
@@ -223,6 +229,13 @@ ANSWERS_TOLD = Difference(
     there="They are told that the user gave it.",
     why="In both cases it is fenced as a quotation; here all responses are told in one form.",
     without=_without_tellers,
+)
+KEPT_CREDENTIALS = Difference(
+    "SessionStateCredentialService",
+    here="The state holds the credential as plain JSON.",
+    there="It holds an object, which a session service that writes JSON turns into a dict.",
+    why="State is JSON, whichever service keeps it.",
+    without=_without_kept_credentials,
 )
 PLUGIN_STATE = Difference(
     "Bookkeeping of SaveFilesAsArtifactsPlugin",

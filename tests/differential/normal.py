@@ -45,6 +45,15 @@ EVERYWHERE = (
         " whole answer, which has the same id.",
     ),
     Difference(
+        "Logins and tokens",
+        here="The state of a login is always compared with the one that was asked for. A login that"
+        " is refused, or a token that has ended and cannot be renewed, leads to a new question. A"
+        " client or account that is refused ends the run with CredentialExchangeError; clients ask"
+        " for the scopes of their flow. Tokens are kept by the Runner's credential service alone.",
+        there="A tool is run without a token. OpenAPI tools keep tokens in the session's state.",
+        why="A missing token shows up late and far from its cause, and state is read by many.",
+    ),
+    Difference(
         "Wording",
         here="Error messages, preambles of quoted agents, the identity and transfer instructions"
         " and the descriptions of built-in tools are worded here, and say what to do.",

@@ -181,14 +181,25 @@ async def test_for_a_login_the_user_gets_its_address():
     assert "s-3cret" not in str(request.args)
 
 
-async def test_a_login_that_was_not_exchanged_for_a_token_is_refused_with_advice():
-    agent, _ = reader(oauth2(client_id="c"))
+@pytest.mark.parametrize(
+    "login",
+    [
+        {"auth_response_uri": "http://here/back?code=1"},
+        {"auth_response_uri": "http://here/back?code=1&state=another"},
+        {"auth_response_uri": "http://here/back?state={state}"},
+        {"auth_code": "1", "state": "another"},
+    ],
+)
+async def test_a_login_that_was_not_asked_for_is_refused_and_the_user_asked_again(login):
+    agent, ran = reader(oauth2(client_id="c"))
     runner = runner_of(agent)
     [request] = requests(await run(runner))
-    login = {"auth_response_uri": "http://here/back?code=1", "client_id": "c"}
-    credential = given(request, auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(**login))
-    with pytest.raises(ValueError, match="let the client do that and send `accessToken`"):
-        await answer(runner, (request, credential))
+    state = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]["state"]
+    login = OAuth2Auth(**{key: value.format(state=state) for key, value in login.items()})
+    credential = given(request, auth_type=AuthCredentialTypes.OAUTH2, oauth2=login)
+    [again] = requests(await answer(runner, (request, credential)))
+    assert again.id != request.id
+    assert ran == {}
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,21 @@ def test_every_public_name_of_a_package_can_be_loaded(package):
         assert getattr(module, name) is not None
 
 
-async def test_the_example_runs():
-    [example] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+def example(index):
+    """What the page's example defines."""
+    found = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[index]
     names = {}
-    exec(compile(example, "runtime.md", "exec", dont_inherit=True), names)
+    exec(compile(found, "runtime.md", "exec", dont_inherit=True), names)
+    return names
+
+
+def test_the_example_of_a_credential_makes_a_tool():
+    declared = example(1)["tool"]._get_declaration()
+    assert list(declared.parameters_json_schema["properties"]) == ["folder"]
+
+
+async def test_the_example_runs():
+    names = example(0)
 
     events = await InMemoryRunner(names["root_agent"]).run_debug("Rome?", quiet=True)
 

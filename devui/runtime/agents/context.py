@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
-from devui.runtime.auth.auth_credential import AuthCredential
-from devui.runtime.auth.auth_requests import auth_request
+from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.sessions.state import State
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
+    from devui.runtime.auth.auth_credential import AuthCredential
     from devui.runtime.auth.auth_tool import AuthConfig
     from devui.runtime.auth.credential_service.base_credential_service import (
         BaseCredentialService,
@@ -187,9 +187,13 @@ class Context(ReadonlyContext):
         return _required(self._invocation_context.credential_service, "credential_service")
 
     def get_auth_response(self, auth_config: AuthConfig) -> AuthCredential | None:
-        """The credential the user gave in answer to a request, or None."""
-        value = self._state.get(f"temp:{auth_config.credential_key}")
-        return AuthCredential.model_validate(value) if isinstance(value, dict) else value
+        """The credential the user gave in answer to a request, or None.
+
+        A login is exchanged for its token here, which waits for its server, for at most 10 s: an
+        async tool that must not hold up others uses a `CredentialManager`. ImportError if that
+        needs authlib, which is not installed.
+        """
+        return AuthHandler(auth_config).get_auth_response(self._state)
 
     def request_credential(self, auth_config: AuthConfig) -> None:
         """Ask the user for a credential for this tool call.
@@ -197,7 +201,9 @@ class Context(ReadonlyContext):
         Raises ValueError outside tool calls, and for a config that the user could not follow.
         """
         call_id = self._call_id("request_credential")
-        self._event_actions.requested_auth_configs[call_id] = auth_request(auth_config)
+        self._event_actions.requested_auth_configs[call_id] = AuthHandler(
+            auth_config
+        ).generate_auth_request()
 
     def request_confirmation(self, *, hint: str | None = None, payload: Any = None) -> None:
         """Ask the user to confirm this tool call; ValueError outside tool calls."""

@@ -1,9 +1,9 @@
 """Which kind of credential a tool wants: the security schemes of OpenAPI 3 (adk-runtime 8.6)."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from devui.runtime.auth.auth_credential import AuthModel
 
@@ -73,11 +73,37 @@ class OAuthFlows(BaseModel):
     authorizationCode: OAuthFlow | None = None  # noqa: N815
 
 
+class OAuthGrantType(StrEnum):
+    """How a token is obtained; the values are those of the `grant_type` parameter."""
+
+    CLIENT_CREDENTIALS = "client_credentials"
+    AUTHORIZATION_CODE = "authorization_code"
+    IMPLICIT = "implicit"
+    PASSWORD = "password"  # noqa: S105  the name of a grant
+
+    @staticmethod
+    def from_flow(flow: OAuthFlows) -> "OAuthGrantType | None":
+        """The grant of the flows that are given; of several, the one that asks the user least."""
+        if flow.clientCredentials:
+            return OAuthGrantType.CLIENT_CREDENTIALS
+        if flow.authorizationCode:
+            return OAuthGrantType.AUTHORIZATION_CODE
+        if flow.implicit:
+            return OAuthGrantType.IMPLICIT
+        return OAuthGrantType.PASSWORD if flow.password else None
+
+
 class OAuth2(SecurityBase):
     """OAuth 2 by one of the given flows."""
 
     type_: Literal[SecuritySchemeType.oauth2] = Field(SecuritySchemeType.oauth2, alias="type")
     flows: OAuthFlows
+
+
+class ExtendedOAuth2(OAuth2):
+    """OAuth 2 with endpoints that are looked up at the issuer (RFC 8414)."""
+
+    issuer_url: str | None = None
 
 
 class OpenIdConnect(SecurityBase):
@@ -110,12 +136,22 @@ class CustomAuthScheme(AuthModel):
     type_: str = Field(alias="type")
 
 
-AuthScheme = (
+def _own(value: Any) -> Any:
+    """A scheme of another library's models (such as fastapi's) as plain data."""
+    if isinstance(value, BaseModel) and not isinstance(value, SecurityBase | CustomAuthScheme):
+        return value.model_dump(by_alias=True, exclude_none=True, mode="json")
+    return value
+
+
+AuthScheme = Annotated[
     APIKey
     | HTTPBearer
     | HTTPBase
+    | ExtendedOAuth2
     | OAuth2
     | OpenIdConnectWithConfig
     | OpenIdConnect
-    | CustomAuthScheme
-)
+    | CustomAuthScheme,
+    BeforeValidator(_own),
+]
+"""Any scheme; models of fastapi, which are the ones google-adk takes, are understood, too."""

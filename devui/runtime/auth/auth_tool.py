@@ -1,6 +1,7 @@
 """`AuthConfig`: one question for a credential, and its answer (adk-runtime 8.6)."""
 
 import hashlib
+import json
 from typing import Any
 
 from pydantic import BaseModel, SerializeAsAny
@@ -34,9 +35,19 @@ class AuthConfig(AuthModel):
     def model_post_init(self, _context: Any) -> None:
         """Derive the credential key."""
         if not self.credential_key:
-            self.credential_key = self._derived_key()
+            self.credential_key = self._given_key() or self._derived_key()
+
+    def _given_key(self) -> str | None:
+        """A key that stands in the scheme or the credential, as ADK lets it."""
+        for model in (self.raw_auth_credential, self.auth_scheme):
+            extra = (model.model_extra if model else None) or {}
+            key = extra.get("credential_key") or extra.get("credentialKey")
+            if isinstance(key, str) and key:
+                return key
+        return None
 
     def _derived_key(self) -> str:
+        """The same as ADK derives, so that what either has kept is found by both."""
         scheme = f"{self.auth_scheme.type_}_{_digest(self.auth_scheme, {})}"
         raw = self.raw_auth_credential
         credential = f"{raw.auth_type}_{_digest(raw, {'oauth2': _OF_ONE_LOGIN})}" if raw else ""
@@ -52,5 +63,8 @@ class AuthToolArguments(AuthModel):
 
 def _digest(model: BaseModel, exclude: dict[str, set[str]]) -> str:
     unknown = dict.fromkeys(model.model_extra or {}, True)
-    text = model.model_dump_json(exclude={**exclude, **unknown}, exclude_none=True)
+    plain = model.model_dump(
+        mode="json", by_alias=True, exclude={**exclude, **unknown}, exclude_none=True
+    )
+    text = json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

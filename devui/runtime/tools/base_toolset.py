@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 
@@ -45,6 +46,14 @@ class BaseToolset(ABC):
             tools = await self.get_tools(readonly_context)
             self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
         return self._listed[1]
+
+    def get_auth_config(self) -> AuthConfig | None:
+        """The credential that the toolset needs to list or call its tools; None if it needs none.
+
+        It is got ready before the tools are listed: `readonly_context.get_credential(key)` gives
+        it, by the config's `credential_key`. If the user has to be asked, the turn ends there.
+        """
+        return None
 
     async def process_llm_request(  # noqa: B027  most toolsets have nothing to prepare
         self, *, tool_context: "Context", llm_request: LlmRequest

@@ -11,6 +11,9 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.apps.app import App
+from devui.runtime.auth.credential_service.in_memory_credential_service import (
+    InMemoryCredentialService,
+)
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.runners import Runner
@@ -36,6 +39,7 @@ class NativeEngine:
             session_service=self._sessions,
             artifact_service=WireArtifactService(link),
             memory_service=InMemoryMemoryService(),
+            credential_service=InMemoryCredentialService(),
         )
         self._runner.plugin_manager = with_gates(self._runner.plugin_manager, gates)
 

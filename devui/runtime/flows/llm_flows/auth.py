@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
 from devui.runtime.agents.readonly_context import ReadonlyContext
-from devui.runtime.auth.auth_requests import credential_of
+from devui.runtime.auth.auth_answers import credential_of
+from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthToolArguments
+from devui.runtime.auth.logins import LoginRefused
 from devui.runtime.flows.llm_flows.functions import execute
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.user_requests import latest_answer, with_requests
@@ -66,13 +68,21 @@ def _keep(
     asked: Mapping[str, AuthToolArguments],
     given: Mapping[str, dict[str, Any]],
 ) -> set[str | None]:
-    """Put the credentials where the tools look for them, for this invocation; returns the keys."""
+    """Put the credentials where the tools look for them, for this invocation; returns the keys.
+
+    A login that is refused is dropped: its tools run without it, and ask again.
+    """
     keys = set()
     for request_id, arguments in asked.items():
         config = arguments.auth_config
-        credential = credential_of(given[request_id], config)
-        if credential is not None:
-            ctx.session.state[f"temp:{config.credential_key}"] = credential
+        handler = AuthHandler(config)
+        try:
+            credential = credential_of(given[request_id], config)
+        except LoginRefused as error:
+            handler.drop(ctx.session.state, error)
+        else:
+            if credential is not None:
+                handler.keep(ctx.session.state, credential)
         keys.add(config.credential_key)
     return keys
 

@@ -117,6 +117,8 @@ class BaseLlmFlow:
             async with aclosing(processor.run(ctx, llm_request)) as events:
                 async for event in events:
                     yield event
+            if ctx.end_invocation:
+                return
 
     async def _ask(
         self, ctx: InvocationContext, llm_request: LlmRequest

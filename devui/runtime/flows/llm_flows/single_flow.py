@@ -16,6 +16,7 @@ from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_r
 from devui.runtime.flows.llm_flows.output_schema import output_schema
 from devui.runtime.flows.llm_flows.processors import Processors
 from devui.runtime.flows.llm_flows.request_confirmation import request_confirmation
+from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 
 
 class SingleFlow(BaseLlmFlow):
@@ -35,6 +36,7 @@ class SingleFlow(BaseLlmFlow):
                     nl_planning,
                     code_execution,
                     output_schema,
+                    toolset_auth,
                     agent_tools,
                 ]
             ),

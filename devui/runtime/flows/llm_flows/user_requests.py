@@ -52,7 +52,9 @@ def with_requests(
     return [*events, answered, request]
 
 
-def credential_event(ctx: InvocationContext, configs: Mapping[str, AuthConfig]) -> Event:
+def credential_event(
+    ctx: InvocationContext, configs: Mapping[str, AuthConfig], *, role: str | None = "user"
+) -> Event:
     """Ask once for each credential, whichever of the calls are in need of it."""
     by_key: dict[str | None, tuple[str, AuthConfig]] = {}
     for call_id, config in configs.items():
@@ -62,7 +64,7 @@ def credential_event(ctx: InvocationContext, configs: Mapping[str, AuthConfig]) 
         for call_id, config in by_key.values()
     ]
     dumped = (each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in arguments)
-    return _request(ctx, REQUEST_CREDENTIAL, dumped, role="user")
+    return _request(ctx, REQUEST_CREDENTIAL, dumped, role=role)
 
 
 def _confirmation_event(
@@ -82,7 +84,7 @@ def _confirmation_event(
 
 
 def _request(
-    ctx: InvocationContext, name: str, arguments: Iterable[dict[str, Any]], *, role: str
+    ctx: InvocationContext, name: str, arguments: Iterable[dict[str, Any]], *, role: str | None
 ) -> Event:
     calls = [
         types.FunctionCall(id=f"{CLIENT_ID}{new_uuid()}", name=name, args=each)

@@ -1,6 +1,5 @@
 """`McpToolset`: the tools of an MCP server (adk-runtime 8.9)."""
 
-import base64
 import logging
 import sys
 import time
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 import mcp.types
 
 from devui.runtime.auth.auth_credential import AuthCredential
-from devui.runtime.auth.auth_schemes import APIKey, AuthScheme
+from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.mcp_tool.header_access import HeaderAccess
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
 from devui.runtime.tools.mcp_tool.mcp_tool import McpTool
 
@@ -63,6 +64,7 @@ class McpToolset(BaseToolset):
         sampling_callback: Any = None,
         sampling_capabilities: Any = None,
         elicitation_callback: Any = None,
+        credential_key: str | None = None,
     ) -> None:
         """Describe the server and the choice of its tools.
 
@@ -73,8 +75,10 @@ class McpToolset(BaseToolset):
             tool_list_cache_ttl_seconds: How long a list of tools may be used again in other
                 invocations; without it, every invocation asks.
             errlog: Where the stderr of a child process goes.
-            auth_scheme: Where an API key goes.
-            auth_credential: A key, token or password to send with every request.
+            auth_scheme: How the server wants to be authorised: where a key goes, or where tokens
+                come from. With it, the user is asked for what `auth_credential` does not tell.
+            auth_credential: A key, token or password to send with every request, or the client
+                or account that gets a token.
             require_confirmation: Whether the user must agree to each call first; or a function of
                 the call's arguments that tells.
             header_provider: Gives more HTTP headers for an invocation; sync or async.
@@ -82,6 +86,10 @@ class McpToolset(BaseToolset):
             sampling_callback: Answers the server's requests to ask a model.
             sampling_capabilities: What that callback can do.
             elicitation_callback: Answers the server's questions to the user.
+            credential_key: The name under which the user's answer is kept.
+
+        Raises:
+            ValueError: the credential cannot be sent in a header.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         self._sessions = MCPSessionManager(
@@ -91,7 +99,7 @@ class McpToolset(BaseToolset):
             sampling_capabilities=sampling_capabilities,
             elicitation_callback=elicitation_callback,
         )
-        self._credential_headers = _credential_headers(auth_scheme, auth_credential)
+        self._access = HeaderAccess(auth_scheme, auth_credential, credential_key)
         self._require_confirmation = require_confirmation
         self._header_provider = header_provider
         self._progress_callback = progress_callback
@@ -121,6 +129,10 @@ class McpToolset(BaseToolset):
                 found.append(tool)
         return sorted(found, key=lambda tool: tool.name)
 
+    def get_auth_config(self) -> AuthConfig | None:
+        """How the server is authorised; None without an auth_scheme."""
+        return self._access.config
+
     async def close(self) -> None:
         """Close the connections; a server that was started as a child process ends."""
         self._lists.clear()
@@ -143,9 +155,12 @@ class McpToolset(BaseToolset):
         return tools
 
     async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
+        own = await self._access.headers(context)
         if self._header_provider is None or context is None:
-            return self._credential_headers
-        return {**self._credential_headers, **await call(self._header_provider, context)}
+            return own
+        given: dict[str, str] = await call(self._header_provider, context)
+        taken = {name.lower() for name in own}
+        return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 
 
 class MCPToolset(McpToolset):
@@ -166,28 +181,3 @@ async def _all_tools(client: mcp.Client) -> list[mcp.types.Tool]:
         cursor = page.next_cursor
         if cursor is None:
             return tools
-
-
-def _credential_headers(
-    scheme: AuthScheme | None, credential: AuthCredential | None
-) -> dict[str, str]:
-    """The HTTP headers that carry a credential which needs no exchange."""
-    if credential is None:
-        return {}
-    if credential.oauth2 and credential.oauth2.access_token:
-        return {"Authorization": f"Bearer {credential.oauth2.access_token}"}
-    if credential.http:
-        given = credential.http.credentials
-        more = credential.http.additional_headers or {}
-        if given.token:
-            return {"Authorization": f"{credential.http.scheme.title()} {given.token}", **more}
-        pair = f"{given.username or ''}:{given.password or ''}".encode()
-        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}", **more}
-    if credential.api_key:
-        if isinstance(scheme, APIKey) and scheme.in_ != "header":
-            raise ValueError("An MCP server takes an API key in a header only.")
-        return {scheme.name if isinstance(scheme, APIKey) else "X-API-Key": credential.api_key}
-    raise ValueError(
-        "McpToolset sends API keys, HTTP credentials and access tokens; this auth_credential has"
-        " none of them. Get a token first, and give it by header_provider."
-    )

@@ -1,35 +1,60 @@
 """Credentials in HTTP requests (adk-runtime 8.6, 8.9)."""
 
-import base64
 from typing import TYPE_CHECKING
 
 from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_headers import authorization_headers, is_sendable
 from devui.runtime.auth.auth_schemes import APIKey, AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.credential_manager import CredentialManager
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-def credential_for(
-    scheme: AuthScheme, raw: AuthCredential | None, key: str | None, context: "Context | None"
-) -> AuthCredential | None:
-    """A credential that can be sent; None after asking the user for one.
+class Access:
+    """The right to one call of a service: the credential that is sent with it."""
 
-    API keys, passwords and tokens are used as they are; everything else must come from the user's
-    answer.
-    """
-    if raw is not None and _is_ready(raw):
-        return raw
-    if context is None:
-        return None
-    config = AuthConfig(auth_scheme=scheme, raw_auth_credential=raw, credential_key=key)
-    given = context.get_auth_response(config)
-    if given is not None and _is_ready(given):
-        return given
-    context.request_credential(config)
-    return None
+    def __init__(self, config: AuthConfig, context: "Context | None") -> None:
+        self._manager = CredentialManager(config)
+        self._context = context
+        self._credential: AuthCredential | None = None
+
+    async def authorise(self, request: Request) -> bool:
+        """Put the credential into the request; False after asking the user for one.
+
+        Raises:
+            ValueError: the config does not tell enough.
+            CredentialExchangeError: the agent's own client or account is refused.
+        """
+        if self._context is not None:
+            return await self._put(request, await self._manager.get_auth_credential(self._context))
+        raw = self._manager.auth_config.raw_auth_credential
+        return await self._put(request, raw if raw is not None and is_sendable(raw) else None)
+
+    async def renew(self, request: Request) -> bool:
+        """Put another token in the place of one that was refused; False as above."""
+        if self._context is None or self._credential is None:
+            return False
+        found = await self._manager.replace(self._context, self._credential)
+        return await self._put(request, found)
+
+    @property
+    def is_renewable(self) -> bool:
+        """Whether there may be another credential, should the service refuse this one."""
+        credential = self._credential
+        return (
+            self._context is not None and credential is not None and credential.oauth2 is not None
+        )
+
+    async def _put(self, request: Request, found: AuthCredential | None) -> bool:
+        self._credential = found
+        if found is not None:
+            put(request, self._manager.auth_config.auth_scheme, found)
+        elif self._context is not None:
+            await self._manager.request_credential(self._context)
+        return found is not None
 
 
 def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> None:
@@ -40,21 +65,5 @@ def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> Non
         else:
             place = request.headers if scheme.in_ == "header" else request.cookies
             place[scheme.name] = credential.api_key
-    elif credential.oauth2 and credential.oauth2.access_token:
-        request.headers["Authorization"] = f"Bearer {credential.oauth2.access_token}"
-    elif credential.http:
-        given = credential.http.credentials
-        if given.token:
-            said = f"{credential.http.scheme.title()} {given.token}"
-        else:
-            pair = f"{given.username or ''}:{given.password or ''}"
-            said = f"Basic {base64.b64encode(pair.encode()).decode()}"
-        request.headers["Authorization"] = said
-        request.headers.update(credential.http.additional_headers or {})
-
-
-def _is_ready(credential: AuthCredential) -> bool:
-    if credential.api_key or (credential.oauth2 and credential.oauth2.access_token):
-        return True
-    given = credential.http.credentials if credential.http else None
-    return given is not None and bool(given.token or given.username)
+    else:
+        request.headers.update(authorization_headers(credential))

@@ -9,10 +9,12 @@ from google.genai import types
 
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import credential_for, put
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import Access
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import public_host
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request, build
@@ -63,22 +65,40 @@ class RestApiTool(BaseTool):
         """Send the request and read the answer."""
         try:
             request = build(self.operation, args)
-            if not self._authorise(request, tool_context):
-                return dict(_PENDING)
             await self._add_headers(request, tool_context)
-            return _read(await self._send(request))
-        except (ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
+            config = self._auth_config()
+            if config is None:
+                return _read(await self._send(request))
+            return await self._with_access(request, Access(config, tool_context))
+        except (
+            CredentialExchangeError,
+            ValueError,
+            httpx.HTTPError,
+            httpx.InvalidURL,
+        ) as error:
             return {"error": f"{self.name} failed: {str(error) or type(error).__name__}"}
 
-    def _authorise(self, request: Request, context: "Context | None") -> bool:
+    async def _with_access(self, request: Request, access: Access) -> Any:
+        """The answer; a token that the service refuses is renewed, or the user asked for one."""
+        if not await access.authorise(request):
+            return dict(_PENDING)
+        response = await self._send(request)
+        if response.status_code == httpx.codes.UNAUTHORIZED and access.is_renewable:
+            if not await access.renew(request):
+                return dict(_PENDING)
+            response = await self._send(request)
+        return _read(response)
+
+    def _auth_config(self) -> AuthConfig | None:
         settings = self._settings
         scheme = settings.auth_scheme or self.operation.auth_scheme
         if scheme is None:
-            return True
-        found = credential_for(scheme, settings.auth_credential, settings.credential_key, context)
-        if found is not None:
-            put(request, scheme, found)
-        return found is not None
+            return None
+        return AuthConfig(
+            auth_scheme=scheme,
+            raw_auth_credential=settings.auth_credential,
+            credential_key=settings.credential_key,
+        )
 
     async def _add_headers(self, request: Request, context: "Context | None") -> None:
         request.headers.setdefault("User-Agent", f"devui (tool: {self.name})")

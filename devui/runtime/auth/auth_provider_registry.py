@@ -1,0 +1,21 @@
+"""`AuthProviderRegistry`: providers by the class of scheme."""
+
+from typing import Any
+
+from devui.runtime.auth.base_auth_provider import BaseAuthProvider
+
+
+class AuthProviderRegistry:
+    """One provider for each class of scheme."""
+
+    def __init__(self) -> None:
+        self._providers: dict[type[Any], BaseAuthProvider] = {}
+
+    def register(self, auth_scheme_type: type[Any], provider_instance: BaseAuthProvider) -> None:
+        """Use this provider for the class, in place of one that was used before."""
+        self._providers[auth_scheme_type] = provider_instance
+
+    def get_provider(self, auth_scheme: Any) -> BaseAuthProvider | None:
+        """The provider for a scheme or a class of schemes; None if there is none."""
+        scheme_type = auth_scheme if isinstance(auth_scheme, type) else type(auth_scheme)
+        return self._providers.get(scheme_type)

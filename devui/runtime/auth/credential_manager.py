@@ -1,0 +1,249 @@
+"""`CredentialManager`: a credential that can be sent, whatever it takes (adk-runtime 8.6)."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from devui.runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
+from devui.runtime.auth.auth_handler import AuthHandler
+from devui.runtime.auth.auth_headers import is_sendable
+from devui.runtime.auth.auth_provider_registry import AuthProviderRegistry
+from devui.runtime.auth.auth_schemes import CustomAuthScheme, OAuthGrantType
+from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.base_auth_provider import BaseAuthProvider
+from devui.runtime.auth.clients import with_client, without_secret
+from devui.runtime.auth.complete_scheme import complete
+from devui.runtime.auth.endpoints import grant_of, is_oauth2
+from devui.runtime.auth.exchanger.base_credential_exchanger import (
+    BaseCredentialExchanger,
+    CredentialExchangeError,
+)
+from devui.runtime.auth.exchanger.credential_exchanger_registry import CredentialExchangerRegistry
+from devui.runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
+from devui.runtime.auth.exchanger.service_account_credential_exchanger import (
+    ServiceAccountCredentialExchanger,
+)
+from devui.runtime.auth.oauth2_discovery import OAuth2DiscoveryManager
+from devui.runtime.auth.refresher.base_credential_refresher import (
+    BaseCredentialRefresher,
+    CredentialRefresherError,
+)
+from devui.runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
+from devui.runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+logger = logging.getLogger(__name__)
+
+_Locks = WeakValueDictionary[tuple[str, str, str | None], asyncio.Lock]
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Locks] = WeakKeyDictionary()
+_accounts = ServiceAccountCredentialExchanger()
+"""One for all, since it keeps the accounts' tokens."""
+
+
+class CredentialManager:
+    """Gets the credential of one AuthConfig ready: from the config, a store, the user, a server.
+
+    Calls that run at the same time wait for each other, so that a user is asked once, and a
+    refresh token is used once.
+    """
+
+    _providers: ClassVar[AuthProviderRegistry] = AuthProviderRegistry()
+
+    def __init__(self, auth_config: AuthConfig) -> None:
+        self._auth_config = auth_config.model_copy()
+        self._exchangers = CredentialExchangerRegistry()
+        self._refreshers = CredentialRefresherRegistry()
+        for kind in (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT):
+            self._exchangers.register(kind, OAuth2CredentialExchanger())
+            self._refreshers.register(kind, OAuth2CredentialRefresher())
+        self._exchangers.register(AuthCredentialTypes.SERVICE_ACCOUNT, _accounts)
+
+    @classmethod
+    def register_auth_provider(cls, provider: BaseAuthProvider) -> None:
+        """Let the provider give the credentials of its schemes; the first for a scheme stays."""
+        for scheme_type in provider.supported_auth_schemes:
+            known = cls._providers.get_provider(scheme_type)
+            if known is None:
+                cls._providers.register(scheme_type, provider)
+            elif known is not provider:
+                logger.warning("%s has an auth provider already: ignored.", scheme_type.__name__)
+
+    def register_credential_exchanger(
+        self, credential_type: AuthCredentialTypes, exchanger_instance: BaseCredentialExchanger
+    ) -> None:
+        """Exchange credentials of a type in another way."""
+        self._exchangers.register(credential_type, exchanger_instance)
+
+    def register_credential_refresher(
+        self, credential_type: AuthCredentialTypes, refresher_instance: BaseCredentialRefresher
+    ) -> None:
+        """Renew credentials of a type in another way."""
+        self._refreshers.register(credential_type, refresher_instance)
+
+    async def request_credential(self, context: "Context") -> None:
+        """Ask the user for the credential; ValueError outside of tool calls."""
+        context.request_credential(self._auth_config)
+
+    @property
+    def auth_config(self) -> AuthConfig:
+        """The config, with the endpoints that had to be looked up."""
+        return self._auth_config
+
+    async def get_auth_credential(self, context: "Context") -> AuthCredential | None:
+        """The credential to send, or None if the user has to be asked.
+
+        Raises:
+            ValueError: the config does not tell enough.
+            CredentialExchangeError: the agent's own client or account is refused.
+            ImportError: a token is needed and authlib is not installed.
+        """
+        if isinstance(self._auth_config.auth_scheme, CustomAuthScheme):
+            return await self._from_provider(self._auth_config.auth_scheme, context)
+        async with self._lock(context):
+            raw = self._auth_config.raw_auth_credential
+            if raw is not None and _is_plain(raw):
+                return raw.model_copy(deep=True)
+            await self._complete()
+            return (
+                await self._kept(context) or await self._given(context) or await self._own(context)
+            )
+
+    async def replace(self, context: "Context", refused: AuthCredential) -> AuthCredential | None:
+        """Another credential for one that a service refused, or None if the user has to be asked.
+
+        A token that can be renewed is renewed; any other one is forgotten.
+        """
+        async with self._lock(context):
+            if refused.oauth2 and refused.oauth2.refresh_token:
+                ended = refused.oauth2.model_copy(update={"expires_at": 0})
+                renewed = await self._renewed(context, refused.model_copy(update={"oauth2": ended}))
+                if renewed is not None:
+                    return renewed
+            await self._keep(context, None)
+            AuthHandler(self._auth_config).keep(context.state, None)
+            return None
+
+    async def _from_provider(
+        self, scheme: CustomAuthScheme, context: "Context"
+    ) -> AuthCredential | None:
+        provider = self._providers.get_provider(scheme)
+        if provider is None:
+            raise ValueError(
+                f"No auth provider is registered for {type(scheme).__name__}: register one with"
+                " CredentialManager.register_auth_provider(YourProvider())."
+            )
+        credential = await provider.get_auth_credential(self._auth_config, context)
+        if credential is None:
+            raise ValueError(f"{type(provider).__name__} gave no credential.")
+        oauth2 = credential.oauth2
+        if oauth2 and oauth2.auth_uri and not oauth2.access_token:
+            self._auth_config.exchanged_auth_credential = credential
+            return None
+        return credential
+
+    async def _complete(self) -> None:
+        config = self._auth_config
+        raw = config.raw_auth_credential
+        if is_oauth2(config.auth_scheme) and (raw is None or not _is_told(raw)):
+            raise ValueError(
+                "An AuthConfig for OAuth2 or OpenID Connect needs a raw_auth_credential with"
+                " oauth2, or with a service_account."
+            )
+        config.auth_scheme = await complete(config.auth_scheme, OAuth2DiscoveryManager())
+
+    async def _kept(self, context: "Context") -> AuthCredential | None:
+        """What was got ready before, in this invocation or in another one."""
+        service = context.get_invocation_context().credential_service
+        credential = context.get_credential(self._key)
+        if credential is None and service is not None:
+            credential = await service.load_credential(self._auth_config, context)
+        if credential is None or not is_sendable(credential):
+            return None
+        return await self._renewed(context, credential)
+
+    async def _given(self, context: "Context") -> AuthCredential | None:
+        """What the user answered."""
+        handler = AuthHandler(self._auth_config)
+        credential = handler.stored(context.state)
+        if credential is None:
+            return None
+        try:
+            credential = await self._exchanged(credential)
+        except CredentialExchangeError as error:
+            handler.drop(context.state, error)
+            return None
+        if not is_sendable(credential):
+            return None
+        handler.keep(context.state, credential)
+        await self._keep(context, credential)
+        return await self._renewed(context, credential)
+
+    async def _own(self, context: "Context") -> AuthCredential | None:
+        """What the agent can have without its user."""
+        raw = self._auth_config.raw_auth_credential
+        if raw is None:
+            return None
+        is_account = raw.auth_type == AuthCredentialTypes.SERVICE_ACCOUNT
+        by_client = grant_of(self._auth_config.auth_scheme) == OAuthGrantType.CLIENT_CREDENTIALS
+        if is_account or by_client:
+            credential = await self._exchanged(raw)
+            if not is_account:
+                await self._keep(context, credential)
+            return credential
+        return await self._renewed(context, raw) if is_sendable(raw) else None
+
+    async def _exchanged(self, credential: AuthCredential) -> AuthCredential:
+        exchanger = self._exchangers.get_exchanger(credential.auth_type)
+        if exchanger is None:
+            return credential
+        return (await exchanger.exchange(credential, self._auth_config.auth_scheme)).credential
+
+    async def _renewed(
+        self, context: "Context", credential: AuthCredential
+    ) -> AuthCredential | None:
+        """The credential, with new tokens if it has ended; None if there are none for it."""
+        credential = with_client(credential, self._auth_config.raw_auth_credential)
+        refresher = self._refreshers.get_refresher(credential.auth_type)
+        scheme = self._auth_config.auth_scheme
+        if refresher is None or not await refresher.is_refresh_needed(credential, scheme):
+            return credential
+        try:
+            renewed = await refresher.refresh(credential, scheme)
+        except CredentialRefresherError as error:
+            logger.warning("The credential %r cannot be renewed: %s", self._key, error)
+            return None
+        await self._keep(context, renewed)
+        return renewed
+
+    async def _keep(self, context: "Context", credential: AuthCredential | None) -> None:
+        invocation = context.get_invocation_context()
+        kept = without_secret(credential)
+        if kept is None:
+            invocation.credential_by_key.pop(self._key, None)
+        else:
+            invocation.credential_by_key[self._key] = kept
+        if invocation.credential_service is not None:
+            config = self._auth_config.model_copy(update={"exchanged_auth_credential": kept})
+            await invocation.credential_service.save_credential(config, context)
+
+    @property
+    def _key(self) -> str:
+        return self._auth_config.credential_key or ""
+
+    def _lock(self, context: "Context") -> asyncio.Lock:
+        here = _locks.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
+        key = (context.session.app_name, context.user_id, self._auth_config.credential_key)
+        return here.setdefault(key, asyncio.Lock())
+
+
+def _is_plain(raw: AuthCredential) -> bool:
+    """Whether it is sent as it is: a key or password of the agent's own."""
+    is_simple = raw.auth_type in {AuthCredentialTypes.API_KEY, AuthCredentialTypes.HTTP}
+    return is_simple and is_sendable(raw)
+
+
+def _is_told(raw: AuthCredential) -> bool:
+    return raw.oauth2 is not None or raw.service_account is not None

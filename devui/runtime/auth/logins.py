@@ -1,0 +1,106 @@
+"""Logins of users at an OAuth 2 server: the address, and what comes back from it.
+
+Source: adk-runtime 8.6; RFC 6749 (4.1), RFC 7636 (PKCE).
+"""
+
+import base64
+import hashlib
+import secrets
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from devui.runtime.auth.auth_credential import OAuth2Auth
+from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.auth.endpoints import login_endpoint
+
+
+class LoginRefused(ValueError):
+    """What came back is no answer to the login that was asked for."""
+
+
+def with_login(scheme: AuthScheme, client: OAuth2Auth) -> OAuth2Auth:
+    """The client with an address to log in at, a state that must come back, and a proof (PKCE).
+
+    The proof is made for clients without a secret, and for those that ask for it.
+
+    Raises:
+        ValueError: the scheme does not tell where to log in, or the client has no id or wants a
+            proof other than S256.
+    """
+    if not client.client_id:
+        raise ValueError("raw_auth_credential.oauth2 needs a client_id, or a ready auth_uri.")
+    method = client.code_challenge_method or (None if client.client_secret else "S256")
+    if method not in {None, "S256"}:
+        raise ValueError(f"code_challenge_method {method!r} is not supported: use S256.")
+    login = client.model_copy()
+    login.state = client.state or secrets.token_urlsafe(24)
+    if method is not None:
+        login.code_challenge_method = method
+        login.code_verifier = client.code_verifier or secrets.token_urlsafe(48)
+    login.auth_uri = _address(scheme, login)
+    return login
+
+
+def authorization_code(oauth2: OAuth2Auth) -> str:
+    """The code that the server gave for the login.
+
+    Raises:
+        LoginRefused: the server said no, the answer belongs to another login, or has no code.
+    """
+    if not oauth2.auth_response_uri:
+        if not oauth2.auth_code:
+            raise LoginRefused("The answer has neither authResponseUri nor authCode.")
+        return oauth2.auth_code
+    answered = dict(parse_qsl(urlsplit(oauth2.auth_response_uri).query))
+    if oauth2.state and not _same(answered.get("state", ""), oauth2.state):
+        raise LoginRefused(
+            "The login that came back was not asked for here: its state is another one. It was"
+            " refused; log in again from the address of the newest request."
+        )
+    if "error" in answered:
+        why = f": {answered['error_description']}" if "error_description" in answered else ""
+        raise LoginRefused(f"The server refused the login: {answered['error']}{why}")
+    if "code" not in answered:
+        raise LoginRefused(
+            "The address that came back has no code: authResponseUri must be the whole address to"
+            " which the server sent the user."
+        )
+    return answered["code"]
+
+
+def check_state(asked: OAuth2Auth, answered: OAuth2Auth) -> None:
+    """Refuse a login that says of itself that it belongs to another request.
+
+    Raises:
+        LoginRefused: it does.
+    """
+    if asked.state and answered.state and not _same(asked.state, answered.state):
+        raise LoginRefused("The login that came back has the state of another one.")
+
+
+def _same(one: str, other: str) -> bool:
+    return secrets.compare_digest(one.encode(), other.encode())
+
+
+def _address(scheme: AuthScheme, login: OAuth2Auth) -> str:
+    endpoint, scopes = login_endpoint(scheme)
+    query = {
+        "response_type": "code",
+        "client_id": login.client_id,
+        "redirect_uri": login.redirect_uri,
+        "scope": " ".join(scopes),
+        "state": login.state,
+        "access_type": "offline",
+        "prompt": login.prompt or "consent",
+        "audience": login.audience,
+        "nonce": login.nonce,
+    }
+    if login.code_challenge_method and login.code_verifier:
+        query["code_challenge"] = _challenge(login.code_verifier)
+        query["code_challenge_method"] = login.code_challenge_method
+    given = urlencode({name: value for name, value in query.items() if value})
+    return f"{endpoint}{'&' if '?' in endpoint else '?'}{given}"
+
+
+def _challenge(verifier: str) -> str:
+    digest = hashlib.sha256(verifier.encode()).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -1,0 +1,93 @@
+"""Looking up the endpoints of an OAuth 2 server (RFC 8414, RFC 9728, OpenID Connect Discovery)."""
+
+import logging
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ValidationError
+
+from devui.runtime.http_client import httpx
+
+logger = logging.getLogger(__name__)
+
+_TIMEOUT_SECONDS = 5
+_WELL_KNOWN = "/.well-known"
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class AuthorizationServerMetadata(BaseModel):
+    """What a server tells of itself (RFC 8414); of the rest, what OpenID Connect adds."""
+
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    scopes_supported: list[str] | None = None
+    registration_endpoint: str | None = None
+    userinfo_endpoint: str | None = None
+    revocation_endpoint: str | None = None
+    grant_types_supported: list[str] | None = None
+    token_endpoint_auth_methods_supported: list[str] | None = None
+
+
+class ProtectedResourceMetadata(BaseModel):
+    """What a service tells of the servers that it trusts (RFC 9728)."""
+
+    resource: str
+    authorization_servers: list[str] = []
+
+
+class OAuth2DiscoveryManager:
+    """Fetches the documents at their well-known places."""
+
+    async def discover_auth_server_metadata(
+        self, issuer_url: str
+    ) -> AuthorizationServerMetadata | None:
+        """The endpoints of an issuer; None if none of its documents tells, and speaks for it."""
+        base, path = _split(issuer_url)
+        places = [
+            f"{base}{_WELL_KNOWN}/oauth-authorization-server{path}",
+            f"{base}{_WELL_KNOWN}/openid-configuration{path}",
+        ]
+        if path:
+            places.append(f"{base}{path}{_WELL_KNOWN}/openid-configuration")
+        for place in places:
+            found = await _fetched(place, AuthorizationServerMetadata)
+            if found is None:
+                continue
+            if found.issuer.rstrip("/") == issuer_url.rstrip("/"):
+                return found
+            logger.warning("%s is of %s, not of %s: ignored.", place, found.issuer, issuer_url)
+        return None
+
+    async def discover_resource_metadata(
+        self, resource_url: str
+    ) -> ProtectedResourceMetadata | None:
+        """The servers that a service trusts; None if it does not tell, or for another service."""
+        base, path = _split(resource_url)
+        place = f"{base}{_WELL_KNOWN}/oauth-protected-resource{path}"
+        found = await _fetched(place, ProtectedResourceMetadata)
+        if found is not None and found.resource.rstrip("/") != resource_url.rstrip("/"):
+            logger.warning("%s is of %s, not of %s: ignored.", place, found.resource, resource_url)
+            return None
+        return found
+
+    async def discover_openid_configuration(self, url: str) -> AuthorizationServerMetadata | None:
+        """What the document of an OpenID Connect scheme tells; None if it cannot be had."""
+        return await _fetched(url, AuthorizationServerMetadata)
+
+
+def _split(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+
+
+async def _fetched(url: str, model: type[M]) -> M | None:
+    try:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_SECONDS) as client:
+            response = await client.get(url)
+            response.raise_for_status()
+            return model.model_validate_json(response.content)
+    except (httpx.HTTPError, httpx.InvalidURL, ValidationError) as error:
+        logger.debug("No metadata at %s: %s", url, error)
+        return None

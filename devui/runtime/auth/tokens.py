@@ -1,0 +1,44 @@
+"""Tokens of OAuth 2 servers. What speaks to a server is loaded when the first token is needed.
+
+So agents without OAuth need neither authlib nor the time to load it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from devui.runtime.auth.auth_credential import OAuth2Auth, ServiceAccount
+from devui.runtime.exports import lazy
+from devui.runtime.platform.time import get_time
+
+LEEWAY_SECONDS = 60
+"""A token is replaced so long before its end, so that it does not end on the way."""
+
+_load = lazy(
+    "devui.runtime.auth",
+    dict.fromkeys(("account_token", "client_token", "login_token", "new_token"), "token_endpoint"),
+)
+
+
+def login_token(url: str, login: OAuth2Auth, code: str) -> OAuth2Auth:
+    """The login with the tokens that the server at `url` gives for its code."""
+    return cast("Callable[..., OAuth2Auth]", _load("login_token"))(url, login, code)
+
+
+def client_token(url: str, client: OAuth2Auth, scopes: Sequence[str]) -> OAuth2Auth:
+    """The client with a token of its own."""
+    return cast("Callable[..., OAuth2Auth]", _load("client_token"))(url, client, scopes)
+
+
+def new_token(url: str, expired: OAuth2Auth) -> OAuth2Auth:
+    """The same with new tokens, for its refresh token."""
+    return cast("Callable[..., OAuth2Auth]", _load("new_token"))(url, expired)
+
+
+def account_token(account: ServiceAccount) -> tuple[str, float]:
+    """A token for the account's key, and when it ends (unix seconds)."""
+    return cast("Callable[..., tuple[str, float]]", _load("account_token"))(account)
+
+
+def is_expired(oauth2: OAuth2Auth) -> bool:
+    """Whether the token has ended or is about to; one that does not tell has not."""
+    return oauth2.expires_at is not None and oauth2.expires_at - LEEWAY_SECONDS < get_time()

@@ -1,0 +1,67 @@
+"""`AuthenticatedFunctionTool`: a function that is given a credential (adk-runtime 8.6)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.credential_manager import CredentialManager
+from devui.runtime.tools.base_authenticated_tool import PENDING
+from devui.runtime.tools.function_declaration import declare
+from devui.runtime.tools.function_tool import FunctionTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+_PARAMETER = "credential"
+
+
+class AuthenticatedFunctionTool(FunctionTool):
+    """Calls the function when its credential is ready; its parameter `credential` gets it.
+
+    The model does not see that parameter. If the user has to be asked, the call waits.
+    """
+
+    def __init__(
+        self,
+        *,
+        func: Callable[..., Any],
+        auth_config: AuthConfig | None = None,
+        response_for_auth_required: dict[str, Any] | str | None = None,
+    ) -> None:
+        """Wrap a function.
+
+        Args:
+            func: What to call.
+            auth_config: The credential it needs; None for none.
+            response_for_auth_required: What the model reads while the user is asked.
+
+        Raises:
+            ValueError: its signature cannot be read, or it is a generator function.
+        """
+        super().__init__(func=func)
+        self._credentials = CredentialManager(auth_config) if auth_config else None
+        self._response_for_auth_required = response_for_auth_required
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        if self._declaration is None:
+            seen = {
+                name: parameter
+                for name, parameter in self._signature.parameters.items()
+                if name != _PARAMETER
+            }
+            self._declaration = declare(replace(self._signature, parameters=seen), self.description)
+        return self._declaration.model_copy()
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
+        """Call the function with its credential, or ask the user for it."""
+        credential = None
+        if self._credentials is not None:
+            credential = await self._credentials.get_auth_credential(tool_context)
+            if credential is None:
+                await self._credentials.request_credential(tool_context)
+                return self._response_for_auth_required or PENDING
+        given = {**args, _PARAMETER: credential}
+        return await super().run_async(args=given, tool_context=tool_context)

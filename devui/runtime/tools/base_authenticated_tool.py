@@ -1,0 +1,57 @@
+"""`BaseAuthenticatedTool`: a tool that is given a credential (adk-runtime 8.6)."""
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.auth.auth_credential import AuthCredential
+from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.auth.credential_manager import CredentialManager
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+PENDING = "The user has been asked for permission. Wait for the answer."
+"""What the model reads until there is a credential."""
+
+
+class BaseAuthenticatedTool(BaseTool):
+    """Gets its credential ready before a call; if the user has to be asked, the call waits."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        auth_config: AuthConfig | None = None,
+        response_for_auth_required: dict[str, Any] | str | None = None,
+    ) -> None:
+        """Describe the tool.
+
+        Args:
+            name: What the model calls it by.
+            description: What the model reads about it.
+            auth_config: The credential it needs; None for none.
+            response_for_auth_required: What the model reads while the user is asked.
+        """
+        super().__init__(name=name, description=description)
+        self._credentials = CredentialManager(auth_config) if auth_config else None
+        self._response_for_auth_required = response_for_auth_required
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
+        """Call the tool with its credential, or ask the user for it."""
+        credential = None
+        if self._credentials is not None:
+            credential = await self._credentials.get_auth_credential(tool_context)
+            if credential is None:
+                await self._credentials.request_credential(tool_context)
+                return self._response_for_auth_required or PENDING
+        return await self._run_async_impl(
+            args=args, tool_context=tool_context, credential=credential
+        )
+
+    @abstractmethod
+    async def _run_async_impl(
+        self, *, args: dict[str, Any], tool_context: "Context", credential: AuthCredential | None
+    ) -> Any:
+        """Do what the model asked for; `credential` is None only without an auth_config."""

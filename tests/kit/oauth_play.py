@@ -1,0 +1,94 @@
+"""One tool that needs a login, played on either runtime: what it asks for and what comes of it.
+
+`python -m tests.kit.oauth_play google.adk http://127.0.0.1:8000` prints it as JSON.
+"""
+
+import asyncio
+import json
+import sys
+import urllib.request
+from importlib import import_module
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import parse_qsl, urlsplit
+
+from google.genai import types
+
+from tests.differential.script import call
+from tests.differential.stage import Stage
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: Any) -> None:
+        """Do not follow: the address is what is wanted."""
+
+
+def log_in(address: str) -> str:
+    """Where the user ends up."""
+    try:
+        urllib.request.build_opener(_Stay).open(address)
+    except HTTPError as redirected:
+        return str(redirected.headers["Location"])
+    raise ValueError(f"{address} leads nowhere")
+
+
+def _config(stage: Stage, url: str, secret: str | None) -> Any:
+    flow = {"authorizationUrl": f"{url}/authorize", "tokenUrl": f"{url}/token"}
+    flow["scopes"] = {"mail": "", "files": ""}
+    client = {"client_id": "app" if secret else "open", "client_secret": secret}
+    client["redirect_uri"] = "http://localhost/back"
+    given = {
+        "auth_scheme": {"type": "oauth2", "flows": {"authorizationCode": flow}},
+        "raw_auth_credential": {"auth_type": "oauth2", "oauth2": client},
+    }
+    return stage.ns.AuthConfig.model_validate(given)
+
+
+async def play(root: str, url: str, secret: str | None) -> list[Any]:
+    """Ask, log in, answer; then once more with the state of another login."""
+    stage = Stage(root)
+
+    def read(page: str, credential: Any) -> dict[str, Any]:
+        return {"has token": bool(credential.oauth2.access_token)}
+
+    tool = stage.ns.AuthenticatedFunctionTool(func=read, auth_config=_config(stage, url, secret))
+    answers = (call("read", page="1"), "done", call("read", page="2"), "done again")
+    service = stage.ns.InMemoryCredentialService()
+    agent = stage.agent("agent", *answers, tools=[tool])
+    await stage.open(agent, services={"credential_service": service})
+    await stage.say()
+    asked = stage.call("adk_request_credential")
+    config = json.loads(json.dumps(asked.get_function_calls()[0].args["authConfig"]))
+    oauth2 = config["exchangedAuthCredential"]["oauth2"]
+    query = dict(parse_qsl(urlsplit(oauth2["authUri"]).query))
+    oauth2["authResponseUri"] = log_in(oauth2["authUri"])
+    await stage.say(stage.answer(asked, **config))
+    await stage.say("again")
+    hidden = {"state", "code_challenge"}
+    shown = {key: "…" if key in hidden else value for key, value in query.items()}
+    return [shown, sorted(oauth2), [_told(event) for event in stage.events]]
+
+
+def _told(event: Any) -> list[Any]:
+    found: list[Any] = [event.author]
+    for part in (event.content or types.Content()).parts or []:
+        if part.function_call:
+            found.append(part.function_call.name)
+        elif part.function_response:
+            response = part.function_response.response
+            found.append("waits" if "result" in response else response)
+        else:
+            found.append(part.text)
+    return found
+
+
+def main() -> None:
+    """Play it with a secret and without one."""
+    root, url = sys.argv[1:]
+    import_module(root)
+    secrets = ("s-3cret-of-the-client", None)
+    json.dump([asyncio.run(play(root, url, secret)) for secret in secrets], sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

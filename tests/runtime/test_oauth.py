@@ -1,0 +1,442 @@
+"""OAuth 2 and OpenID Connect against a real server: logins, refreshes, clients, accounts.
+
+Source: adk-runtime 8.6, 10.3.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+
+from devui.runtime.auth import (
+    AuthConfig,
+    AuthCredential,
+    AuthCredentialTypes,
+    BaseAuthProvider,
+    CredentialManager,
+    OpenIdConnectWithConfig,
+    ServiceAccount,
+    ServiceAccountCredential,
+)
+from devui.runtime.auth.auth_schemes import (
+    CustomAuthScheme,
+    ExtendedOAuth2,
+    OAuth2,
+    OAuthFlow,
+    OAuthFlows,
+    OpenIdConnect,
+)
+from devui.runtime.auth.credential_service import (
+    InMemoryCredentialService,
+    SessionStateCredentialService,
+)
+from devui.runtime.auth.exchanger.base_credential_exchanger import (
+    CredentialExchangeError,
+    ExchangeResult,
+)
+from devui.runtime.http_client import httpx
+from devui.runtime.tools import ToolContext
+from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from tests.kit.oauth import (
+    BACK,
+    CALL,
+    ask,
+    child,
+    client,
+    client_flow,
+    code_flow,
+    config_of,
+    get,
+    given_by,
+    login,
+    requests,
+    runner_with,
+)
+from tests.kit.oracle import adk_python, needs_adk, run_adk
+from tests.kit.stages import run, stored
+from tests.kit.turns import answer, responses
+from tests.source import ROOT
+
+pytest.importorskip("authlib")
+
+
+@pytest.fixture(scope="module")
+def url():
+    with child("tests.kit.oauth_server") as address:
+        yield address
+
+
+def by_hand(url: str, config: AuthConfig):
+    """A tool that does what ADK's guide shows: look for an answer, ask, call the service."""
+
+    async def read(page: str, tool_context: ToolContext):
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            tool_context.request_credential(config)
+            return {"pending": True}
+        return api(url, credential.oauth2.access_token)
+
+    return read
+
+
+def authenticated(url: str, config: AuthConfig, **kwargs) -> AuthenticatedFunctionTool:
+    """The same by the tool that is made for it."""
+
+    def read(page: str, credential: AuthCredential):
+        token = credential.oauth2 or credential.http.credentials
+        return api(url, token.access_token if credential.oauth2 else token.token)
+
+    return AuthenticatedFunctionTool(func=read, auth_config=config, **kwargs)
+
+
+def api(url: str, token: str) -> dict:
+    answered = httpx.get(f"{url}/api/1", headers={"Authorization": f"Bearer {token}"})
+    return {"status": answered.status_code, "with": token}
+
+
+@pytest.mark.parametrize("make", [by_hand, authenticated])
+@pytest.mark.parametrize("name", ["app", "open"])
+async def test_a_login_becomes_a_token(url, make, name):
+    runner = runner_with(make(url, config_of(code_flow(url), client(name))))
+    request = await ask(runner)
+    later = await answer(runner, (request, login(request)))
+    [(_, read)] = responses(later)
+    assert read["status"] == 200
+    assert read["with"] == given_by(url, name)[-1]["token"]
+    kept = (await stored(runner)).model_dump_json()
+    assert "s-3cret" not in kept
+    assert read["with"] not in str((await stored(runner)).state)
+
+
+async def test_a_public_client_proves_that_it_is_the_one_that_asked(url):
+    runner = runner_with(authenticated(url, config_of(code_flow(url), client("open"))))
+    request = await ask(runner)
+    oauth2 = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]
+    assert "code_challenge_method=S256" in oauth2["authUri"]
+    assert oauth2["codeVerifier"] not in oauth2["authUri"]
+    # A proof that comes with the answer does not count.
+    later = await answer(runner, (request, login(request, codeVerifier="x" * 50)))
+    assert responses(later)[0][1]["status"] == 200
+
+
+async def test_a_login_with_another_state_is_refused_before_its_code_is_used(url):
+    tool = authenticated(url, config_of(code_flow(url)))
+    runner, other = runner_with(tool), runner_with(tool)
+    request, foreign = await ask(runner), await ask(other)
+    before = len(given_by(url, "app"))
+    injected = login(foreign)["exchangedAuthCredential"]["oauth2"]["authResponseUri"]
+    [again] = requests(await answer(runner, (request, login(request, authResponseUri=injected))))
+    assert len(given_by(url, "app")) == before
+    later = await answer(runner, (again, login(again)))
+    assert responses(later)[0][1]["status"] == 200
+
+
+@pytest.mark.parametrize("make", [by_hand, authenticated])
+async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, make, caplog):
+    runner = runner_with(make(url, config_of(code_flow(url))))
+    request = await ask(runner)
+    answered = login(request)
+    await answer(runner, (request, answered))
+    request = await ask(runner)
+    old = dict(parse(answered["exchangedAuthCredential"]["oauth2"]["authResponseUri"]))
+    state = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]["state"]
+    back = f"{BACK}?code={old['code']}&state={state}"
+    assert requests(await answer(runner, (request, login(request, authResponseUri=back))))
+    assert f"{url}/token gave no token: invalid_grant" in caplog.text
+
+
+def parse(uri: str) -> Any:
+    return httpx.URL(uri).params.multi_items()
+
+
+async def test_what_the_server_says_when_the_user_refuses_is_logged(url, caplog):
+    scheme = code_flow(url)
+    scheme.flows.authorizationCode.scopes = {"nobody": ""}
+    runner = runner_with(authenticated(url, config_of(scheme)))
+    request = await ask(runner)
+    assert requests(await answer(runner, (request, login(request))))
+    assert "access_denied: the user said no" in caplog.text
+
+
+@pytest.mark.parametrize("service", [InMemoryCredentialService(), SessionStateCredentialService()])
+async def test_a_credential_service_keeps_the_token_for_later_turns(url, service):
+    runner = runner_with(authenticated(url, config_of(code_flow(url))), service=service)
+    request = await ask(runner)
+    first = responses(await answer(runner, (request, login(request))))
+    assert responses(await run(runner)) == first
+    assert "s-3cret" not in (await stored(runner)).model_dump_json()
+
+
+async def test_without_a_service_the_user_is_asked_in_every_turn(url):
+    runner = runner_with(authenticated(url, config_of(code_flow(url))))
+    request = await ask(runner)
+    await answer(runner, (request, login(request)))
+    assert requests(await run(runner))
+
+
+async def test_a_token_about_to_end_is_renewed_once_for_calls_at_the_same_time(url):
+    tool = authenticated(url, config_of(code_flow(url), client("short")))
+    runner = runner_with(tool, CALL, CALL, service=InMemoryCredentialService())
+    request = await ask(runner)
+    await answer(runner, (request, login(request)))
+    before = len(given_by(url, "short"))
+    await run(runner)
+    renewed = given_by(url, "short")[before:]
+    assert {one["grant"] for one in renewed} == {"refresh_token"}
+    [(_, one), (_, two)] = responses((await stored(runner)).events)[-2:]
+    assert one["status"] == two["status"] == 200
+
+
+async def test_a_refresh_token_that_is_refused_leads_to_a_new_login(url, caplog):
+    service = InMemoryCredentialService()
+    runner = runner_with(authenticated(url, config_of(code_flow(url), key="k")), service=service)
+    request = await ask(runner)
+    await answer(runner, (request, login(request)))
+    [kept] = service._credentials.values()
+    kept.oauth2.expires_at, kept.oauth2.refresh_token = 1, "r-unknown"
+    assert requests(await run(runner))
+    assert "'k' cannot be renewed" in caplog.text
+
+
+async def test_a_client_gets_a_token_of_its_own(url):
+    runner = runner_with(authenticated(url, config_of(client_flow(url))))
+    [(_, read)] = responses(await run(runner))
+    assert read["status"] == 200
+    assert given_by(url, "app")[-1]["scope"] == "jobs"
+
+
+@pytest.mark.parametrize(
+    "method", ["client_secret_basic", "client_secret_post", "client_secret_jwt"]
+)
+async def test_a_client_tells_its_secret_as_configured(url, method):
+    raw = client(token_endpoint_auth_method=method)
+    runner = runner_with(authenticated(url, config_of(client_flow(url), raw)))
+    [(_, read)] = responses(await run(runner))
+    assert read["status"] == 200
+
+
+async def test_a_client_that_is_refused_ends_the_run_with_the_servers_word(url):
+    raw = client()
+    raw.oauth2.client_secret = "wrong"
+    runner = runner_with(authenticated(url, config_of(client_flow(url), raw)))
+    with pytest.raises(CredentialExchangeError, match="/token gave no token: invalid_client"):
+        await run(runner)
+
+
+async def test_a_server_that_is_not_there_is_named():
+    raw = client()
+    runner = runner_with(authenticated("", config_of(client_flow("http://127.0.0.1:1"), raw)))
+    with pytest.raises(CredentialExchangeError, match=r"127\.0\.0\.1:1/token gave no token"):
+        await run(runner)
+
+
+def account(url: str, **kwargs) -> AuthCredential:
+    key = ServiceAccountCredential(**get(f"{url}/key").json())
+    return AuthCredential(
+        auth_type=AuthCredentialTypes.SERVICE_ACCOUNT,
+        service_account=ServiceAccount(service_account_credential=key, **kwargs),
+    )
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"scopes": ["a", "b"]}, {"use_id_token": True, "audience": "a b"}]
+)
+async def test_a_service_account_signs_for_a_token_and_keeps_it(url, wanted):
+    tool = authenticated(url, config_of(code_flow(url), account(url, **wanted)))
+    before = len(given_by(url, "robot@test"))
+    runner = runner_with(tool)
+    [(_, first)] = responses(await run(runner))
+    [(_, second)] = responses(await run(runner))
+    assert first == second
+    assert first["status"] == 200
+    assert [one["scope"] for one in given_by(url, "robot@test")[before:]] == ["a b"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "needs scopes"),
+        ({"use_id_token": True}, "needs an audience"),
+        ({"scopes": ["a"], "use_default_credential": True}, "default credential"),
+    ],
+)
+async def test_a_service_account_that_cannot_sign_says_why(url, given, said):
+    raw = account(url, **given)
+    if "use_default_credential" in given:
+        raw.service_account.service_account_credential = None
+    runner = runner_with(authenticated(url, config_of(code_flow(url), raw)))
+    with pytest.raises(CredentialExchangeError, match=said):
+        await run(runner)
+
+
+@pytest.mark.parametrize("kind", ["discovered", "extended", "given"])
+async def test_endpoints_are_given_or_looked_up(url, kind):
+    endpoints = {"authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/token"}
+    scheme = {
+        "discovered": OpenIdConnect(openIdConnectUrl=f"{url}/.well-known/openid-configuration"),
+        "extended": ExtendedOAuth2(flows=OAuthFlows(authorizationCode=OAuthFlow()), issuer_url=url),
+        "given": OpenIdConnectWithConfig(**endpoints, scopes=["openid"]),
+    }[kind]
+    runner = runner_with(authenticated(url, config_of(scheme)))
+    request = await ask(runner)
+    later = await answer(runner, (request, login(request)))
+    assert responses(later)[0][1]["status"] == 200
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [
+        (OpenIdConnect(openIdConnectUrl="{url}/nothing"), "no OpenID Connect configuration"),
+        (OAuth2(flows=OAuthFlows(authorizationCode=OAuthFlow())), "no issuer_url"),
+        (
+            ExtendedOAuth2(
+                flows=OAuthFlows(authorizationCode=OAuthFlow()), issuer_url="{url}/other"
+            ),
+            "does not tell them",
+        ),
+    ],
+)
+async def test_endpoints_that_cannot_be_found_are_an_error(url, scheme, said):
+    plain = scheme.model_dump_json(by_alias=True).replace("{url}", url)
+    scheme = type(scheme).model_validate_json(plain)
+    with pytest.raises(ValueError, match=said):
+        await run(runner_with(authenticated(url, config_of(scheme))))
+
+
+async def test_a_tool_says_in_its_own_words_that_it_waits(url):
+    tool = authenticated(url, config_of(code_flow(url)), response_for_auth_required="one moment")
+    assert responses(await run(runner_with(tool))) == [("read", {"result": "one moment"})]
+
+
+async def test_the_model_does_not_see_the_credential_parameter(url):
+    runner = runner_with(authenticated(url, config_of(code_flow(url))))
+    await run(runner)
+    [tool] = runner.agent.model.requests[0].config.tools[0].function_declarations
+    assert list(tool.parameters_json_schema["properties"]) == ["page"]
+
+
+async def test_managers_can_be_given_other_ways_to_get_tokens(url):
+    class Mine:
+        async def exchange(self, auth_credential, auth_scheme=None):
+            token = AuthCredential(
+                auth_type="http", http={"scheme": "bearer", "credentials": {"token": "mine"}}
+            )
+            return ExchangeResult(token, was_exchanged=True)
+
+    manager = CredentialManager(config_of(client_flow(url)))
+    manager.register_credential_exchanger(AuthCredentialTypes.OAUTH2, Mine())
+    found = []
+
+    async def read(page: str, tool_context: ToolContext):
+        found.append(await manager.get_auth_credential(tool_context))
+        return {}
+
+    await run(runner_with(read))
+    assert found[0].http.credentials.token == "mine"
+
+
+async def test_the_event_loop_goes_on_while_a_token_is_fetched(url):
+    """The server runs on the same loop, so it could not answer if the loop stood still."""
+
+    async def give_token(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = b'{"access_token": "t-1", "token_type": "Bearer"}'
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+        writer.write(b"Connection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(give_token, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        config = config_of(client_flow(f"http://127.0.0.1:{port}"))
+        [(_, read)] = responses(await run(runner_with(authenticated(url, config))))
+    assert read["with"] == "t-1"
+
+
+def test_without_authlib_the_error_says_what_to_install():
+    code = (
+        "import sys; sys.modules['authlib'] = None\n"
+        "from devui.runtime.auth.tokens import client_token\n"
+        "from devui.runtime.auth import OAuth2Auth\n"
+        "try: client_token('http://x', OAuth2Auth(client_id='c'), [])\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "pip install 'devui[oauth]'" in done.stdout
+
+
+async def test_a_scheme_of_ones_own_has_its_own_provider():
+    class Badge(CustomAuthScheme):
+        type_: str = "badge"
+
+    class Desk(BaseAuthProvider):
+        supported_auth_schemes = (Badge,)
+
+        async def get_auth_credential(self, auth_config, context):
+            return AuthCredential(auth_type="apiKey", api_key=f"badge of {context.user_id}")
+
+    def read(page: str, credential: AuthCredential) -> str:
+        return credential.api_key
+
+    tool = AuthenticatedFunctionTool(func=read, auth_config=AuthConfig(auth_scheme=Badge()))
+    with pytest.raises(ValueError, match="No auth provider is registered for Badge"):
+        await run(runner_with(tool))
+    CredentialManager.register_auth_provider(Desk())
+    assert responses(await run(runner_with(tool))) == [("read", {"result": "badge of u"})]
+
+
+def test_schemes_of_fastapi_are_understood():
+    """google-adk takes the models of fastapi, so agents' code is full of them."""
+
+    class Foreign(BaseModel):
+        type_: str = Field("oauth2", alias="type")
+        flows: dict
+
+    flow = {"authorizationUrl": "http://a/l", "tokenUrl": "http://a/t", "scopes": {"b": ""}}
+    config = AuthConfig(auth_scheme=Foreign(flows={"authorizationCode": flow}))
+    assert config.auth_scheme.flows.authorizationCode.tokenUrl == "http://a/t"
+
+
+@needs_adk
+def test_credentials_are_kept_under_the_keys_of_google_adk():
+    code = """
+        import json
+        from google.adk.auth.auth_tool import AuthConfig
+        for given in json.loads(args[0]):
+            print(AuthConfig(**given).credential_key)
+        """
+    flow = {
+        "authorizationUrl": "http://a/l",
+        "tokenUrl": "http://a/t",
+        "scopes": {"c": "", "b": ""},
+    }
+    oauth2 = {"clientId": "c", "clientSecret": "s", "redirectUri": "r", "state": "x"}
+    given = [
+        {"authScheme": scheme, "rawAuthCredential": raw}
+        for scheme in (
+            {"type": "oauth2", "flows": {"authorizationCode": flow}},
+            {"type": "apiKey", "in": "header", "name": "X", "credential_key": "mine"},
+            {"type": "http", "scheme": "bearer"},
+        )
+        for raw in (None, {"authType": "oauth2", "oauth2": oauth2})
+    ]
+    ours = [AuthConfig(**each).credential_key for each in given]
+    assert ours == run_adk(code, json.dumps(given)).split()
+
+
+@needs_adk
+def test_a_login_is_asked_for_and_redeemed_as_by_google_adk(url):
+    def played(python: Path | str, root: str) -> list:
+        command = [str(python), "-W", "ignore", "-m", "tests.kit.oauth_play", root, url]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    assert played(sys.executable, "devui.runtime") == played(adk_python(), "google.adk")

@@ -1,0 +1,181 @@
+"""Toolsets that need a login before they can be listed or called (adk-runtime 8.6, 8.9)."""
+
+from importlib import import_module
+
+import pytest
+
+from devui.runtime.auth import AuthConfig
+from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.auth.credential_service import InMemoryCredentialService
+from devui.runtime.models import Call
+from devui.runtime.tools import BaseToolset, FunctionTool
+from devui.runtime.tools.openapi_tool import OpenAPIToolset
+from tests.kit.oauth import (
+    ask,
+    child,
+    client,
+    client_flow,
+    code_flow,
+    config_of,
+    get,
+    given_by,
+    login,
+    requests,
+    runner_with,
+)
+from tests.kit.stages import run
+from tests.kit.turns import answer, responses
+
+pytest.importorskip("authlib")
+
+
+@pytest.fixture(scope="module")
+def url():
+    with child("tests.kit.oauth_server") as address:
+        yield address
+
+
+def service(url: str, **kwargs) -> OpenAPIToolset:
+    described = {
+        "openapi": "3.0.3",
+        "info": {"title": "Pages", "version": "1"},
+        "servers": [{"url": url}],
+        "paths": {
+            "/api/{page}": {
+                "parameters": [
+                    {"name": "page", "in": "path", "required": True, "schema": {"type": "string"}}
+                ],
+                "get": {"operationId": "read"},
+            }
+        },
+    }
+    return OpenAPIToolset(spec_dict=described, allow_private_network_access=True, **kwargs)
+
+
+async def test_an_openapi_service_gets_the_users_token(url):
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(tools, service=InMemoryCredentialService())
+    request = await ask(runner)
+    [(_, read)] = responses(await answer(runner, (request, login(request))))
+    assert read == {"page": "/api/1", "with": given_by(url, "app")[-1]["token"]}
+
+
+async def test_a_token_that_the_service_refuses_is_renewed(url):
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(tools, service=InMemoryCredentialService())
+    request = await ask(runner)
+    [(_, before)] = responses(await answer(runner, (request, login(request))))
+    get(f"{url}/expire")
+    [(_, after)] = responses(await run(runner))
+    assert after["page"] == "/api/1"
+    assert after["with"] != before["with"]
+
+
+async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
+    kept = InMemoryCredentialService()
+    tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
+    runner = runner_with(tools, service=kept)
+    request = await ask(runner)
+    await answer(runner, (request, login(request)))
+    get(f"{url}/expire")
+    for credential in kept._credentials.values():
+        credential.oauth2.refresh_token = None
+    [again] = requests(await run(runner))
+    [(_, read)] = responses(await answer(runner, (again, login(again))))
+    assert read["page"] == "/api/1"
+
+
+async def test_an_openapi_client_that_is_refused_is_told_to_the_model(url):
+    raw = client()
+    raw.oauth2.client_secret = "wrong"
+    tools = service(url, auth_scheme=client_flow(url), auth_credential=raw)
+    [(_, read)] = responses(await run(runner_with(tools)))
+    assert "invalid_client" in read["error"]
+
+
+class Guarded(BaseToolset):
+    """A toolset that lists its tools with the credential of its config."""
+
+    def __init__(self, config: AuthConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.seen: list[str | None] = []
+
+    def get_auth_config(self) -> AuthConfig:
+        return self.config
+
+    async def get_tools(self, readonly_context=None):
+        credential = readonly_context.get_credential(self.config.credential_key)
+        self.seen.append(credential.oauth2.access_token if credential else None)
+
+        def read(page: str) -> str:
+            return f"page {page}"
+
+        return [FunctionTool(read)]
+
+
+async def test_a_toolset_is_listed_when_its_credential_is_there(url):
+    tools = Guarded(config_of(code_flow(url)))
+    runner = runner_with(tools, service=InMemoryCredentialService())
+    [event] = await run(runner)
+    [request] = requests([event])
+    assert request.args["functionCallId"] == "_adk_toolset_auth_Guarded"
+    assert tools.seen == []
+    later = await answer(runner, (request, login(request)))
+    assert responses(later) == [("read", {"result": "page 1"})]
+    assert set(tools.seen) == {given_by(url, "app")[-1]["token"]}
+    assert responses(await run(runner)) == [("read", {"result": "page 1"})]
+
+
+async def test_a_toolset_whose_config_does_not_tell_enough_is_used_without(url, caplog):
+    tools = Guarded(AuthConfig(auth_scheme=code_flow(url)))
+    await run(runner_with(tools))
+    assert tools.seen == [None]
+    assert "Guarded is used without a credential" in caplog.text
+
+
+@pytest.fixture(scope="module")
+def mcp_url():
+    pytest.importorskip("mcp")
+    with child("tests.kit.mcp_server", "http") as address:
+        yield address
+
+
+def mcp_toolset(address: str, **kwargs):
+    """Loaded by name, since the package is one of an extra."""
+    tools = import_module("devui.runtime.tools.mcp_tool")
+    params = tools.StreamableHTTPConnectionParams(url=address, timeout=60)
+    return tools.McpToolset(connection_params=params, tool_filter=["header"], **kwargs)
+
+
+HEADER = Call("header", name="authorization")
+
+
+def sent(events) -> list[str]:
+    return [response["content"][0]["text"] for _, response in responses(events)]
+
+
+async def test_an_mcp_server_gets_the_users_token(url, mcp_url):
+    tools = mcp_toolset(mcp_url, auth_scheme=code_flow(url), auth_credential=client())
+    async with runner_with(tools, HEADER, service=InMemoryCredentialService()) as runner:
+        request = await ask(runner)
+        later = await answer(runner, (request, login(request)))
+        assert sent(later) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
+        assert sent(await run(runner)) == sent(later)
+
+
+async def test_an_mcp_server_gets_the_clients_token_whatever_other_headers_say(url, mcp_url):
+    tools = mcp_toolset(
+        mcp_url,
+        auth_scheme=client_flow(url),
+        auth_credential=client(),
+        header_provider=lambda context: {"authorization": "Bearer mine"},
+    )
+    async with runner_with(tools, HEADER) as runner:
+        events = await run(runner)
+    assert sent(events) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
+
+
+def test_an_mcp_server_takes_keys_in_headers_only(mcp_url):
+    with pytest.raises(ValueError, match="in a header only"):
+        mcp_toolset(mcp_url, auth_scheme=APIKey(**{"in": "query", "name": "k"}))
