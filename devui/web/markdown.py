@@ -3,35 +3,33 @@
 Three layers, each enough by itself for the usual attack: the parser takes no HTML, the cleaner
 keeps a short list of tags and attributes, and the template puts the result inside `hx-ignore`.
 Pictures become links, so that showing a message contacts no host (R19). Text that is too long,
-that takes too long or that the parser gives up on is shown as it is, escaped, in a `<pre>`.
+that takes too much work or that the parser gives up on is shown as it is, escaped, in a `<pre>`.
 
-Parsing is pure Python and quadratic in bad cases, hence the deadline inside the parser, counted in
-processor time of this thread so that a busy machine does not change what a reader sees.
+Parsing is pure Python and quadratic in bad cases, hence an allowance of work for each text. It is
+counted in steps and not in time: what a reader sees depends on the text alone.
 """
 
 import asyncio
-import time
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 import nh3
-from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 from devui.web import highlighting
+from devui.web.effort import Effort, TooMuch
+from devui.web.paid_markdown import effort_of, environment, paid_parser
 
 MAX_CHARACTERS: Final = 65_536
 """Longer messages are shown as they are."""
 
-BUDGET: Final = 0.15
-"""Seconds of processor time for parsing one message; cleaning it comes on top."""
+ALLOWANCE: Final = 150_000
+"""Steps for one message, the colours of its code included; cleaning it comes on top."""
 
 _CACHE_ENTRIES: Final = 1024
 _CACHE_CHARACTERS: Final = 8_192
@@ -43,10 +41,6 @@ _TAGS: Final = {
 }
 _SCHEMES: Final = {"http", "https", "mailto"}
 _CELL_CLASSES: Final = {f"align-{side}" for side in _ALIGNMENTS}
-
-
-class _TooSlow(Exception):
-    """The budget for this message is spent."""
 
 
 def to_html(text: str) -> Markup:
@@ -81,16 +75,15 @@ def _cached_long(text: str) -> Markup:
 
 
 def _convert(text: str) -> Markup:
-    env = {_DEADLINE: time.thread_time() + BUDGET}
+    env = environment(Effort(ALLOWANCE))
     try:
         tokens = _PARSER.parse(text, env)
-        _check(env)
         html = _PARSER.renderer.render(tokens, _PARSER.options, env)
-        _check(env)
-    except (_TooSlow, RecursionError, ValueError, IndexError):
+    except (TooMuch, RecursionError, ValueError, IndexError):
         # A reader who gets the plain text is better off than one who gets an error page.
         return _plain(text)
-    return _clean(html)
+    # Definitions of links show nothing; a message of nothing else is shown as it is, too.
+    return _clean(html) if html or not text.strip() else _plain(text)
 
 
 def _plain(text: str) -> Markup:
@@ -124,24 +117,6 @@ def _absolute_only(tag: str, attribute: str, value: str) -> str | None:
     return value if value.lower().startswith(("http://", "https://", "mailto:")) else None
 
 
-_DEADLINE: Final = "deadline"
-
-
-def _check(env: EnvType) -> None:
-    if time.thread_time() > env[_DEADLINE]:
-        raise _TooSlow
-
-
-def _inline_deadline(state: StateInline, silent: bool) -> bool:
-    _check(state.env)
-    return False
-
-
-def _block_deadline(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    _check(state.env)
-    return False
-
-
 def _image(
     self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
@@ -166,26 +141,18 @@ def _fence(
     self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
     """Colour a block of code; the info string selects from a fixed table and is never shown."""
-    _check(env)
     token = tokens[index]
     language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
-    code = highlighting.to_html(token.content, language)
+    code = highlighting.to_html(token.content, language, effort_of(env))
     return f'<pre class="highlight"><code>{code}</code></pre>'
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("js-default", {"linkify": False, "typographer": False})
-    parser.inline.ruler.before("text", "deadline", _inline_deadline)
-    parser.block.ruler.before("table", "deadline", _block_deadline)
-    for name, rule in {
-        "image": _image,
-        "td_open": _cell,
-        "th_open": _cell,
-        "fence": _fence,
-        "code_block": _fence,
-    }.items():
-        parser.add_render_rule(name, rule)
-    return parser
-
-
-_PARSER: Final = _parser()
+_PARSER: Final = paid_parser()
+for _name, _rule in {
+    "image": _image,
+    "td_open": _cell,
+    "th_open": _cell,
+    "fence": _fence,
+    "code_block": _fence,
+}.items():
+    _PARSER.add_render_rule(_name, _rule)

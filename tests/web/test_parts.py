@@ -1,13 +1,12 @@
 """From stored events to the parts of the pages."""
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
 
 from devui.store.rows import Change, Value
-from devui.web import links, parts
+from devui.web import jsontext, links, parts
 from devui.web.chat import chat_message, conversation, tool_outcomes
 from devui.web.detail import event_detail
 from devui.web.figures import compact, plural, seconds
@@ -270,16 +269,18 @@ def test_very_large_json_is_cut_and_says_by_how_much() -> None:
     assert "characters not shown" in shown.cut
 
 
-def test_coloured_json_takes_steps_in_proportion_to_its_length() -> None:
-    def seconds_for(quotes: int) -> float:
-        begun = time.thread_time()
-        shown = json_text({"result": '"' * quotes, "after": 1})
-        assert ("string", json.dumps('"' * quotes)) in shown.pieces
-        return time.thread_time() - begun
-
-    small = min(seconds_for(12_500) for _ in range(5))
-    large = min(seconds_for(100_000) for _ in range(5))
-    assert large < 40 * small  # 8 times as long; a search at every quote would take 1000 times
+@pytest.mark.parametrize("text", ['"', "\\", '\\"', 'a"', '","', '{"a":"', "é"])
+@pytest.mark.parametrize("shown", [*range(2000, 2012), 1_000_000])
+def test_coloured_json_looks_at_no_quote_twice(
+    monkeypatch: pytest.MonkeyPatch, text: str, shown: int
+) -> None:
+    """A quote outside of a token: its end was searched for in vain, which would be quadratic."""
+    monkeypatch.setattr(jsontext, "SHOWN", shown)
+    pieces = json_text({"result": text * 1000, "after": 1}).pieces
+    assert not [piece for kind, piece in pieces if not kind and '"' in piece]
+    kinds = [kind for kind, _ in pieces if kind]
+    assert kinds == ["key", "string", "key", "number"][: len(kinds)]
+    assert len(kinds) == (4 if pieces[-1][1].endswith("}") else 2)
 
 
 @pytest.mark.parametrize("length", range(SHOWN - 16, SHOWN - 8))
