@@ -23,6 +23,9 @@ _WORDED = re.compile(
 )
 """How texts begin that a runtime words where a tool or an agent would speak."""
 _FROM_CASES = re.compile(r"boom[\w ]*")
+_NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|(?<= )\d+(?= )|\w+(?=\(\))|\w+_callback")
+"""What a text puts between quotation marks, calls or counts, and the names of hooks."""
+_WORDS = re.compile(r"<worded: (.*?); ([^>]*)>")
 _AUTHOR = re.compile(r"\[(\w+)\]")
 _OURS = (
     "exit_loop",
@@ -73,7 +76,8 @@ def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
     for session in plain["sessions"].values():
         _count_times(session["events"])
         session["events"] = [_event(event) for event in session["events"]]
-    plain["requests"] = [_request(request) for request in plain["requests"]]
+    words = plain.pop("words")
+    plain["requests"] = [_request(request, words) for request in plain["requests"]]
     if without and case.differs and case.differs.without:
         plain = case.differs.without(plain)
     if case.unordered:
@@ -149,30 +153,40 @@ def _is_worded(key: str, text: Json) -> bool:
 
 
 def _wording(text: Json) -> Json:
-    """Of a text the words that come from the case; that there are others is compared too."""
-    if not isinstance(text, str):
+    """A text of the runtime by what it quotes: words of the case, and names."""
+    if not isinstance(text, str) or not text:
         return text
     said = _FROM_CASES.findall(text)
-    return " | ".join(said) if said else "<worded>" if text else ""
+    names = {name for name in _NAMED.findall(text) if not _ID.search(name) and name not in said}
+    return f"<worded: {' | '.join(said)}; {' '.join(sorted(names))}>"
 
 
-def _request(request: Json) -> Json:
-    label, stream, contents, config = request
+def _request(request: Json, words: list[str]) -> Json:
+    label, stream, name, contents, config = request
     tools = [
         declaration
         for tool in config.pop("tools", None) or []
         for declaration in tool.get("functionDeclarations") or [tool]
     ]
-    instruction = config.pop("systemInstruction", "")
-    config.pop("labels", None)
+    pieces = config.pop("systemInstruction", "").split("\n\n")
+    own = "\n".join(piece for piece in pieces if not piece.startswith("Case:"))
+    names = [*words, *(tool["name"] for tool in tools if tool.get("name") in _OURS)]
     return {
         "model": label,
         "stream": stream,
+        "name": name,
         "contents": [_quoted(_content(content)) for content in contents],
         "tools": [_tool(tool) for tool in tools],
-        "told": [piece for piece in instruction.split("\n\n") if piece.startswith("Case:")],
+        "told": [piece for piece in pieces if piece.startswith("Case:")],
+        "mentioned": _mentioned(own, names),
         "config": config,
     }
+
+
+def _mentioned(text: str, names: list[str]) -> list[str]:
+    """The names of the case that a text of the runtime speaks of; `a` may be no name there."""
+    found = (name for name in names if re.search(rf"\b{re.escape(name)}\b", text))
+    return sorted({name for name in found if len(name) > 1})
 
 
 def _tool(tool: Json) -> Json:
@@ -251,7 +265,19 @@ def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:
         for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
             found.extend(differences(one, other, f"{path}[{index}]"))
         return found
-    return [] if ours == theirs else [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
+    same = _says_as_much(ours, theirs) if isinstance(ours, str) else ours == theirs
+    return [] if same else [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
+
+
+def _says_as_much(ours: str, theirs: str) -> bool:
+    """Whether two texts are the same but for words, of which ours may give more names."""
+    if _WORDS.sub("", ours) != _WORDS.sub("", theirs):
+        return False
+    pairs = zip(_WORDS.findall(ours), _WORDS.findall(theirs), strict=True)
+    return all(
+        said == also and set(names.split()) >= set(wanted.split())
+        for (said, names), (also, wanted) in pairs
+    )
 
 
 def _short(value: Json) -> str:

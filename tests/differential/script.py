@@ -118,7 +118,7 @@ def scripted(ns: Namespace, label: str, answers: Sequence[Answer], heard: list[A
 
     class Scripted(ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
-            heard.append((label, stream, *_snapshot(llm_request)))
+            heard.append((label, stream, llm_request.model, *_snapshot(llm_request)))
             answer = left.pop(0) if left else [Say("Nothing more.")]
             for response in responses(ns, answer, stream):
                 if isinstance(response, Exception):

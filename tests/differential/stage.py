@@ -23,6 +23,8 @@ class Stage:
         self.requests: list[Any] = []
         self.notes: list[Any] = []
         self.runs: list[dict[str, Any]] = []
+        self.words: set[str] = set()
+        """What the case itself calls things; the rest of an instruction is the runtime's."""
         self.runner: Any = None
         self.events: list[Any] = []
         """The events of all runs, as they were yielded."""
@@ -36,6 +38,7 @@ class Stage:
     def agent(self, name: str = "agent", *answers: Answer, **fields: Any) -> Any:
         """An agent whose model has these answers."""
         fields.setdefault("model", self.model(*answers, label=name))
+        self.words.update({name, fields.get("description", "")} - {""})
         return self.ns.LlmAgent(name=name, **fields)
 
     def custom(self, name: str, body: Callable[[Any], AsyncGenerator[Any, None]]) -> Any:
@@ -173,6 +176,7 @@ class Stage:
         return {
             "runs": self.runs,
             "requests": self.requests,
+            "words": sorted(self.words),
             "notes": self.notes,
             "sessions": await self._sessions(),
             "artifacts": await self._artifacts(),
@@ -196,7 +200,23 @@ class Stage:
             return {}
         where = {"app_name": "app", "user_id": "u", "session_id": "s"}
         names = await service.list_artifact_keys(**where)
-        return {name: await service.list_versions(**where, filename=name) for name in names}
+        return {name: await self._versions(service, {**where, "filename": name}) for name in names}
+
+    async def _versions(self, service: Any, file: dict[str, Any]) -> list[Any]:
+        """All versions of a file: what it holds, and what is known of it."""
+        found = []
+        for version in await service.list_versions(**file):
+            part = await service.load_artifact(**file, version=version)
+            known = await service.get_artifact_version(**file, version=version)
+            found.append([version, _json(part), _json(known)])
+        return found
+
+
+def _json(model: Any) -> Any:
+    if model is None:
+        return None
+    kept = model.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: value for key, value in kept.items() if key != "createTime"}
 
 
 def dump(event: Any) -> dict[str, Any]:

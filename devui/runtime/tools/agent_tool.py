@@ -77,7 +77,7 @@ class AgentTool(BaseTool):
         message = as_message(self.agent, args)
         heard = await self._run(message, tool_context)
         if heard.waiting:
-            tool_context.actions.skip_summarization = None
+            tool_context.actions.skip_summarization = False
             return self._cannot_wait(heard.waiting)
         return self._result(heard, tool_context)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
     from devui.runtime.models.llm_response import LlmResponse
 
+_AGENT_LABEL = "adk_agent_name"
+
 
 class ModelCall:
     """A request on its way to the model and the responses on their way back.
@@ -54,6 +56,7 @@ class ModelCall:
         if answer is not None:
             yield answer
             return
+        self._label()
         self._ctx.increment_llm_call_count()
         llm = self._agent.canonical_model
         async with aclosing(
@@ -68,6 +71,11 @@ class ModelCall:
                     yield self._checked(await self._after(await self._recovered(error)))
                     return
                 yield self._checked(await self._after(answer))
+
+    def _label(self) -> None:
+        """Say which agent asks, so that a provider's bill can be told by agents."""
+        config = self._request.config
+        config.labels = {_AGENT_LABEL: self._agent.name, **(config.labels or {})}
 
     async def _before(self) -> LlmResponse | None:
         answer = await self._plugins.run_before_model_callback(
