@@ -152,7 +152,11 @@ class Driver:
         """Run on this worker; False if it ended before the run had begun, so that another may."""
         live = self.live
         worker.runs.add(live.row.id)
-        await self._begin(worker, request)
+        try:
+            await self._begin(worker, request)
+        except BaseException:
+            self._workers.release(worker, live.row.id, stuck=False)  # it does not wait for this run
+            raise
         live.worker = worker  # from here on, stopping the run goes through the worker
         if live.ended.is_set():
             await worker.send(StopRun(run=live.row.id))

@@ -105,11 +105,24 @@ def test_many_runs_may_begin_together_on_a_worker_that_is_not_there_yet(client):
     assert all("error" not in frames[-1] for frames in ended)
 
 
-def test_a_message_that_does_not_fit_the_wire_fails_its_run(client):
+@pytest.mark.parametrize(
+    "quotes",
+    [
+        pytest.param(9_500_000, id="on its way to the worker"),
+        pytest.param(8_388_500, id="on its way back, as an event"),
+    ],
+)
+def test_a_message_that_does_not_fit_the_wire_fails_its_run(client, server, quotes):
+    client.post("/apps/fine/reload")
+    worker = worker_of(server, "fine")
     session = make_session(client, "fine")
-    frames = run(client, "fine", session["id"], '"' * 9_500_000)
-    assert "error" in frames[-1] or frames[-1]["content"]["parts"][0]["text"] == "after"
+    frames = run(client, "fine", session["id"], '"' * quotes)
+    assert len(frames) == 1
+    assert re.match(r"FrameTooLarge: a message of [\d,]+ bytes is over", frames[0]["error"])
+    assert get_session(client, "fine", session["id"])["events"] == []
     still_serves(client)
+    client.post("/apps/fine/reload")
+    worker.wait(timeout=30)  # it is done with all its runs, the one that failed included
 
 
 @pytest.mark.req("R38")
@@ -224,6 +237,16 @@ def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client
     session = make_session(client, app)
     frames = run(client, app, session["id"], "go")
     assert "error" in frames[-1]
+
+
+def worker_of(server, app: str) -> psutil.Process:
+    """The process of an app, the newest if one before it is on its way out."""
+    found = [
+        (child.create_time(), child)
+        for child in psutil.Process(server.pid).children()
+        if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-6:-4] == ["--app", app]
+    ]
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def run_of(client, session: dict) -> str:
