@@ -50,6 +50,12 @@ BROAD_EXCEPT = {
     "devui/runtime/invocations/toolsets.py:close_toolsets": (
         "users' toolsets; one that fails to close holds up no other"
     ),
+    "devui/runtime/workflow/node_runner.py:_attempt": (
+        "users' nodes; the error stands in the run, and is raised where that began"
+    ),
+    "devui/runtime/workflow/tool_node.py:ToolNode._result": (
+        "the tool edge: on_tool_error callbacks may answer for any error"
+    ),
     "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (
         "users' filters; a request that cannot be shortened goes out whole"
     ),
@@ -116,6 +122,7 @@ DYNAMIC_CODE = {
 BUILT_SQL: dict[str, str] = {}
 
 SLEEPS = {
+    "devui/runtime/workflow/node_runner.py:perform": "the delay of a RetryConfig (12.5)",
     "devui/web/views/stream.py:_app_messages": "paces pushes that news has already called for",
 }
 

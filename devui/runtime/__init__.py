@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from devui.runtime.agents.llm_agent import Agent
     from devui.runtime.events.event import Event
     from devui.runtime.runners import Runner
+    from devui.runtime.workflow.workflow import Workflow
 
-__all__ = ["Agent", "Context", "Event", "Runner"]
+__all__ = ["Agent", "Context", "Event", "Runner", "Workflow"]
 
 __getattr__ = lazy(
     __name__,
@@ -19,5 +20,6 @@ __getattr__ = lazy(
         "Context": "agents.context",
         "Event": "events.event",
         "Runner": "runners",
+        "Workflow": "workflow.workflow",
     },
 )

@@ -29,7 +29,7 @@ from devui.runtime.invocations.messages import (
     user_message,
     with_files_saved,
 )
-from devui.runtime.invocations.resumption import agent_of_turn
+from devui.runtime.invocations.resumption import node_of_turn
 from devui.runtime.invocations.rewinding import rewind_event
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
@@ -41,6 +41,7 @@ from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.session import Session
+from devui.runtime.workflow.base_node import BaseNode
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +59,8 @@ class Runner:
         *,
         app: App | None = None,
         app_name: str | None = None,
-        agent: BaseAgent | None = None,
-        node: BaseAgent | None = None,
+        agent: BaseNode | None = None,
+        node: BaseNode | None = None,
         plugins: list[BasePlugin] | None = None,
         artifact_service: BaseArtifactService | None = None,
         session_service: BaseSessionService,
@@ -73,8 +74,8 @@ class Runner:
         Args:
             app: The app; else give `agent` and `app_name`.
             app_name: Whose sessions to use; goes before the app's own name.
-            agent: The root agent.
-            node: The root agent, whose name is also the app's unless `app_name` is given.
+            agent: The root: an agent, or a Workflow or another node.
+            node: The same, whose name is also the app's unless `app_name` is given.
             plugins: Plugins of an app that is given by its agent.
             artifact_service: Keeps artifacts; None for an app without.
             session_service: Keeps sessions.
@@ -130,15 +131,15 @@ class Runner:
         ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
-        agent = agent_of_turn(ctx, self.agent, answer)
-        if ctx.end_of_agents.get(agent.name):
+        node = node_of_turn(ctx, self.agent, answer)
+        if ctx.end_of_agents.get(node.name):
             return  # all of the invocation has been done already
         if answer is None and ctx.user_content is not message:
             message = None  # a resumed invocation goes on with the message it began with
         user_event = await self._commit_message(ctx, message, answer, state_delta)
         if user_event is not None and yield_user_message:
             yield user_event
-        async with aclosing(run_with_hooks(ctx, agent)) as events:
+        async with aclosing(run_with_hooks(ctx, node)) as events:
             async for event in events:
                 yield event
 
@@ -276,7 +277,7 @@ class Runner:
             credential_service=self.credential_service,
             context_cache_config=self.context_cache_config,
             invocation_id=invocation_id,
-            agent=self.agent,
+            agent=self.agent if isinstance(self.agent, BaseAgent) else None,
             user_content=original or message,
             session=session,
             run_config=config,
@@ -332,9 +333,9 @@ class InMemoryRunner(Runner):
 
     def __init__(
         self,
-        agent: BaseAgent | None = None,
+        agent: BaseNode | None = None,
         *,
-        node: BaseAgent | None = None,
+        node: BaseNode | None = None,
         app_name: str | None = None,
         plugins: list[BasePlugin] | None = None,
         app: App | None = None,
@@ -357,8 +358,8 @@ def _app(
     *,
     app: App | None,
     app_name: str | None,
-    agent: BaseAgent | None,
-    node: BaseAgent | None,
+    agent: BaseNode | None,
+    node: BaseNode | None,
     plugins: list[BasePlugin] | None,
 ) -> App:
     """The app that was given, or one made of the agent; raises ValueError for anything else."""

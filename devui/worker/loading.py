@@ -14,15 +14,15 @@ from types import ModuleType
 
 from dotenv import load_dotenv
 
-from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.apps.app import App
+from devui.runtime.workflow.base_node import BaseNode
 
 
 class NoAgent(Exception):
     """The folder was imported, but it exports no agent that can run here."""
 
 
-def load(agents_dir: Path, name: str) -> App | BaseAgent:
+def load(agents_dir: Path, name: str) -> App | BaseNode:
     """Import the app `name` of `agents_dir` and return what it exports.
 
     Raises NoAgent, or whatever the agent's own code raises while it is imported.
@@ -39,7 +39,7 @@ def load(agents_dir: Path, name: str) -> App | BaseAgent:
             f"{agents_dir / name} exports neither `root_agent` nor `app`: "
             f"define `root_agent = LlmAgent(...)` in {name}/agent.py"
         )
-    if not isinstance(exported, App | BaseAgent):
+    if not isinstance(exported, App | BaseNode):
         raise NoAgent(_foreign(exported, module))
     return exported
 
@@ -68,4 +68,4 @@ def _foreign(exported: object, module: ModuleType) -> str:
     told = f"`root_agent` of {module.__name__} is a {kind.__module__}.{kind.__qualname__}"
     if kind.__module__.startswith("google.adk"):
         return f"{told}; import from `devui.runtime` instead of `google.adk` to run it here"
-    return f"{told}, not an agent: it must be a BaseAgent (LlmAgent, …) of devui.runtime"
+    return f"{told}, not an agent: it must be an agent (LlmAgent, …) or a Workflow of devui.runtime"

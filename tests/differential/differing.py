@@ -107,6 +107,14 @@ def _without_kept_credentials(record: Json) -> Json:
     return record
 
 
+def _without_places_of_errors(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            if "errorCode" in event:
+                event["nodeInfo"] = "?"
+    return record
+
+
 EMPTY_MESSAGE = Difference(
     "A message without parts",
     here="`run_async` raises ValueError for every kind of root agent.",
@@ -143,9 +151,18 @@ FAILED_TRANSFER = Difference(
 WHO_FAILED = Difference(
     "Author of an error event",
     here="The agent that failed.",
-    there="After a transfer, the root agent if the failing agent had not yet said anything.",
+    there="After a transfer, the root agent if the failing agent had not yet said anything; in a"
+    " Workflow the workflow.",
     why="It is the failing agent that needs to be looked at.",
     without=_without_authors_of_errors,
+)
+UNFIT_INPUT = Difference(
+    "Place of an error about a node's input",
+    here="The node whose input, or parameter, it is.",
+    there="The workflow around it, if the node or the parameter has a type that is checked"
+    " before the node begins.",
+    why="The history has to show which node it was.",
+    without=_without_places_of_errors,
 )
 ERRORS_IN_WORKFLOWS = Difference(
     "Errors below Sequential, Loop, Parallel and custom agents",

@@ -29,6 +29,7 @@ _WHERE = {
     "events.event_actions": "EventActions EventCompaction",
     "examples.base_example_provider": "BaseExampleProvider",
     "examples.example": "Example",
+    "events.request_input": "RequestInput",
     "memory.in_memory_memory_service": "InMemoryMemoryService",
     "memory.memory_entry": "MemoryEntry",
     "models.base_llm": "BaseLlm LlmCapabilities",
@@ -61,6 +62,8 @@ _WHERE = {
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",
     "utils.instructions_utils": "inject_session_state",
+    "workflow": "BaseNode DEFAULT_ROUTE Edge FunctionNode JoinNode Node RetryConfig START Workflow"
+    " node",
 }
 _MODULES = {name: module for module, names in _WHERE.items() for name in names.split()}
 

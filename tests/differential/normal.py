@@ -57,6 +57,14 @@ EVERYWHERE = (
         why="A missing token shows up late and far from its cause, and state is read by many.",
     ),
     Difference(
+        "Ends of nodes",
+        here="A node of a Workflow that ends without output and route says so by an event of its"
+        " own, which has nothing in it.",
+        there="It leaves no event, or none that tells an end from the middle of the work.",
+        why="An invocation that goes on must not run again what had ended, such as a node that has"
+        " sent a letter; and the timeline shows that it was there.",
+    ),
+    Difference(
         "Wording",
         here="Error messages, preambles of quoted agents, the identity and transfer instructions"
         " and the descriptions of built-in tools are worded here, and say what to do.",
@@ -69,13 +77,13 @@ EVERYWHERE = (
 def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
     """The record of a case, ready to be compared; `without` its difference on purpose."""
     plain = json.loads(json.dumps(record, sort_keys=True, default=repr))
-    for run in plain["runs"]:
-        run["events"] = [_event(event) for event in run["events"]]
-        if run["error"]:
-            run["error"]["message"] = _wording(run["error"]["message"])
     for session in plain["sessions"].values():
         _count_times(session["events"])
-        session["events"] = [_event(event) for event in session["events"]]
+    for holder in (*plain["runs"], *plain["sessions"].values()):
+        holder["events"] = [_event(event) for event in holder["events"] if not _only_ends(event)]
+    for run in plain["runs"]:
+        if run["error"]:
+            run["error"]["message"] = _wording(run["error"]["message"])
     words = plain.pop("words")
     plain["requests"] = [_request(request, words) for request in plain["requests"]]
     if without and case.differs and case.differs.without:
@@ -95,6 +103,14 @@ def _count_times(events: Json) -> None:
                 covered[end] = numbers.get(covered[end], "no event's time")
 
 
+def _only_ends(event: Json) -> bool:
+    """Whether an event says nothing but that a node has ended; see EVERYWHERE."""
+    ended = (event.get("customMetadata") or {}).pop("__adk_internal_node_ended", None)
+    if ended and not event["customMetadata"]:
+        del event["customMetadata"]
+    return bool(ended) and not any(event["actions"].values()) and "content" not in event
+
+
 def _event(event: Json) -> Json:
     event = {key: value for key, value in event.items() if key != "timestamp"}
     if "errorMessage" in event:
@@ -109,6 +125,8 @@ def _event(event: Json) -> Json:
 def _fragment(event: Json) -> Json:
     """A fragment by what it says; for the rest see EVERYWHERE."""
     event.pop("actions", None)
+    for told_later in ("messageAsOutput", "outputFor"):
+        event.get("nodeInfo", {}).pop(told_later, None)
     event.pop("longRunningToolIds", None)
     event.pop("final", None)
     for part in (event.get("content") or {}).get("parts") or []:

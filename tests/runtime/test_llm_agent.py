@@ -433,7 +433,7 @@ async def test_functions_tools_and_toolsets_become_tools():
         ({"temperature": 0.1}, "put it into generate_content_config"),
         ({"maxOutputTokens": 9}, "put it into generate_content_config"),
         ({"system_instruction": "x"}, "use `instruction`"),
-        ({"parallel_worker": True}, "does not support `parallel_worker`"),
+        ({"parallel_worker": True}, r"use node\(agent, parallel_worker=True\)"),
         ({"colour": "red"}, "Extra inputs are not permitted"),
         ({"tools": ["text"]}, "cannot be called"),
         ({"tools": [LlmAgent(name="b")]}, "put it into `sub_agents`"),

@@ -8,16 +8,17 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
 from devui.runtime.agents.context import Context
 from devui.runtime.callbacks import Callback, as_list, first_result, is_truthy
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -27,14 +28,14 @@ __all__ = ["BaseAgent", "BaseAgentState"]
 logger = logging.getLogger(__name__)
 
 
-class BaseAgent(BaseModel):
+class BaseAgent(BaseNode):
     """A node of a tree of agents; subclasses say in `_run_async_impl` what it does.
 
     After each `yield` the agent's code goes on only when the event has been committed, and sees
     what it changed (runtime seed).
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
+    has_own_branches: ClassVar[bool] = True
 
     name: str
     """An identifier, unique within the tree; not `user`."""
@@ -47,13 +48,6 @@ class BaseAgent(BaseModel):
     """Called with `callback_context` before the agent; Content returned stands for its answer."""
     after_agent_callback: Callback | list[Callback] | None = None
     """Called with `callback_context` after the agent; Content returned is one more answer."""
-
-    # Agents are compared by identity: a tree that knows its parents has no end to compare.
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     @field_validator("name")
     @classmethod
@@ -111,6 +105,13 @@ class BaseAgent(BaseModel):
             if event := self._error_event(ctx, error):
                 yield self._signed(event, ctx)
             raise
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """The agent as a node of a workflow: it talks in the session, and takes no input."""
+        async with aclosing(self.run_async(ctx.get_invocation_context())) as events:
+            async for event in events:
+                ctx.event_author = event.author
+                yield event
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """What the agent does; to be overridden."""

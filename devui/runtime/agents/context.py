@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.agents.node_context import NodeContext
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.tool_confirmation import ToolConfirmation
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from devui.runtime.events.ui_widget import UiWidget
     from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from devui.runtime.memory.memory_entry import MemoryEntry
+    from devui.runtime.workflow.node_run import NodeRun
 
 S = TypeVar("S")
 
 
-class Context(ReadonlyContext):
-    """One callback's or tool call's access to state, artifacts, memory and control.
+class Context(NodeContext):
+    """One callback's, tool call's or node's access to state, artifacts, memory and control.
 
     What it changes is gathered in `actions`, which the next event carries; until that event is
     committed other code of the invocation sees the changes as dirty reads (runtime seed).
@@ -44,6 +45,7 @@ class Context(ReadonlyContext):
         event_actions: EventActions | None = None,
         function_call_id: str | None = None,
         tool_confirmation: ToolConfirmation | None = None,
+        node_run: NodeRun | None = None,
     ) -> None:
         """Open a context whose changes go to `event_actions`, or to new ones.
 
@@ -52,10 +54,15 @@ class Context(ReadonlyContext):
             event_actions: The actions of the event being made.
             function_call_id: The call a tool answers; None outside tools.
             tool_confirmation: A human's decision on that call.
+            node_run: The run of the node whose context this is.
         """
-        super().__init__(invocation_context)
+        super().__init__(invocation_context, node_run)
         self._event_actions = event_actions or EventActions()
-        self._state = State(invocation_context.session.state, self._event_actions.state_delta)
+        self._state = State(
+            invocation_context.session.state,
+            self._event_actions.state_delta,
+            schema=node_run.state_schema if node_run else None,
+        )
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
 
@@ -74,11 +81,6 @@ class Context(ReadonlyContext):
     def branch(self) -> str | None:
         """The branch of the agent that runs."""
         return self._invocation_context.branch
-
-    @property
-    def node_path(self) -> str | None:
-        """Where in a workflow this runs; None outside of workflows."""
-        return self._invocation_context.node_path
 
     @property
     def custom_metadata(self) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from google.genai import types
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.llm_agent_node import run_as_node
 from devui.runtime.agents.llm_agent_output import OutputSaver, mark_answer
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
@@ -36,6 +37,7 @@ from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
 from devui.runtime.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.readonly_context import ReadonlyContext
 
@@ -124,6 +126,11 @@ class LlmAgent(BaseAgent):
         """Set the model of agents that have none and no agent above with one."""
         LlmAgent._default_model = model
 
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        async with aclosing(run_as_node(self, ctx, node_input)) as events:
+            async for event in events:
+                yield event
+
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         left, name = what_is_left(self, ctx)
         turn = Turn(ctx, target=self._target(name) if name else None)
@@ -148,7 +155,8 @@ class LlmAgent(BaseAgent):
             async for event in events:
                 problem = output.save(event)
                 if self.is_delegated and ctx.node_path:
-                    mark_answer(event, ctx.node_path, self.output_schema)
+                    with suppress(ValueError):  # who called the agent is told
+                        mark_answer(event, ctx.node_path, self.output_schema)
                 yield event
                 _raise(problem)
                 turn.watch(event)

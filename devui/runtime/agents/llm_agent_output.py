@@ -52,6 +52,9 @@ def mark_answer(event: Event, path: str, schema: Any) -> None:
 
     With a schema the output is the parsed JSON; without one it is the message itself
     (adk-runtime 12.4).
+
+    Raises:
+        ValueError: the answer does not fit the schema.
     """
     text = _spoken(event)
     if text is None or event.partial or event.get_function_calls() or not _is_models(event):
@@ -59,11 +62,8 @@ def mark_answer(event: Event, path: str, schema: Any) -> None:
     told: dict[str, Any] = {"output_for": [path]}
     if schema is None:
         told["message_as_output"] = True
-    else:
-        try:
-            event.output = parsed(schema, text)
-        except ValueError:
-            return  # who called the agent is told
+    elif text.strip():
+        event.output = parsed(schema, text)
     # The events of one model call share their place.
     event.node_info = event.node_info.model_copy(update={**told, "path": path})
 

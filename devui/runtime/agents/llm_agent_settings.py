@@ -9,15 +9,12 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 
-_NOT_SUPPORTED = frozenset(
-    {"parallel_worker"}
-    | {"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "state_schema"}
-)
 _INSTEAD = {
     "system_instruction": "`instruction`",
     "response_schema": "`output_schema`",
     "tools": "`tools`",
 }
+_ELSEWHERE = _INSTEAD | {"parallel_worker": "node(agent, parallel_worker=True)"}
 _CONFIG_NAMES = {
     name
     for field, info in types.GenerateContentConfig.model_fields.items()
@@ -32,9 +29,7 @@ def refuse_unknown(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         ValueError: there is such an argument.
     """
     for name in given.keys() - known.keys():
-        if name in _NOT_SUPPORTED:
-            raise ValueError(f"LlmAgent does not support `{name}` in this version; leave it out.")
-        if instead := _INSTEAD.get(name):
+        if instead := _ELSEWHERE.get(name):
             raise ValueError(f"LlmAgent has no `{name}`; use {instead}.")
         if name in _CONFIG_NAMES:
             raise ValueError(

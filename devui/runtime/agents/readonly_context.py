@@ -33,9 +33,10 @@ class ReadonlyContext:
 
     @property
     def agent_name(self) -> str:
-        """Name of the agent that runs, or `unknown`."""
+        """Name of the agent, or else the root of the workflow, that runs; or `unknown`."""
         agent = self._invocation_context.agent
-        return agent.name if agent else "unknown"
+        root = (self._invocation_context.node_path or "").partition("@")[0]
+        return agent.name if agent else root or "unknown"
 
     @property
     def state(self) -> Any:

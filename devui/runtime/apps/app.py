@@ -4,10 +4,10 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig
 from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.workflow.base_node import BaseNode
 
 __all__ = ["App", "EventsCompactionConfig", "ResumabilityConfig"]
 
@@ -21,7 +21,8 @@ class App(BaseModel):
 
     name: str
     """Letters, digits, `_` and `-`, beginning with a letter; not `user`."""
-    root_agent: BaseAgent
+    root_agent: BaseNode
+    """An agent or a Workflow."""
     plugins: list[BasePlugin] = Field(default_factory=list)
     events_compaction_config: EventsCompactionConfig | None = None
     context_cache_config: ContextCacheConfig | None = None

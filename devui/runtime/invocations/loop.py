@@ -12,22 +12,24 @@ from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
 from devui.runtime.invocations.compacting import compact_after_run
 from devui.runtime.invocations.plugin_replacement import replaced
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.driving import root_events
 
 logger = logging.getLogger(__name__)
 
 
-async def run_with_hooks(ctx: InvocationContext, agent: BaseAgent) -> AsyncGenerator[Event, None]:
-    """Run the agent between the run's plugin hooks and yield each event after its commit.
+async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
+    """Run the root between the run's plugin hooks and yield each event after its commit.
 
     The hook after the run is called when it ended well or the caller left early; the hook for
     errors when it raised. A cancelled run calls neither.
     """
     try:
-        async with aclosing(_committed_events(ctx, agent)) as events:
+        async with aclosing(_committed_events(ctx, node)) as events:
             async for event in events:
                 yield event
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
-        await compact_after_run(ctx, agent.root_agent)
+        await compact_after_run(ctx, _root(node))
     except GeneratorExit:
         await _call_after_run(ctx)
         raise
@@ -43,23 +45,29 @@ async def _call_after_run(ctx: InvocationContext) -> None:
         logger.exception("after_run_callback raised while the caller left early.")
 
 
-async def _committed_events(
-    ctx: InvocationContext, agent: BaseAgent
-) -> AsyncGenerator[Event, None]:
+async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     answer = await ctx.plugin_manager.run_before_run_callback(invocation_context=ctx)
     if isinstance(answer, types.Content):
         event = Event(invocation_id=ctx.invocation_id, author="model", content=answer)
         yield await _commit(ctx, event)
         return
     if not ctx.is_aborted:
-        async with aclosing(agent.run_async(ctx)) as events:
+        async with aclosing(_events(ctx, node)) as events:
             async for event in events:
                 yield await _commit(ctx, event)
                 if ctx.is_aborted:
                     break
     if ctx.is_aborted:
-        for event in abort_events(ctx, agent.root_agent.name):
+        for event in abort_events(ctx, _root(node).name):
             yield await _commit(ctx, event)
+
+
+def _events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
+    return node.run_async(ctx) if isinstance(node, BaseAgent) else root_events(ctx, node)
+
+
+def _root(node: BaseNode) -> BaseNode:
+    return node.root_agent if isinstance(node, BaseAgent) else node
 
 
 async def _commit(ctx: InvocationContext, event: Event) -> Event:

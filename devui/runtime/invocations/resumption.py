@@ -20,8 +20,24 @@ from devui.runtime.agents.sequential_agent import SequentialAgent
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered
+from devui.runtime.workflow.base_node import BaseNode
 
 _WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
+
+
+def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None) -> BaseNode:
+    """The agent to run, or the root if that is none, but a workflow.
+
+    `ctx` gets what has been recorded of the invocation, and the agent's branch.
+
+    Raises:
+        ValueError: the invocation cannot be resumed because its app records no checkpoints.
+    """
+    if isinstance(root, BaseAgent):
+        return agent_of_turn(ctx, root, answer)
+    if ctx.resumed_at is not None:
+        ctx.populate_invocation_agent_states()
+    return root  # it finds out from the history where it was
 
 
 def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | None) -> BaseAgent:

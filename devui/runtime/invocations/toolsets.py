@@ -2,11 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.parallel_worker import ParallelWorker
+from devui.runtime.workflow.workflow import Workflow
 
 logger = logging.getLogger(__name__)
 
@@ -14,7 +17,7 @@ _CLOSE_TIMEOUT = 10.0
 """Seconds that each toolset has."""
 
 
-async def close_toolsets(root: BaseAgent) -> None:
+async def close_toolsets(root: BaseNode) -> None:
     """Close every toolset in the tree once; one that fails is logged and holds up no other."""
     for toolset in {id(toolset): toolset for toolset in _toolsets(root)}.values():
         try:
@@ -24,8 +27,17 @@ async def close_toolsets(root: BaseAgent) -> None:
             logger.exception("%s could not be closed.", type(toolset).__name__)
 
 
-def _toolsets(agent: BaseAgent) -> Iterator[BaseToolset]:
-    if isinstance(agent, LlmAgent):
-        yield from (tool for tool in agent.tools if isinstance(tool, BaseToolset))
-    for sub_agent in agent.sub_agents:
-        yield from _toolsets(sub_agent)
+def _toolsets(node: BaseNode) -> Iterator[BaseToolset]:
+    if isinstance(node, LlmAgent):
+        yield from (tool for tool in node.tools if isinstance(tool, BaseToolset))
+    for below in nodes_below(node):
+        yield from _toolsets(below)
+
+
+def nodes_below(node: BaseNode) -> Sequence[BaseNode]:
+    """The nodes that a node is made of: sub-agents, the nodes of a graph, a parallel worker."""
+    if isinstance(node, BaseAgent):
+        return node.sub_agents
+    if isinstance(node, Workflow):
+        return node.nodes
+    return [node.worker] if isinstance(node, ParallelWorker) else []

@@ -72,7 +72,7 @@ class State:
         """Write several keys; raises StateSchemaError before any of them is written."""
         if self._schema is not None:
             for key, value in delta.items():
-                _check(self._schema, key, value)
+                check_entry(self._schema, key, value)
         self._value.update(delta)
         self._delta.update(delta)
         for key in delta:
@@ -128,7 +128,8 @@ def _equals_its_json(value: Any) -> bool:
         return False
 
 
-def _check(schema: type[BaseModel], key: str, value: Any) -> None:
+def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:
+    """Check a key and its value; raises StateSchemaError if the schema does not allow them."""
     if ":" in key:  # scopes and internal owners are not part of the schema
         return
     if key not in schema.model_fields:

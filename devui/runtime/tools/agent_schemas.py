@@ -15,24 +15,25 @@ if TYPE_CHECKING:
 
 REQUEST = "request"
 
-# The fields are looked up by name: `LlmAgent`, which has them, stands above the tools.
-
 
 def input_schema(agent: BaseAgent) -> type[BaseModel] | None:
     """The `input_schema` of the agent, or of the first one that a composite agent runs."""
-    fields = dict(agent)
-    if "input_schema" in fields:
-        found: type[BaseModel] | None = fields["input_schema"]
+    found: type[BaseModel] | None = agent.input_schema
+    if found is not None or _speaks_for_itself(agent):
         return found
-    return input_schema(agent.sub_agents[0]) if agent.sub_agents else None
+    return input_schema(agent.sub_agents[0])
 
 
 def output_schema(agent: BaseAgent) -> Any:
     """The `output_schema` of the agent, or of the last one that a composite agent runs."""
-    fields = dict(agent)
-    if "output_schema" in fields:
-        return fields["output_schema"]
-    return output_schema(agent.sub_agents[-1]) if agent.sub_agents else None
+    if agent.output_schema is not None or _speaks_for_itself(agent):
+        return agent.output_schema
+    return output_schema(agent.sub_agents[-1])
+
+
+def _speaks_for_itself(agent: BaseAgent) -> bool:
+    # Looked up by name: `LlmAgent`, which has a model, stands above the tools.
+    return "model" in dict(agent) or not agent.sub_agents
 
 
 def declared(agent: BaseAgent, name: str) -> types.FunctionDeclaration:

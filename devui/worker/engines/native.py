@@ -7,16 +7,17 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.apps.app import App
 from devui.runtime.auth.credential_service.in_memory_credential_service import (
     InMemoryCredentialService,
 )
+from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.runners import Runner
+from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
 from devui.worker.artifacts import WireArtifactService
 from devui.worker.gates import Gates, with_gates
@@ -27,7 +28,7 @@ from devui.worker.sessions import WireSessionService
 class NativeEngine:
     """One app of the native runtime, ready to run."""
 
-    def __init__(self, name: str, exported: App | BaseAgent, link: Link, gates: Gates) -> None:
+    def __init__(self, name: str, exported: App | BaseNode, link: Link, gates: Gates) -> None:
         self._name = name
         self._link = link
         self._sessions = WireSessionService(link, name)
@@ -85,7 +86,7 @@ class NativeEngine:
         await self._runner.close()
 
 
-def _tree(agent: BaseAgent, parent: str | None) -> Iterator[AgentInfo]:
+def _tree(agent: BaseNode, parent: str | None) -> Iterator[AgentInfo]:
     yield AgentInfo(
         name=agent.name,
         type=type(agent).__name__,
@@ -94,17 +95,17 @@ def _tree(agent: BaseAgent, parent: str | None) -> Iterator[AgentInfo]:
         tools=_tool_names(agent),
         parent=parent,
     )
-    for child in agent.sub_agents:
+    for child in nodes_below(agent):
         yield from _tree(child, agent.name)
 
 
-def _model_name(agent: BaseAgent) -> str | None:
+def _model_name(agent: BaseNode) -> str | None:
     if not isinstance(agent, LlmAgent):
         return None
     return agent.model.model if isinstance(agent.model, BaseLlm) else agent.model or None
 
 
-def _tool_names(agent: BaseAgent) -> list[str]:
+def _tool_names(agent: BaseNode) -> list[str]:
     if not isinstance(agent, LlmAgent):
         return []
     # A tool is an object with a name, a plain function, or a toolset, which has neither.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.llm_agent_node import runs_as_node
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -37,6 +38,8 @@ class Contents:
         events = ctx.session.events
         if agent_of(ctx).is_delegated:
             contents = _delegated(ctx, view)
+        elif runs_as_node(ctx):
+            contents = _as_node(ctx, view)
         elif agent_of(ctx).include_contents == "none":
             contents = History(view).contents(_current_turn(events, view))
         else:
@@ -71,6 +74,25 @@ def _delegated(ctx: InvocationContext, view: View) -> list[types.Content]:
     own = [event for event in events if event.branch == ctx.branch]
     asked = [ctx.user_content] if ctx.user_content else []
     return [*asked, *History(view).contents(own)]
+
+
+def _as_node(ctx: InvocationContext, view: View) -> list[types.Content]:
+    """What a node got as its input, and what it did since; before that the rest, if it may."""
+    own: list[Event] = []
+    others: list[Event] = []
+    calls: set[str | None] = set()
+    for event in ctx.session.events:
+        place = (event.invocation_id, event.node_info.path)
+        if place == (ctx.invocation_id, ctx.node_path):
+            calls.update(call.id for call in event.get_function_calls())
+            own.append(event)
+        elif any(response.id in calls for response in event.get_function_responses()):
+            own.append(event)
+        else:
+            others.append(event)
+    asked = [ctx.user_content] if ctx.user_content else []
+    before = [] if agent_of(ctx).include_contents == "none" else History(view).contents(others)
+    return [*before, *asked, *History(view).contents(own)]
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:

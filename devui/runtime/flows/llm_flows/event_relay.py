@@ -35,7 +35,7 @@ class EventRelay(Generic[T]):
         """
         task = asyncio.create_task(work)
         task.add_done_callback(lambda _: self._queue.put_nowait(None))
-        self._ctx.emit = self._emit
+        self._ctx.emit = self.emit
         try:
             while (item := await self._queue.get()) is not None:
                 event, committed = item
@@ -48,7 +48,8 @@ class EventRelay(Generic[T]):
                 task.cancel()
                 await asyncio.wait([task])
 
-    async def _emit(self, event: Event) -> None:
+    async def emit(self, event: Event) -> None:
+        """Hand an event over; returns when it has been committed."""
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
         await committed.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.llm_agent_node import runs_as_node
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    if agent.is_delegated:
+    if agent.is_delegated or runs_as_node(ctx):
         return  # nobody speaks of it by name
     text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
     if agent.description:

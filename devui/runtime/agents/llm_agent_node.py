@@ -1,0 +1,50 @@
+"""An agent with a model as a node of a workflow (adk-runtime 12.8)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.llm_agent_output import mark_answer
+from devui.runtime.workflow.values import as_message
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.events.event import Event
+
+
+async def run_as_node(
+    agent: LlmAgent, ctx: Context, node_input: Any
+) -> AsyncGenerator[Event, None]:
+    """Run the agent; one that answers once gets the input as its user's words.
+
+    Its answer is the node's output: what its last event says, or the value of its schema.
+    """
+    invocation = ctx.get_invocation_context()
+    if agent.mode == "single_turn" and node_input is not None:
+        invocation = invocation.model_copy(update={"user_content": as_message(node_input)})
+    async with aclosing(agent.run_async(invocation)) as events:
+        async for event in events:
+            ctx.event_author = event.author
+            if agent.mode == "single_turn" and event.author == agent.name:
+                _take_answer(agent, ctx.node_path or "", event)
+            yield event
+
+
+def runs_as_node(ctx: InvocationContext) -> bool:
+    """Whether the agent answers once, as a node of a workflow, and not in a conversation."""
+    agent = ctx.agent
+    if agent is None or not ctx.node_path or dict(agent).get("mode") != "single_turn":
+        return False
+    return ctx.node_path.rpartition("/")[2].partition("@")[0] == agent.name
+
+
+def _take_answer(agent: LlmAgent, path: str, event: Event) -> None:
+    try:
+        mark_answer(event, path, agent.output_schema)
+    except ValueError as error:
+        error.add_note(f"The answer of agent {agent.name!r} does not fit its output_schema.")
+        raise

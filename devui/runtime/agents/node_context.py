@@ -1,0 +1,164 @@
+"""What the code of a workflow's node knows and does about its run (adk-runtime 4.3, 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.readonly_context import ReadonlyContext
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.workflow.base_node import BaseNode
+    from devui.runtime.workflow.node_run import NodeRun, Route
+
+
+class NodeContext(ReadonlyContext):
+    """The part of a Context that is about nodes; outside of a node there is nothing in it."""
+
+    def __init__(
+        self, invocation_context: InvocationContext, node_run: NodeRun | None = None
+    ) -> None:
+        super().__init__(invocation_context)
+        self._node_run = node_run
+
+    @property
+    def node_run(self) -> NodeRun | None:
+        """The run of the node; None outside of nodes."""
+        return self._node_run
+
+    @property
+    def node(self) -> BaseNode | None:
+        """The node that runs."""
+        return self._node_run.node if self._node_run else None
+
+    @property
+    def node_path(self) -> str | None:
+        """Where in a workflow this runs, `wf@1/writer@2`; None outside of workflows."""
+        return self._invocation_context.node_path
+
+    @property
+    def run_id(self) -> str:
+        """Which run of the node it is; empty outside of nodes."""
+        return self._node_run.run_id if self._node_run else ""
+
+    @property
+    def attempt_count(self) -> int:
+        """Which attempt of the run it is, from 1 on."""
+        return self._node_run.attempt if self._node_run else 1
+
+    @property
+    def parent_ctx(self) -> Context | None:
+        """The context of the node that this one is part of."""
+        parent = self._node_run.parent if self._node_run else None
+        return parent.context if parent else None
+
+    @property
+    def resume_inputs(self) -> dict[str, Any]:
+        """The answers to what the node has asked, by interrupt id."""
+        return self._node_run.resume_inputs if self._node_run else {}
+
+    @property
+    def interrupt_ids(self) -> set[str]:
+        """What the node has asked in this run."""
+        return set(self._node_run.interrupts) if self._node_run else set()
+
+    @property
+    def error(self) -> Exception | None:
+        """What the node raised."""
+        return self._node_run.error if self._node_run else None
+
+    @property
+    def error_node_path(self) -> str:
+        """The path of the node that failed, which may be one below this."""
+        return self._node_run.error_path if self._node_run else ""
+
+    @property
+    def isolation_scope(self) -> str | None:
+        """The scope of the delegated task that this is part of."""
+        return self._invocation_context.isolation_scope
+
+    @property
+    def output(self) -> Any:
+        """The output of the node; assigned, it is told when the node has ended.
+
+        Raises:
+            ValueError: it is assigned a second time.
+        """
+        return self._node_run.output if self._node_run else None
+
+    @output.setter
+    def output(self, value: Any) -> None:
+        self._inside("output").give(value)
+
+    @property
+    def route(self) -> Route | None:
+        """Which edges to follow behind this node."""
+        return self._node_run.route if self._node_run else None
+
+    @route.setter
+    def route(self, value: Route) -> None:
+        run = self._inside("route")
+        run.route, run.route_told = value, False
+
+    @property
+    def event_author(self) -> str:
+        """Who signs the events of the node; empty for the node itself."""
+        return self._node_run.author if self._node_run else ""
+
+    @event_author.setter
+    def event_author(self, value: str) -> None:
+        self._inside("event_author").author = value
+
+    async def run_node(
+        self,
+        node: Any,
+        node_input: Any = None,
+        *,
+        use_as_output: bool = False,
+        run_id: str | None = None,
+        use_sub_branch: bool = False,
+        override_branch: str | None = None,
+        override_isolation_scope: str | None = None,
+        raise_on_wait: bool = False,
+    ) -> Any:
+        """Run a node below this one, and return its output. Await it right here.
+
+        In an invocation that goes on, a run that had ended is not run again. This node has to be
+        made with `rerun_on_resume=True`.
+
+        Args:
+            node: A node, a function, an agent or a tool.
+            node_input: Its input.
+            use_as_output: Its output is that of this node, too, and told once.
+            run_id: An id for the run, with at least one letter; by default they are numbered.
+            use_sub_branch: Run it on a branch of its own.
+            override_branch: The branch to run it on.
+            override_isolation_scope: The isolation scope to run it in.
+            raise_on_wait: Wait together with a node that waits for more without having asked.
+
+        Raises:
+            DynamicNodeFailError: the node failed.
+            ValueError: this node is not run again on resume, or the run id is a number.
+            RuntimeError: this is not the context of a node.
+        """
+        run = self._inside("run_node")
+        return await run.running.run_child(
+            run,
+            node,
+            node_input,
+            use_as_output=use_as_output,
+            run_id=run_id,
+            use_sub_branch=use_sub_branch,
+            override_branch=override_branch,
+            override_isolation_scope=override_isolation_scope,
+            raise_on_wait=raise_on_wait,
+        )
+
+    def _inside(self, name: str) -> NodeRun:
+        if self._node_run is None:
+            raise RuntimeError(
+                f"Context.{name} is for the nodes of a workflow; this is the context of a"
+                " callback or a tool."
+            )
+        return self._node_run

@@ -1,0 +1,46 @@
+"""Graphs of nodes (adk-runtime 12). Names are loaded on first use."""
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.exports import lazy
+
+if TYPE_CHECKING:
+    from devui.runtime.workflow.base_node import START, BaseNode
+    from devui.runtime.workflow.edges import DEFAULT_ROUTE, Edge
+    from devui.runtime.workflow.errors import NodeTimeoutError
+    from devui.runtime.workflow.function_node import FunctionNode
+    from devui.runtime.workflow.join_node import JoinNode
+    from devui.runtime.workflow.own_nodes import Node, node
+    from devui.runtime.workflow.retry_config import RetryConfig
+    from devui.runtime.workflow.workflow import Workflow
+
+__all__ = [
+    "DEFAULT_ROUTE",
+    "START",
+    "BaseNode",
+    "Edge",
+    "FunctionNode",
+    "JoinNode",
+    "Node",
+    "NodeTimeoutError",
+    "RetryConfig",
+    "Workflow",
+    "node",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "DEFAULT_ROUTE": "edges",
+        "START": "base_node",
+        "BaseNode": "base_node",
+        "Edge": "edges",
+        "FunctionNode": "function_node",
+        "JoinNode": "join_node",
+        "Node": "own_nodes",
+        "NodeTimeoutError": "errors",
+        "RetryConfig": "retry_config",
+        "Workflow": "workflow",
+        "node": "own_nodes",
+    },
+)

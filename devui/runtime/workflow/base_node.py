@@ -1,0 +1,120 @@
+"""`BaseNode`: what every node of a graph is (adk-runtime 12.1)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+
+from devui.runtime.events.event import Event
+from devui.runtime.events.request_input import RequestInput
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.requests import request_event
+from devui.runtime.workflow.retry_config import RetryConfig
+from devui.runtime.workflow.values import checked
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class BaseNode(BaseModel):
+    """Something that takes an input, does its work and gives an output.
+
+    Subclasses say in `_run_impl` what it does. Agents are nodes, too.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
+
+    waits_for_all: ClassVar[bool] = False
+    """It runs when all nodes before it have ended, and takes all their outputs."""
+    finds_its_way: ClassVar[bool] = False
+    """It is made of nodes: resumed, it is always run, and finds out which of them have ended."""
+    has_own_branches: ClassVar[bool] = False
+    """The branches of its events are its own business; those of other nodes name the branch
+    on which the graph goes on."""
+
+    name: str
+    """An identifier, unique within the graph."""
+    description: str = ""
+    rerun_on_resume: bool = False
+    """What happens once the answer is there that the node has asked for: run the node again,
+    with the answer in `ctx.resume_inputs`; or else take the answer for its output."""
+    wait_for_output: bool = False
+    """It has ended only when it gave an output or a route; until then it may be run again."""
+    retry_config: RetryConfig | None = None
+    """When the node is tried again after a failure; never by default."""
+    timeout: float | None = None
+    """Seconds that one attempt may take."""
+    input_schema: Any = None
+    """A type that the input is made to fit. A JSON schema is not enforced."""
+    output_schema: Any = None
+    """A type that the output is made to fit. A JSON schema is not enforced."""
+    state_schema: type[BaseModel] | None = None
+    """Which keys of the state this node, and the nodes in it, may write, and their types."""
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, name: str) -> str:
+        if not name.isidentifier():
+            raise WorkflowConfigurationError(
+                f"{name!r} is no name for a node: use letters, digits and '_', "
+                "not beginning with a digit."
+            )
+        return name
+
+    # Nodes are compared by identity: the same node may stand in several edges.
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    async def run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Event, None]:
+        """Run the node and yield events: what it yields that is none is made one.
+
+        A RequestInput becomes a call that a human answers, None nothing, and any other value an
+        event with that output.
+
+        Raises:
+            ValidationError: the input or the output does not fit its schema.
+        """
+        node_input = self._taken(node_input)
+        async with aclosing(self._run_impl(ctx=ctx, node_input=node_input)) as items:
+            async for item in items:
+                if item is not None:
+                    yield self._as_event(item)
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """What the node does; to be overridden."""
+        raise NotImplementedError(f"{type(self).__name__} does not define _run_impl.")
+        yield  # makes this an async generator
+
+    def _as_event(self, item: Any) -> Event:
+        if isinstance(item, RequestInput):
+            return request_event(item)
+        if not isinstance(item, Event):
+            return Event(output=self._given(item))
+        if item.output is not None:
+            item.output = self._given(item.output)
+        return item
+
+    def _taken(self, value: Any) -> Any:
+        """The input, checked."""
+        return self._fitted("input", self.input_schema, value)
+
+    def _given(self, value: Any) -> Any:
+        """The output, checked."""
+        return self._fitted("output", self.output_schema, value)
+
+    def _fitted(self, what: str, schema: Any, value: Any) -> Any:
+        try:
+            return checked(schema, value)
+        except ValidationError as error:
+            error.add_note(f"The {what} of node {self.name!r} does not fit its {what}_schema.")
+            raise
+
+
+START = BaseNode(name="__START__")
+"""Where a graph begins; its outputs are the input of the workflow. It is never run."""

@@ -1,0 +1,81 @@
+"""From what authors write into a graph to its nodes (adk-runtime 12.2, 12.8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.workflow.base_node import START, BaseNode
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.function_node import FunctionNode
+from devui.runtime.workflow.tool_node import ToolNode
+
+
+def as_node(node_like: Any, **fields: Any) -> BaseNode:
+    """A node: one as it is, a tool or a function wrapped, an agent prepared for a graph.
+
+    Args:
+        node_like: What is to be a node; the text "START" is START.
+        fields: Fields of the node that are to be set; None leaves them as they are.
+
+    Raises:
+        WorkflowConfigurationError: it can be no node.
+    """
+    given = {name: value for name, value in fields.items() if value is not None}
+    if isinstance(node_like, str) and node_like == "START":
+        return START
+    if isinstance(node_like, LlmAgent):
+        return _agent(node_like, given)
+    if given.get("require_confirmation"):
+        given.setdefault("rerun_on_resume", True)
+    if isinstance(node_like, FunctionNode):
+        return node_like.model_copy(update=given) if given else node_like
+    if isinstance(node_like, BaseNode | BaseTool):
+        _refuse_consent(node_like, given)
+        given.pop("parameter_binding", None)
+    if isinstance(node_like, BaseNode):
+        return node_like.model_copy(update=given) if given else node_like
+    if isinstance(node_like, BaseTool):
+        return ToolNode(tool=node_like, **{"name": node_like.name, **given})
+    if callable(node_like):
+        return FunctionNode(func=node_like, **given)
+    raise WorkflowConfigurationError(
+        f"{node_like!r:.200} can be no node: give a function, an agent, a tool or a node."
+    )
+
+
+def _refuse_consent(node_like: Any, given: dict[str, Any]) -> None:
+    if given.pop("require_confirmation", None):
+        raise WorkflowConfigurationError(
+            f"require_confirmation is for functions; {node_like.name!r} is a"
+            f" {type(node_like).__name__}. Put a function before it that asks."
+        )
+
+
+class Nodes:
+    """The nodes of one graph: the same thing always gives the same node."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Any, BaseNode]] = {}
+
+    def of(self, node_like: Any) -> BaseNode:
+        """The node for what stands in an edge."""
+        if id(node_like) not in self._made:
+            # What was given is kept, too: else its id could be given to another object.
+            self._made[id(node_like)] = (node_like, as_node(node_like))
+        return self._made[id(node_like)][1]
+
+
+def _agent(agent: LlmAgent, given: dict[str, Any]) -> LlmAgent:
+    """A copy of the agent for one graph; alone it answers once, below an agent it talks."""
+    parent = agent.parent_agent
+    mode = agent.mode or ("single_turn" if parent is None else "chat")
+    update = {"rerun_on_resume": True, **given, "mode": mode}
+    if mode == "single_turn" and "include_contents" not in agent.model_fields_set:
+        update["include_contents"] = "none"
+    if mode in {"chat", "task"}:
+        update["wait_for_output"] = True
+    copied = agent.clone(update)
+    copied.parent_agent = parent
+    return copied

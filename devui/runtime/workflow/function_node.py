@@ -1,0 +1,196 @@
+"""`FunctionNode`: a function as a node (adk-runtime 12.5)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
+
+from google.genai import types
+from pydantic import BaseModel, PrivateAttr
+
+from devui.runtime.calling import call
+from devui.runtime.events.event import Event
+from devui.runtime.events.request_input import RequestInput
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.confirming import REJECTED, consent_request, take_consent
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.function_parameters import (
+    NODE_INPUT,
+    FunctionParameters,
+    name_of,
+    unpartialled,
+)
+from devui.runtime.workflow.retry_config import RetryConfig
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class FunctionNode(BaseNode):
+    """A node that calls a function, sync or async, or runs a generator.
+
+    What it returns, or yields, is the output; a message goes to the user, an Event is passed on,
+    a RequestInput waits for a human. A parameter `ctx`, or one annotated `Context`, gets the
+    context, `node_input` the output of the node before, and any other its value in the state.
+    Plain functions and generators run in threads, so that they never hold up the event loop.
+    """
+
+    require_confirmation: bool | Callable[..., Any] = False
+    """Whether the user must agree first; or a function of the same arguments that tells."""
+    parameter_binding: Literal["state", "node_input"] = "state"
+    """From where parameters get their values; `node_input` reads the keys of the input."""
+
+    _function: Callable[..., Any] = PrivateAttr()
+    _parameters: FunctionParameters = PrivateAttr()
+
+    def __init__(
+        self,
+        *,
+        func: Callable[..., Any],
+        name: str | None = None,
+        rerun_on_resume: bool = False,
+        retry_config: RetryConfig | None = None,
+        timeout: float | None = None,
+        require_confirmation: bool | Callable[..., Any] = False,
+        parameter_binding: Literal["state", "node_input"] = "state",
+        state_schema: type[BaseModel] | None = None,
+    ) -> None:
+        """Wrap a function; without a name, its own is the node's.
+
+        Raises:
+            WorkflowConfigurationError: it cannot be called, has no name, or asks for a consent
+                after which it would not be run.
+        """
+        if not callable(func):
+            raise WorkflowConfigurationError(f"{func!r:.200} cannot be called: give a function.")
+        if require_confirmation and not rerun_on_resume:
+            raise WorkflowConfigurationError(
+                "A node with require_confirmation has to be run again once the user has agreed;"
+                " give it rerun_on_resume=True."
+            )
+        found = name or name_of(func)
+        if not found:
+            raise WorkflowConfigurationError(
+                f"{func!r:.200} has no name: give its node one, node(..., name='...')."
+            )
+        own = {
+            "require_confirmation": require_confirmation,
+            "parameter_binding": parameter_binding,
+        }
+        super().__init__(
+            name=found,
+            description=inspect.getdoc(unpartialled(func)) or "",
+            rerun_on_resume=rerun_on_resume,
+            retry_config=retry_config,
+            timeout=timeout,
+            state_schema=state_schema,
+            **own,
+        )
+        self._read(func)
+
+    def _read(self, func: Callable[..., Any]) -> None:
+        self._function = func
+        self._parameters = FunctionParameters.of(func, self.name)
+        hints = self._parameters.hints
+        self.output_schema = _model(_item_of(hints.get("return")))
+        self.input_schema = _model(hints.get(NODE_INPUT))
+
+    @property
+    def parameters(self) -> FunctionParameters:
+        """The parameters of the function."""
+        return self._parameters
+
+    def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
+        """A copy with other fields, around the same function."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._function = self._function
+        copied._parameters = self._parameters
+        return copied
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        to_input = self.parameter_binding == "node_input"
+        arguments = self._parameters.bound(ctx, node_input, to_input=to_input)
+        question = await self._question(ctx, node_input, arguments)
+        if question is not None:
+            yield question
+            return
+        target = _called(self._function)
+        if inspect.isasyncgenfunction(target):
+            items = self._function(**arguments)
+        elif inspect.isgeneratorfunction(target):
+            items = _off_the_loop(self._function(**arguments))
+        else:
+            item = await call(self._function, **arguments)
+            if item is None and ctx.output is None and ctx.route is None:
+                return  # what it changed is told with its end
+            yield _told(ctx, item)
+            return
+        async with aclosing(items):
+            async for item in items:
+                yield _told(ctx, item)
+
+    async def _question(
+        self, ctx: Context, node_input: Any, arguments: dict[str, Any]
+    ) -> RequestInput | Event | None:
+        """What is to be given in place of a call that the user has not agreed to."""
+        if not self.require_confirmation:
+            return None
+        decision = take_consent(ctx)
+        if decision is not None:
+            return None if decision.confirmed else Event(output=dict(REJECTED))
+        if callable(self.require_confirmation):
+            asks = FunctionParameters.of(self.require_confirmation, self.name)
+            known = {NODE_INPUT: node_input, **ctx.state.to_dict(), **arguments}
+            if not await call(self.require_confirmation, **asks.bound(ctx, known, to_input=True)):
+                return None
+        shown = {key: each for key, each in arguments.items() if each is not ctx}
+        return consent_request(ctx, self.name, shown)
+
+    def _given(self, value: Any) -> Any:
+        return value if value == REJECTED else super()._given(value)
+
+
+async def _off_the_loop(items: Generator[Any, None, None]) -> AsyncGenerator[Any, None]:
+    """The items of a plain generator, each made in a thread."""
+    end = object()
+    try:
+        while (item := await call(next, items, end)) is not end:
+            yield item
+    finally:
+        await call(items.close)
+
+
+def _told(ctx: Context, item: Any) -> Any:
+    """What a function gave, as a node gives it: messages for the user are no output."""
+    if item is None and ctx.actions.state_delta:
+        return Event()  # which takes the changes along
+    if isinstance(item, types.Content):
+        return Event(content=item)
+    if isinstance(item, BaseModel) and not isinstance(item, Event | RequestInput):
+        return item.model_dump()
+    return item
+
+
+def _called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself: of a partial what it wraps, of a callable object its `__call__`."""
+    target = unpartialled(function)
+    return target if inspect.isroutine(target) else type(target).__call__
+
+
+def _item_of(hint: Any) -> Any:
+    """What a function gives after its annotation; of a generator, what it yields."""
+    if get_origin(hint) in _GENERATORS:
+        return next(iter(get_args(hint)), None)
+    return hint
+
+
+def _model(hint: Any) -> type[BaseModel] | None:
+    """The annotation if it is a model of data, which can be checked."""
+    if not (isinstance(hint, type) and issubclass(hint, BaseModel)):
+        return None
+    return None if issubclass(hint, types.Content | Event | RequestInput) else hint
+
+
+_GENERATORS = (get_origin(AsyncGenerator[Any, None]), get_origin(Generator[Any, None, None]))

@@ -1,0 +1,196 @@
+"""One run of a workflow: its nodes, one after another and side by side (adk-runtime 12.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.workflow.checkpoints import checkpoint
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.node_runner import Start, perform
+from devui.runtime.workflow.node_status import NodeStatus
+from devui.runtime.workflow.replay import Run, judged
+from devui.runtime.workflow.triggers import Trigger, Triggers
+
+if TYPE_CHECKING:
+    from devui.runtime.workflow.base_node import BaseNode
+    from devui.runtime.workflow.graph import Graph
+    from devui.runtime.workflow.node_run import NodeRun
+
+
+@dataclass(slots=True)
+class Place:
+    """How a node of the graph is doing."""
+
+    status: NodeStatus = NodeStatus.RUNNING
+    interrupts: list[str] = field(default_factory=list)
+    """What it waits for."""
+
+
+class GraphRun:
+    """Runs the nodes of a graph within the run of its workflow.
+
+    A node runs once for each trigger, and not twice at the same time. Of an invocation that goes
+    on, the runs that had ended are taken from the history, in the order in which they ended.
+    """
+
+    def __init__(self, graph: Graph, run: NodeRun, limit: int | None) -> None:
+        """Prepare a run; `limit` is how many nodes may run at the same time, None or 0 for all."""
+        self._graph = graph
+        self._run = run
+        self._limit = limit if limit and limit > 0 else None
+        self._triggers = Triggers(graph)
+        self._places: dict[str, Place] = {}
+        self._tasks: dict[str, asyncio.Task[NodeRun]] = {}
+        self._ghosts: dict[str, tuple[int, NodeRun]] = {}
+        """Runs known from the history, with the place of their ends in it."""
+        self._outputs: dict[str, Any] = {}
+
+    async def complete(self, node_input: Any) -> None:
+        """Run until nothing is left to do; what became of it stands in the workflow's run."""
+        self._triggers.begin(node_input, self._run.invocation.branch)
+        try:
+            while self._run.error is None and await self._step():
+                pass
+            if self._run.error is None:
+                await self._finish_children()
+        finally:
+            await self._stop()
+        if self._run.error is not None or self._run.invocation.is_aborted:
+            return
+        self._conclude()
+        if not self._run.interrupts:
+            await checkpoint(self._run, None)
+
+    async def _step(self) -> bool:
+        """Begin what can begin, and deal with what has ended; False if nothing is left."""
+        await self._begin_ready()
+        if self._ghosts:
+            name = min(self._ghosts, key=lambda each: self._ghosts[each][0])
+            await self._settle(name, self._ghosts.pop(name)[1], told=True)
+            return True
+        if not self._tasks or self._run.invocation.is_aborted:
+            return False
+        await asyncio.wait(self._tasks.values(), return_when=asyncio.FIRST_COMPLETED)
+        while ended := [name for name, task in self._tasks.items() if task.done()]:
+            for name in ended:
+                await self._settle(name, self._tasks.pop(name).result(), told=False)
+        return True
+
+    # Beginning
+
+    async def _begin_ready(self) -> None:
+        for name in self._triggers.names():
+            if self._task_waits():
+                return
+            if self._is_busy(name):
+                continue
+            if self._limit and len(self._tasks) + len(self._ghosts) >= self._limit:
+                return
+            self._places[name] = Place()
+            if self._begin(self._graph.node(name), self._triggers.take(name)):
+                await checkpoint(self._run, self._places)
+
+    def _task_waits(self) -> bool:
+        """Whether an agent is in the middle of a talk with the user; nothing begins meanwhile."""
+        waiting = (n for n, place in self._places.items() if place.status is NodeStatus.WAITING)
+        return any(dict(self._graph.node(name)).get("mode") == "task" for name in waiting)
+
+    def _is_busy(self, name: str) -> bool:
+        place = self._places.get(name)
+        return place is not None and (place.status is NodeStatus.RUNNING or bool(place.interrupts))
+
+    def _begin(self, node: BaseNode, trigger: Trigger) -> bool:
+        """Begin a run; False if it is known from the history how it ended."""
+        run_id = self._run.running.next_id(self._run.path, node.name)
+        start = Start(
+            node=node,
+            parent=self._run,
+            run_id=run_id,
+            input=trigger.input,
+            branch=trigger.branch,
+            own_branch=trigger.own_branch,
+            claimed=node.name in self._graph.last,
+        )
+        record = self._run.running.records.get(start.path)
+        if dict(node).get("mode") == "task":
+            start.scope = start.path
+        if record is not None:
+            start.scope = record.scope or start.scope
+        verdict = judged(node, record)
+        if isinstance(verdict, Run):
+            start.answers = verdict.answers
+            self._tasks[node.name] = asyncio.create_task(perform(start), name=start.path)
+            return True
+        branch, index = (record.branch, record.settled_at) if record else (None, 0)
+        self._ghosts[node.name] = (index, start.ghost(verdict, branch))
+        return False
+
+    # Ending
+
+    async def _settle(self, name: str, ended: NodeRun, *, told: bool) -> None:
+        """Deal with a run that has ended; `told`: the history tells of it already."""
+        place = self._places[name]
+        if ended.error is not None:
+            place.status = NodeStatus.FAILED
+            if self._run.error is None:
+                self._run.fail(ended.error, ended.error_path)
+            return
+        waits = self._graph.node(name).wait_for_output and not ended.has_result
+        place.interrupts = sorted(ended.interrupts)
+        place.status = NodeStatus.WAITING if waits or ended.interrupts else NodeStatus.COMPLETED
+        if not told:
+            await checkpoint(self._run, self._places)
+        if place.status is NodeStatus.WAITING:
+            return
+        self._outputs[name] = ended.output
+        self._triggers.end(name, ended.output, ended.route, ended.invocation.branch)
+
+    async def _finish_children(self) -> None:
+        """Wait for runs that a node has begun and not waited for."""
+        left = self._run.running.at_work(self._run.path)
+        if not left:
+            return
+        await asyncio.wait(left)
+        for task in left:
+            error = None if task.cancelled() else _outcome(task)
+            if error is not None and self._run.error is None:
+                self._run.fail(error, self._run.path)
+
+    async def _stop(self) -> None:
+        """Cancel what still runs, and wait until it has stopped."""
+        left = [*self._tasks.values(), *self._run.running.at_work(self._run.path)]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _conclude(self) -> None:
+        """Note what the run waits for, or what it has given."""
+        for place in self._places.values():
+            self._run.interrupts.update(place.interrupts)
+        if self._run.interrupts:
+            return
+        given = {n: self._outputs[n] for n in self._graph.last if self._outputs.get(n) is not None}
+        if len(given) > 1:
+            raise WorkflowConfigurationError(
+                f"Several last nodes of workflow {self._run.name!r} gave an output:"
+                f" {sorted(given)}. Lead them to a JoinNode, whose output is that of the workflow."
+            )
+        self._run.claimant_chosen = bool(given)
+        for output in given.values():
+            self._run.give(output)
+
+
+def _outcome(task: asyncio.Task[NodeRun]) -> Exception | None:
+    """What went wrong with a run that nobody has waited for."""
+    raised = task.exception()
+    if raised is not None:
+        return raised if isinstance(raised, Exception) else RuntimeError(str(raised))
+    run = task.result()
+    if run.error is None and run.interrupts:
+        return RuntimeError(
+            f"Node {run.path} asks the user something, but the node that has begun it did not"
+            " wait for it. Await ctx.run_node() directly."
+        )
+    return run.error

@@ -1,0 +1,28 @@
+"""`JoinNode`: where ways that parted come together (adk-runtime 12.3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from devui.runtime.events.event import Event
+from devui.runtime.workflow.base_node import BaseNode
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class JoinNode(BaseNode):
+    """Waits for all nodes that lead to it, and gives their outputs as a dict by their names."""
+
+    waits_for_all: ClassVar[bool] = True
+
+    def _taken(self, value: Any) -> Any:
+        """The outputs, each checked against the schema."""
+        if self.input_schema is None or not isinstance(value, dict):
+            return super()._taken(value)
+        fitted = super()._taken
+        return {name: fitted(each) for name, each in value.items()}
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        yield Event(output=node_input)

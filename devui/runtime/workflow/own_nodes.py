@@ -1,0 +1,123 @@
+"""`node` and `Node`: making nodes of one's own (adk-runtime 12.5)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+
+from pydantic import Field, model_validator
+
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.building import as_node
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+from devui.runtime.workflow.parallel_worker import ParallelWorker, each_of
+from devui.runtime.workflow.retry_config import RetryConfig
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+@overload
+def node(
+    *,
+    name: str | None = None,
+    rerun_on_resume: bool | None = None,
+    retry_config: RetryConfig | None = None,
+    timeout: float | None = None,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    require_confirmation: bool | Callable[..., Any] | None = None,
+    parameter_binding: Literal["state", "node_input"] | None = None,
+) -> Callable[[Any], BaseNode]: ...
+@overload
+def node(
+    node_like: Any,
+    *,
+    name: str | None = None,
+    rerun_on_resume: bool | None = None,
+    retry_config: RetryConfig | None = None,
+    timeout: float | None = None,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    require_confirmation: bool | Callable[..., Any] | None = None,
+    parameter_binding: Literal["state", "node_input"] | None = None,
+) -> BaseNode: ...
+def node(
+    node_like: Any = None,
+    *,
+    parallel_worker: bool = False,
+    max_parallel_workers: int | None = None,
+    **fields: Any,
+) -> Any:
+    """Make a node of a function, an agent or a tool, or a copy of a node with other fields.
+
+    As a decorator with or without arguments (`@node`, `@node(name="x")`), or as a function.
+
+    Args:
+        node_like: What is to be a node.
+        name: Its name; that of the function, agent or tool by default.
+        rerun_on_resume: Run it again once its question has been answered.
+        retry_config: When to try it again after a failure.
+        timeout: Seconds for one attempt.
+        parallel_worker: Run it for each item of its input, which is a list, at the same time.
+        max_parallel_workers: How many of those at once; None for all.
+        require_confirmation: Whether the user must agree first (functions only).
+        parameter_binding: From where a function's parameters get their values.
+
+    Raises:
+        WorkflowConfigurationError: the settings do not go together, or it can be no node.
+    """
+    _check_workers(parallel_worker, max_parallel_workers)
+    if node_like is None:
+        return lambda wrapped: node(
+            wrapped,
+            parallel_worker=parallel_worker,
+            max_parallel_workers=max_parallel_workers,
+            **fields,
+        )
+    made = as_node(node_like, **fields)
+    if not parallel_worker:
+        return made
+    return ParallelWorker(worker=made, max_parallel_workers=max_parallel_workers)
+
+
+class Node(BaseNode):
+    """A base for nodes written as classes: they define `run_node_impl`."""
+
+    parallel_worker: bool = Field(default=False, frozen=True)
+    """Run it for each item of its input, which is a list, at the same time."""
+    max_parallel_workers: int | None = Field(default=None, frozen=True)
+    """How many of those at once; None for all."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_workers(self.parallel_worker, self.max_parallel_workers)
+        if self.parallel_worker:
+            self.rerun_on_resume = True
+        return self
+
+    async def run_node_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """What the node does; to be overridden. Yields what `_run_impl` of any node may yield."""
+        raise NotImplementedError(f"{type(self).__name__} does not define run_node_impl.")
+        yield  # makes this an async generator
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        if self.parallel_worker:
+            worker = self.model_copy(update={"parallel_worker": False})
+            yield await each_of(ctx, worker, node_input, self.max_parallel_workers)
+            return
+        async with aclosing(self.run_node_impl(ctx=ctx, node_input=node_input)) as items:
+            async for item in items:
+                yield item
+
+
+def _check_workers(parallel: bool, limit: int | None) -> None:
+    if limit is None:
+        return
+    if not parallel:
+        raise WorkflowConfigurationError(
+            "max_parallel_workers is for parallel workers only; add parallel_worker=True."
+        )
+    if limit < 1:
+        raise WorkflowConfigurationError(f"max_parallel_workers must be 1 or more, not {limit}.")

@@ -1,0 +1,77 @@
+"""One node for each item of a list, at the same time (adk-runtime 12.5)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.errors import NodeInterruptedError
+from devui.runtime.workflow.values import json_or_text, text_of
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class ParallelWorker(BaseNode):
+    """Runs its worker for each item of the input; the outputs are a list in the same order."""
+
+    worker: BaseNode
+    max_parallel_workers: int | None = None
+    """How many at once; None for all."""
+
+    def __init__(self, *, worker: BaseNode, max_parallel_workers: int | None = None) -> None:
+        """Take the name of the worker."""
+        fields = {"worker": worker, "max_parallel_workers": max_parallel_workers}
+        super().__init__(name=worker.name, rerun_on_resume=True, **fields)
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        yield await each_of(ctx, self.worker, node_input, self.max_parallel_workers)
+
+
+async def each_of(ctx: Context, worker: BaseNode, value: Any, limit: int | None) -> list[Any]:
+    """The outputs of the worker for each item; a value that is no list is one item.
+
+    When one fails the others are stopped. When one waits for an answer no more are begun, and
+    those at work come to their end first.
+    """
+    items = _items(value)
+    outputs: list[Any] = [None] * len(items)
+    at_work: dict[asyncio.Task[Any], int] = {}
+    begun, waits = 0, False
+    try:
+        while at_work or (begun < len(items) and not waits):
+            while begun < len(items) and not waits and len(at_work) < (limit or len(items)):
+                run = ctx.run_node(worker, items[begun], use_sub_branch=True)
+                at_work[asyncio.ensure_future(run)] = begun
+                begun += 1
+            done, _ = await asyncio.wait(at_work, return_when=asyncio.FIRST_COMPLETED)
+            for task in sorted(done, key=at_work.__getitem__):
+                waits = _take(task, outputs, at_work.pop(task)) or waits
+    finally:
+        for task in at_work:
+            task.cancel()
+        await asyncio.gather(*at_work, return_exceptions=True)
+    if waits:
+        raise NodeInterruptedError
+    return outputs
+
+
+def _take(task: asyncio.Task[Any], outputs: list[Any], index: int) -> bool:
+    """Note what a worker gave, and tell whether it waits; raises what the worker raised."""
+    error = task.exception()
+    if isinstance(error, NodeInterruptedError):
+        return True
+    if error is not None:
+        raise error
+    outputs[index] = task.result()
+    return False
+
+
+def _items(value: Any) -> list[Any]:
+    if isinstance(value, types.Content) and value.parts and all(p.text for p in value.parts):
+        value = json_or_text(text_of(value))
+    return value if isinstance(value, list) else [value]

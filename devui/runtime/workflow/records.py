@@ -1,0 +1,126 @@
+"""What the history tells of the runs of an invocation (resume seed; adk-runtime 12.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.events.rewinds import live_events
+from devui.runtime.workflow.node_run import parent_of
+from devui.runtime.workflow.requests import answer_of, asked_for
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.workflow.node_run import Route
+
+NODE_ENDED = "__adk_internal_node_ended"
+"""Key of custom metadata: with this event the node ended, without output and route."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What is known of one run."""
+
+    output: Any = None
+    route: Route | None = None
+    gave: bool = False
+    """Whether it gave an output or a route since it last asked something."""
+    ended: bool = False
+    """Whether it came to an end without output and route."""
+    failed: bool = False
+    """Whether its latest attempt failed."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """What it, or a run below it, has asked a human, by interrupt id; with the answer's schema."""
+    answers: dict[str, Any] = field(default_factory=dict)
+    branch: str | None = None
+    scope: str | None = None
+    settled_at: int = 0
+    """Where in the history it came to what it is now."""
+
+    @property
+    def open(self) -> set[str]:
+        """What nobody has answered yet."""
+        return self.asked.keys() - self.answers.keys()
+
+
+class Records:
+    """The runs of one invocation by path, read from the events of the session."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._runs: dict[str, Record] = {}
+        for index, event in enumerate(events):
+            if event.author == "user":
+                self._take_answers(index, event)
+            elif event.node_info.path and not event.partial:
+                self._take(index, event)
+
+    @classmethod
+    def of(cls, ctx: InvocationContext) -> Records:
+        """What the session tells of the invocation.
+
+        Raises:
+            WorkflowDataError: an answer does not fit what was asked for.
+        """
+        events = live_events(ctx.session.events)
+        return cls(event for event in events if event.invocation_id == ctx.invocation_id)
+
+    def get(self, path: str) -> Record | None:
+        """What is known of the run at that path; None if nothing."""
+        return self._runs.get(path)
+
+    def _record(self, path: str) -> Record:
+        return self._runs.setdefault(path, Record())
+
+    def _take(self, index: int, event: Event) -> None:
+        path = event.node_info.path
+        record = self._record(path)
+        record.scope = event.isolation_scope or record.scope
+        asked = asked_for(event)
+        for owner in _upwards(path):
+            above = self._record(owner)
+            above.asked |= asked
+            for interrupt in asked:
+                above.answers.pop(interrupt, None)
+        if event.error_code and not _gives(event):
+            record.failed = True
+            return
+        record.failed = False
+        if len(event.node_info.output_for or ()) < 2:  # else it may be told on another's branch
+            record.branch = event.branch or record.branch
+        if (event.custom_metadata or {}).get(NODE_ENDED):
+            record.ended, record.settled_at = True, index
+        for owner in {path, *(event.node_info.output_for or ())}:
+            self._take_result(index, event, self._record(owner))
+
+    def _take_result(self, index: int, event: Event, record: Record) -> None:
+        if not _gives(event):
+            return
+        record.failed, record.gave, record.settled_at = False, True, index
+        output = event.content if event.node_info.message_as_output else event.output
+        record.output = record.output if output is None else output
+        route = event.actions.route
+        record.route = record.route if route is None else route
+
+    def _take_answers(self, index: int, event: Event) -> None:
+        for response in event.get_function_responses():
+            for record in self._runs.values():
+                if response.id in record.asked:
+                    schema = record.asked[response.id]
+                    record.answers[response.id] = answer_of(response, schema)
+                    # It asked in the middle of its work: what it gave before is no result.
+                    record.output, record.gave, record.ended = None, False, False
+                    record.settled_at = index
+
+
+def _gives(event: Event) -> bool:
+    """Whether the event carries an output or a route."""
+    said = event.node_info.message_as_output and event.content is not None
+    return event.output is not None or bool(said) or event.actions.route is not None
+
+
+def _upwards(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = parent_of(path)

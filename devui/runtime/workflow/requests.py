@@ -1,0 +1,88 @@
+"""Questions of a node to a human, and the answers (adk-runtime 12.6)."""
+
+from typing import Any
+
+from google.genai import types
+from pydantic import TypeAdapter, ValidationError, create_model
+
+from devui.runtime.events.event import Event
+from devui.runtime.events.request_input import RequestInput
+from devui.runtime.models.output_schema import json_schema
+from devui.runtime.workflow.errors import WorkflowDataError
+from devui.runtime.workflow.values import json_or_text
+
+REQUEST_INPUT = "adk_request_input"
+
+_TYPES: dict[Any, Any] = {
+    "integer": int,
+    "number": float,
+    "string": str,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+def request_event(request: RequestInput) -> Event:
+    """The event that puts the question; the node waits for the response to its call."""
+    args = request.model_dump(exclude={"response_schema"}, by_alias=True)
+    schema = request.response_schema
+    # The one key that is not camelCase (adk-runtime 12.6).
+    args["response_schema"] = None if schema is None else json_schema(schema)
+    call = types.FunctionCall(name=REQUEST_INPUT, args=args, id=request.interrupt_id)
+    return Event(
+        content=types.Content(role="model", parts=[types.Part(function_call=call)]),
+        long_running_tool_ids={request.interrupt_id},
+    )
+
+
+def asked_for(event: Event) -> dict[str, Any]:
+    """The calls of the event that a human answers, each with the schema of the answer."""
+    asked: dict[str, Any] = dict.fromkeys(event.long_running_tool_ids or ())
+    for call in event.get_function_calls():
+        if call.name == REQUEST_INPUT and call.id:
+            asked[call.id] = (call.args or {}).get("response_schema")
+    return asked
+
+
+def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
+    """What the human answered, in the form that was asked for.
+
+    A lone `result` is taken out; if it is text, and JSON, it is read.
+
+    Raises:
+        WorkflowDataError: the answer does not fit.
+    """
+    value: Any = response.response
+    if isinstance(value, dict) and value.keys() == {"result"}:
+        value = value["result"]
+        if isinstance(value, str):
+            value = json_or_text(value)
+    wanted = _type_of(schema)
+    if wanted is None:
+        return value
+    if wanted is str and not isinstance(value, str):
+        value = (response.response or {}).get("result", value)  # "42" was meant as a text
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(wanted)
+        return adapter.dump_python(adapter.validate_python(value))
+    except ValidationError as error:
+        raise WorkflowDataError(
+            f"The answer to {response.id!r} does not fit what was asked for; send another"
+            f" function response with this id. {error}"
+        ) from error
+
+
+def _type_of(schema: Any) -> Any:
+    """The Python type for a JSON schema: its outermost type, and the properties of an object."""
+    if not isinstance(schema, dict):
+        return None
+    properties = schema.get("properties")
+    if schema.get("type") != "object" or not properties:
+        return _TYPES.get(schema.get("type"))
+    required = schema.get("required", [])
+    fields: dict[str, Any] = {}
+    for name, each in properties.items():
+        kind = _TYPES.get(each.get("type"), Any)
+        fields[name] = (kind, ...) if name in required else (kind | None, None)
+    return create_model("Answer", **fields)

@@ -1,0 +1,72 @@
+"""`RetryConfig`: when a node that failed is run again, and after how long (adk-runtime 12.5)."""
+
+import random
+from typing import Any
+
+from pydantic import BaseModel, field_validator
+
+from devui.runtime.workflow.errors import WorkflowConfigurationError
+
+_ATTEMPTS = 5
+_FIRST_DELAY = 1.0
+_LONGEST_DELAY = 60.0
+_FACTOR = 2.0
+_JITTER = 1.0
+
+
+class RetryConfig(BaseModel):
+    """How often a node is tried; a field that is None means its default."""
+
+    max_attempts: int | None = None
+    """All attempts, the first included; 5 by default, 0 and 1 mean no retry."""
+    initial_delay: float | None = None
+    """Seconds before the second attempt; 1 by default."""
+    max_delay: float | None = None
+    """The longest delay in seconds; 60 by default."""
+    backoff_factor: float | None = None
+    """By how much each delay is longer than the one before; 2 by default."""
+    jitter: float | None = None
+    """How far a delay is drawn at random around its length, as a share of it; 1 by default,
+    0 for none."""
+    exceptions: list[str | type[BaseException]] | None = None
+    """Exceptions, or their names, after which a retry makes sense, those derived from them
+    included; None stands for all."""
+
+    @field_validator("exceptions", mode="before")
+    @classmethod
+    def _as_names(cls, given: Any) -> Any:
+        if not isinstance(given, list | tuple):
+            return given
+        return [_name(each) for each in given]
+
+    def again(self, error: BaseException, attempt: int) -> bool:
+        """Whether attempt number `attempt`, which ended with the error, is followed by another."""
+        allowed = _ATTEMPTS if self.max_attempts is None else self.max_attempts
+        if attempt >= allowed:
+            return False
+        if self.exceptions is None:
+            return True
+        return any(kind.__name__ in self.exceptions for kind in type(error).__mro__[:-1])
+
+    def delay(self, attempt: int) -> float:
+        """Seconds to wait after attempt number `attempt`."""
+        first = _FIRST_DELAY if self.initial_delay is None else self.initial_delay
+        longest = _LONGEST_DELAY if self.max_delay is None else self.max_delay
+        factor = _FACTOR if self.backoff_factor is None else self.backoff_factor
+        jitter = _JITTER if self.jitter is None else self.jitter
+        delay = first * factor ** (attempt - 1)
+        if jitter > 0:
+            # Shortened first, so that the longest draws do not all end at the very same delay.
+            delay = min(delay, longest / (1 + jitter))
+            delay += random.uniform(-jitter * delay, jitter * delay)  # noqa: S311  no secret
+        return min(max(delay, 0.0), longest)
+
+
+def _name(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, type) and issubclass(given, BaseException):
+        return given.__name__
+    raise WorkflowConfigurationError(
+        f"RetryConfig.exceptions takes exceptions and their names; {given!r} is neither."
+    )

@@ -1,0 +1,101 @@
+"""A tool as a node: its arguments are the node's input, its result the output (12.2)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.confirming import consent_request, take_consent
+from devui.runtime.workflow.errors import WorkflowDataError
+from devui.runtime.workflow.values import json_or_text, text_of
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class ToolNode(BaseNode):
+    """Calls a tool with the keys of its input as arguments; the plugins' tool hooks are called.
+
+    What the input lacks is read from the state. An input that is no dict is the only argument of
+    a tool that has one.
+    """
+
+    tool: BaseTool
+    rerun_on_resume: bool = True
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        args = self._arguments(ctx, node_input)
+        call_id = ctx.function_call_id = new_uuid()
+        take_consent(ctx)
+        plugins = ctx.get_invocation_context().plugin_manager
+        about: dict[str, Any] = {"tool": self.tool, "tool_args": args, "tool_context": ctx}
+        result = await plugins.run_before_tool_callback(**about)
+        if result is None:
+            result = await self._result(ctx, args, about)
+            asked = ctx.actions.requested_tool_confirmations.pop(call_id, None)
+            if asked is not None:
+                ctx.actions.skip_summarization = None
+                yield consent_request(
+                    ctx, self.tool.name, args, hint=asked.hint, payload=asked.payload
+                )
+                return
+        changed = await plugins.run_after_tool_callback(**about, result=result)
+        yield result if changed is None else changed
+
+    async def _result(self, ctx: Context, args: dict[str, Any], about: dict[str, Any]) -> Any:
+        try:
+            return await self.tool.run_async(args=args, tool_context=ctx)
+        except Exception as error:
+            plugins = ctx.get_invocation_context().plugin_manager
+            result = await plugins.run_on_tool_error_callback(**about, error=error)
+            if result is None:
+                raise
+            return result
+
+    def _arguments(self, ctx: Context, value: Any) -> dict[str, Any]:
+        """The arguments for the call.
+
+        Raises:
+            WorkflowDataError: the input does not tell them.
+        """
+        declared, mandatory = self._declared()
+        args = _as_dict(value)
+        if not isinstance(args, dict):
+            only = declared if len(declared) == 1 else mandatory
+            if len(only) != 1:
+                raise WorkflowDataError(
+                    f"Tool {self.tool.name!r} as a node takes a dict of its arguments"
+                    f" ({', '.join(declared)}), and got {value!r:.200}; let the node before it"
+                    " give one."
+                )
+            args = {only[0]: args}
+        return {name: ctx.state[name] for name in mandatory if name in ctx.state} | args
+
+    def _declared(self) -> tuple[list[str], list[str]]:
+        """The names of all its arguments, and of those that it needs."""
+        declaration = self.tool._get_declaration()
+        if declaration is None:
+            return [], []
+        if isinstance(schema := declaration.parameters_json_schema, dict):
+            return list(schema.get("properties") or ()), list(schema.get("required") or ())
+        parameters = declaration.parameters or types.Schema()
+        return list(parameters.properties or ()), list(parameters.required or ())
+
+
+def _as_dict(value: Any) -> Any:
+    """The input as a dict where it is one in another form; nothing is one without arguments."""
+    if isinstance(value, types.Content):
+        value = text_of(value)
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if isinstance(value, str):
+        value = value.strip() or None
+        found = json_or_text(value) if value else None
+        value = found if isinstance(found, dict) else value
+    return {} if value is None else value

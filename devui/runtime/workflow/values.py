@@ -1,0 +1,101 @@
+"""Values on their way between nodes: checked against schemas, read from messages (12.1)."""
+
+import json
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from google.genai import types
+from pydantic import BaseModel, TypeAdapter
+
+
+def checked(schema: Any, value: Any) -> Any:
+    """A value in the form that a schema asks for; models become dicts without None values.
+
+    A JSON schema is not enforced. Of a message the text, or the JSON in it, is checked.
+
+    Raises:
+        ValueError: the value does not fit.
+    """
+    if value is None or schema is None or isinstance(schema, dict | types.Schema):
+        return value
+    if isinstance(value, types.Content):
+        value = unwrapped(value, schema)
+        if schema is str:
+            return value
+    return plain(TypeAdapter(schema).validate_python(value))
+
+
+def plain(value: Any) -> Any:
+    """The value with its models as dicts, None values left out."""
+    if isinstance(value, BaseModel) and not isinstance(value, types.Content):
+        return value.model_dump(exclude_none=True)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return value
+
+
+def unwrapped(content: types.Content, annotation: Any) -> Any:
+    """Of a message what the annotation asks for: itself, its text, or the JSON in the text."""
+    if wants_text(annotation):
+        return text_of(content)
+    if _takes_content(annotation):
+        return content
+    return json_or_text(text_of(content))
+
+
+def json_or_text(text: str) -> Any:
+    """The JSON that a text is, or the text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def text_of(content: types.Content) -> str:
+    """The text of a message without thoughts."""
+    return "".join(part.text for part in content.parts or [] if part.text and not part.thought)
+
+
+def as_message(value: Any) -> types.Content:
+    """A value as the words of a user: a message as it is, text, or JSON."""
+    if isinstance(value, types.Content):
+        return value
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, BaseModel):
+        text = value.model_dump_json()
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def wants_text(annotation: Any) -> bool:
+    """Whether an annotation means text: `str`, perhaps or None, perhaps or a message."""
+    annotation = _bare(annotation)
+    if annotation is str:
+        return True
+    if get_origin(annotation) not in (Union, UnionType):
+        return False
+    members = [_bare(member) for member in get_args(annotation)]
+    return str in members and all(
+        member in (str, type(None)) or _is_content(member) for member in members
+    )
+
+
+def _takes_content(annotation: Any) -> bool:
+    annotation = _bare(annotation)
+    if annotation in (Any, object) or _is_content(annotation):
+        return True
+    if get_origin(annotation) in (Union, UnionType):
+        return any(_takes_content(member) for member in get_args(annotation))
+    return False
+
+
+def _is_content(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, types.Content)
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation

@@ -1,0 +1,98 @@
+"""`Workflow`: a graph of nodes that is a node itself (adk-runtime 12.2)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pydantic import Field, PrivateAttr
+
+from devui.runtime.sessions.state import StateSchemaError
+from devui.runtime.workflow.base_node import START, BaseNode
+from devui.runtime.workflow.function_node import FunctionNode
+from devui.runtime.workflow.graph import Graph
+from devui.runtime.workflow.graph_run import GraphRun
+from devui.runtime.workflow.records import Records
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+
+
+class Workflow(BaseNode):
+    """Runs its nodes along the edges between them, from START on.
+
+    It may be the root of an app, or a node of another workflow. The output of its last node is
+    its own.
+    """
+
+    finds_its_way: ClassVar[bool] = True
+
+    edges: list[Any] = Field(default_factory=list)
+    """An Edge each, or a chain such as `(START, first, {"yes": second, "no": (third, fourth)})`:
+    nodes, tuples of nodes, and dicts of routes. Functions, agents and tools are nodes, too."""
+    rerun_on_resume: bool = True
+    max_concurrency: int | None = None
+    """How many nodes may run at the same time; None for all. Nodes run by `ctx.run_node()` do
+    not count."""
+
+    _graph: Graph | None = PrivateAttr(default=None)
+
+    def model_post_init(self, _context: Any) -> None:
+        """Build the graph.
+
+        Raises:
+            GraphValidationError: the edges make no graph that can be run.
+            WorkflowConfigurationError: an item is no edge, or something in it no node.
+            StateSchemaError: a function has a parameter that is no key of `state_schema`.
+        """
+        if self.edges:
+            self._graph = Graph(self.edges)
+            self._check_parameters()
+
+    @property
+    def graph(self) -> Graph | None:
+        """The nodes and edges; None without edges."""
+        return self._graph
+
+    @property
+    def nodes(self) -> list[BaseNode]:
+        """The nodes, START left out."""
+        found = self._graph.nodes if self._graph else []
+        return [node for node in found if node is not START]
+
+    def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
+        """A copy with other fields and the same nodes."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied._graph = Graph(copied.edges) if update and "edges" in update else self._graph
+        return copied
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        run = ctx.node_run
+        if self._graph is None or run is None:
+            return
+        run.author = self.name
+        running = run.running
+        if run.attempt > 1:  # what ended in an earlier attempt is not run again
+            running.recount(run.path, {})
+            running.forget_children(run.path)
+            running.records = Records.of(run.invocation)
+        await GraphRun(self._graph, run, self.max_concurrency).complete(node_input)
+        if run.output is not None:
+            run.output = self._given(run.output)
+        return
+        yield  # makes this an async generator: the nodes send their events themselves
+
+    def _check_parameters(self) -> None:
+        if self.state_schema is None:
+            return
+        declared = self.state_schema.model_fields
+        for node in self.nodes:
+            if not isinstance(node, FunctionNode) or node.parameter_binding != "state":
+                continue
+            for name in node.parameters.from_state:
+                if name not in declared:
+                    raise StateSchemaError(
+                        f"Parameter {name!r} of node {node.name!r} is read from the state, but"
+                        f" {self.state_schema.__name__} does not declare it; declared are"
+                        f" {sorted(declared)}."
+                    )
