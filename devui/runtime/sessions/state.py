@@ -141,8 +141,13 @@ def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:
         _adapter(schema, key).validate_python(value)
     except ValidationError as error:
         raise StateSchemaError(
-            f"The value for {key!r} does not fit {schema.__name__}.{key}: {error}"
+            f"The value for {key!r} does not fit {schema.__name__!r}, where it is"
+            f" '{_told(schema.model_fields[key].annotation)}': {error}"
         ) from error
+
+
+def _told(annotation: Any) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from devui.runtime.events.request_input import RequestInput
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.requests import request_event
 from devui.runtime.workflow.retry_config import RetryConfig
-from devui.runtime.workflow.values import checked
+from devui.runtime.workflow.values import checked, named
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -112,8 +112,7 @@ class BaseNode(BaseModel):
         try:
             return checked(schema, value)
         except ValidationError as error:
-            error.add_note(f"The {what} of node {self.name!r} does not fit its {what}_schema.")
-            raise
+            raise named(error, f"{what}_schema of node {self.name!r}") from None
 
 
 START = BaseNode(name="__START__")

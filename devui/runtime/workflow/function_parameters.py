@@ -15,7 +15,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, Vali
 from devui.runtime.agents.context import Context
 from devui.runtime.sessions.state import State
 from devui.runtime.workflow.errors import WorkflowDataError
-from devui.runtime.workflow.values import unwrapped
+from devui.runtime.workflow.values import named, unwrapped
 
 NODE_INPUT = "node_input"
 _CONTEXT = "ctx"
@@ -93,11 +93,8 @@ class FunctionParameters:
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
-            error.add_note(
-                f"What parameter {key!r} of node {self.name!r} ({self.place}) gets does not fit"
-                " its annotation."
-            )
-            raise
+            what = f"parameter {key!r} of node {self.name!r} ({self.place})"
+            raise named(error, what) from None
 
     def _missing(self, key: str, *, to_input: bool) -> str:
         where = "the input of the node" if to_input else "the state"

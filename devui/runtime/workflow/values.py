@@ -5,7 +5,7 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from google.genai import types
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 
 def checked(schema: Any, value: Any) -> Any:
@@ -23,6 +23,12 @@ def checked(schema: Any, value: Any) -> Any:
         if schema is str:
             return value
     return plain(TypeAdapter(schema).validate_python(value))
+
+
+def named(error: ValidationError, what: str) -> ValidationError:
+    """The same error, about the thing of that name."""
+    details: Any = error.errors(include_url=False)
+    return ValidationError.from_exception_data(what, details)
 
 
 def plain(value: Any) -> Any:
