@@ -321,3 +321,16 @@ CUT_RESPONSES = Difference(
     why="The model must not go on from what is no longer so.",
     without=_without_told_responses,
 )
+SIGNALS_OF_GENERATORS = Difference(
+    "Signals of generator tools",
+    here="What a generator sets in `tool_context.actions`, such as `escalate`, stands in the event"
+    " of its response, as with any tool.",
+    there="`skip_summarization` does; other signals are lost.",
+    why="A tool that tells of its progress is a tool all the same.",
+)
+GENERATORS_IN_WORKFLOWS = Difference(
+    "Generator tools below Sequential, Loop, Parallel and custom agents",
+    here="They work as elsewhere.",
+    there="RuntimeError.",
+    why="Where an agent stands should not decide which tools it can have.",
+)

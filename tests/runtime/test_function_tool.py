@@ -136,14 +136,6 @@ def test_objects_methods_and_partials_are_tools_too(function, name, description,
     assert list(declaration.parameters_json_schema["properties"]) == parameters
 
 
-def test_generator_functions_are_refused():
-    def stream():
-        yield 1
-
-    with pytest.raises(ValueError, match=r"'stream' is a generator.*`return`"):
-        FunctionTool(stream)
-
-
 async def run(function, **args):
     """Let a model call the function; its response and the context it got."""
     rules = [

@@ -165,7 +165,7 @@ class LlmAgent(BaseAgent):
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
         """Why the run ended, which the history must show (events seed; adk-runtime 12.4)."""
-        return error_event(self, ctx, error) if ctx.is_news(error) else None
+        return error_event(self.name, ctx, error) if ctx.is_news(error) else None
 
     async def _call_before(self, ctx: InvocationContext) -> Event | None:
         event = await super()._call_before(ctx)

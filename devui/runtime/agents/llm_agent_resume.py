@@ -18,6 +18,7 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls
 from devui.runtime.agents.pause import Pause
 from devui.runtime.events.event import Event
+from devui.runtime.events.node_info import NodeInfo
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -100,16 +101,17 @@ class Turn:
         )
 
 
-def error_event(agent: BaseAgent, ctx: InvocationContext, error: Exception) -> Event:
-    """What the history keeps of an exception that ends the agent's run."""
+def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
+    """What the history keeps of an exception that ends the work of an agent or of a tool."""
     status = error.status if isinstance(error, APIError) else None
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     details = vars(error)
     failed = details.get(FAILED_CALL)
     return Event(
         invocation_id=ctx.invocation_id,
-        author=agent.name,
+        author=author,
         branch=ctx.branch,
+        node_info=NodeInfo(path=ctx.node_path or ""),
         error_code=status or type(error).__name__,
         error_message="\n".join([text, *details.get("__notes__", [])]),
         custom_metadata={FAILED_CALL: failed} if failed else None,

@@ -16,7 +16,7 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
 
     speaks_to_user: ClassVar[bool] = False
     """With `skip_summarization` the result also stands in the event as a text to read."""
-    emits_events: ClassVar[bool] = False
+    emits_events: bool = False
     """It gives the session events while it runs, through `emit` of the invocation."""
     defers_response: ClassVar[bool] = False
     """A call that returns nothing stays open, as that of a long-running tool does."""
@@ -28,6 +28,8 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         description: str,
         is_long_running: bool = False,
         custom_metadata: dict[str, Any] | None = None,
+        behavior: types.Behavior | None = None,
+        response_scheduling: types.FunctionResponseScheduling | None = None,
     ) -> None:
         """Describe the tool.
 
@@ -37,11 +39,15 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
             is_long_running: The result comes later: a call that returns nothing
                 pauses the turn until a client sends the function response.
             custom_metadata: Free labels; must be JSON-able.
+            behavior: Kept for models that speak live.
+            response_scheduling: What each function response says of when to take it up.
         """
         self.name = name
         self.description = description
         self.is_long_running = is_long_running
         self.custom_metadata = custom_metadata
+        self.behavior = behavior
+        self.response_scheduling = response_scheduling
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         """How the tool is declared to the model; None for a tool that is not."""

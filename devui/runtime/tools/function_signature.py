@@ -34,21 +34,18 @@ class FunctionSignature:
     """The parameter that gets the context and that the model does not see."""
     resolved: bool
     """Whether every annotation could be resolved."""
+    is_generator: bool
+    """Whether it yields, sync or async."""
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "FunctionSignature":
         """Read a function, method, partial or callable object.
 
         Raises:
-            ValueError: the signature cannot be read, or the function is a generator.
+            ValueError: the signature cannot be read.
         """
         target = _unwrap(function)
         name = _name(target)
-        if _is_generator(target):
-            raise ValueError(
-                f"Tool {name!r} is a generator function. A tool returns its result once:"
-                " replace `yield` by `return`."
-            )
         parameters, resolved = _parameters(function, target, name)
         context = _context_parameter(parameters)
         fillable = {
@@ -57,7 +54,7 @@ class FunctionSignature:
             if key != context and parameter.kind in _FILLABLE
         }
         doc = inspect.cleandoc(_doc(target))
-        return cls(name, doc, fillable, context, resolved)
+        return cls(name, doc, fillable, context, resolved, _is_generator(target))
 
     @property
     def mandatory(self) -> list[str]:

@@ -8,9 +8,11 @@ from google.genai import types
 
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.confirmation_gate import withheld
 from devui.runtime.tools.function_arguments import convert, missing
 from devui.runtime.tools.function_declaration import declare
 from devui.runtime.tools.function_signature import FunctionSignature
+from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -23,6 +25,9 @@ class FunctionTool(BaseTool):
     functions run in a thread, so they never hold up the event loop; `async def`
     functions run on it. A parameter annotated `ToolContext` (or one that is
     named `tool_context`) gets the context and is hidden from the model.
+
+    A generator tells of its progress: what it yields becomes events, and the one value among
+    them is the result; see `ToolProgress`.
     """
 
     def __init__(
@@ -39,11 +44,12 @@ class FunctionTool(BaseTool):
                 the same arguments that tells.
 
         Raises:
-            ValueError: its signature cannot be read, or it is a generator function.
+            ValueError: its signature cannot be read.
         """
         self.func = func
         self._signature = FunctionSignature.of(func)
         self._require_confirmation = require_confirmation
+        self.emits_events = self._signature.is_generator
         self._declaration: types.FunctionDeclaration | None = None
         super().__init__(name=self._signature.name, description=self._signature.doc)
 
@@ -66,11 +72,16 @@ class FunctionTool(BaseTool):
                     " Call it again with all mandatory arguments."
                 )
             }
-        if await self.check_require_confirmation(args, tool_context):
-            refusal = self._refusal(tool_context)
-            if refusal is not None:
-                return refusal
-        return await self._call(self.func, self._signature, args, tool_context)
+        if (instead := await withheld(self, args, tool_context)) is not None:
+            return instead
+        if not self._signature.is_generator:
+            return await self._call(self.func, self._signature, args, tool_context)
+        return await self._follow(args, tool_context)
+
+    async def _follow(self, args: dict[str, Any], tool_context: "Context") -> Any:
+        progress = ToolProgress(self.name, tool_context)
+        positional, named = _bound(self._signature, args, progress.context)
+        return await progress.follow(self.func(*positional, **named))
 
     async def check_require_confirmation(
         self, args: dict[str, Any], tool_context: "Context"
@@ -82,17 +93,6 @@ class FunctionTool(BaseTool):
         signature = FunctionSignature.of(required)
         return bool(await self._call(required, signature, args, tool_context))
 
-    def _refusal(self, tool_context: "Context") -> dict[str, Any] | None:
-        """What to answer in place of the function; None once the user has agreed."""
-        decision = tool_context.tool_confirmation
-        if decision is None:
-            tool_context.request_confirmation(
-                hint=f"Answer with a ToolConfirmation whether {self.name}() may be called."
-            )
-            tool_context.actions.skip_summarization = True
-            return {"error": f"{self.name}() waits for the user's confirmation."}
-        return None if decision.confirmed else {"error": "This tool call is rejected."}
-
     @staticmethod
     async def _call(
         function: Callable[..., Any],
@@ -100,11 +100,19 @@ class FunctionTool(BaseTool):
         args: dict[str, Any],
         tool_context: "Context",
     ) -> Any:
-        named = convert(signature, args)
-        positional = _take_positional(signature, named)
-        if signature.context:
-            named[signature.context] = tool_context
+        positional, named = _bound(signature, args, tool_context)
         return await call(function, *positional, **named)
+
+
+def _bound(
+    signature: FunctionSignature, args: dict[str, Any], tool_context: "Context"
+) -> tuple[list[Any], dict[str, Any]]:
+    """What the function is called with, by position and by name."""
+    named = convert(signature, args)
+    positional = _take_positional(signature, named)
+    if signature.context:
+        named[signature.context] = tool_context
+    return positional, named
 
 
 def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+from google.genai import types
+
 from tests.differential.case import Case, add, case
 from tests.differential.script import Boom, call, transfer
 
@@ -219,3 +221,54 @@ async def _credential(stage, resumable):
 for _resumable in (False, True):
     _kind = " in a resumable app" if _resumable else ""
     add(Case(f"a tool asks for a credential{_kind}", partial(_credential, resumable=_resumable)))
+
+
+@case()
+async def a_tool_class_of_ones_own_asks_for_a_confirmation(stage):
+    class Pay(stage.ns.BaseTool):
+        def _get_declaration(self):
+            return types.FunctionDeclaration(name=self.name, description=self.description)
+
+        async def check_require_confirmation(self, args, tool_context):
+            return args["amount"] > 1
+
+        async def run_async(self, *, args, tool_context):
+            return {"paid": args}
+
+    tool = Pay(name="pay", description="Pays.")
+    answers = call("pay", amount=3), "Paid.", call("pay", amount=4), "Not paid."
+    await stage.open(stage.agent("agent", *answers, tools=[tool]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=True))
+    await stage.say("again")
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=False))
+
+
+@case()
+async def an_argument_is_missing_where_consent_is_needed(stage):
+    def pay(amount: int) -> int:
+        return amount
+
+    tool = stage.ns.FunctionTool(pay, require_confirmation=True)
+    await stage.open(stage.agent("agent", call("pay"), "Done.", tools=[tool]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=True))
+
+
+@case()
+async def a_question_for_consent_fails(stage):
+    def pay(amount: int) -> int:
+        return amount
+
+    def asked(amount: int) -> bool:
+        raise Boom("boom")
+
+    def told(tool, args, tool_context, error):
+        return {"recovered": str(error)}
+
+    tool = stage.ns.FunctionTool(pay, require_confirmation=asked)
+    agent = stage.agent(
+        "agent", call("pay", amount=1), "Done.", tools=[tool], on_tool_error_callback=told
+    )
+    await stage.open(agent)
+    await stage.say()

@@ -6,6 +6,7 @@ Source: adk-runtime 8.6.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.invocation_events import events_of
@@ -15,9 +16,9 @@ from devui.runtime.auth.auth_answers import credential_of
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthToolArguments
 from devui.runtime.auth.logins import LoginRefused
-from devui.runtime.flows.llm_flows.functions import execute
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
-from devui.runtime.flows.llm_flows.user_requests import latest_answer, with_requests
+from devui.runtime.flows.llm_flows.run_calls import run_calls
+from devui.runtime.flows.llm_flows.user_requests import latest_answer
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -45,12 +46,9 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     if not calls:
         return
     tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
-    executed = await execute(ctx, calls, tools)
-    if executed.event is not None:
-        for event in with_requests(ctx, calls, executed.event):
+    async with aclosing(run_calls(ctx, calls, tools)) as results:
+        async for event in results:
             yield event
-    if executed.error is not None:
-        raise executed.error
 
 
 def _asked(events: Sequence[Event], ids: Collection[str]) -> dict[str, AuthToolArguments]:

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.flows.llm_flows.event_relay import EventRelay
-from devui.runtime.flows.llm_flows.functions import Executed, execute, give_ids, long_running_ids
+from devui.runtime.flows.llm_flows.functions import give_ids, long_running_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
-from devui.runtime.flows.llm_flows.output_schema import structured_answer
 from devui.runtime.flows.llm_flows.processors import (
     Processors,
     RequestProcessor,
     ResponseProcessor,
     agent_of,
 )
-from devui.runtime.flows.llm_flows.user_requests import with_requests
+from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
@@ -94,7 +92,7 @@ class BaseLlmFlow:
     ) -> AsyncGenerator[Event, None]:
         """Run the calls again; those that wait now are put on record, for they no longer fail."""
         waiting = {call.id for call in lost}
-        async with aclosing(self._run_calls(ctx, lost, llm_request)) as events:
+        async with aclosing(run_calls(ctx, lost, llm_request.tools_dict)) as events:
             async for event in events:
                 waiting.difference_update(each.id for each in event.get_function_responses())
                 yield event
@@ -141,28 +139,9 @@ class BaseLlmFlow:
                 yield event
                 if not calls:
                     continue
-                async with aclosing(self._run_calls(ctx, calls, llm_request)) as events:
+                async with aclosing(run_calls(ctx, calls, llm_request.tools_dict)) as events:
                     async for answered in events:
                         yield answered
-
-    async def _run_calls(
-        self, ctx: InvocationContext, calls: Sequence[types.FunctionCall], llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Execute the calls; what some returned is kept when another raises."""
-        tools = llm_request.tools_dict
-        work = execute(ctx, calls, tools)
-        if any(tool.emits_events for call in calls if (tool := tools.get(call.name or ""))):
-            relay = EventRelay[Executed](ctx)
-            async with aclosing(relay.events(work)) as events:
-                async for event in events:
-                    yield event
-            executed = relay.result
-        else:
-            executed = await work
-        for answered in _answers(ctx, calls, executed):
-            yield answered
-        if executed.error is not None:
-            raise executed.error
 
 
 async def _processed(
@@ -173,17 +152,6 @@ async def _processed(
         async with aclosing(step.run(ctx, response)) as events:
             async for event in events:
                 yield event
-
-
-def _answers(
-    ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: Executed
-) -> list[Event]:
-    """The event of the tools' responses, with what they ask the user and what they conclude."""
-    if executed.event is None:
-        return []
-    structured = structured_answer(ctx, executed.event)
-    events = with_requests(ctx, calls, executed.event)
-    return events if structured is None else [*events, structured]
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from google.genai import types
@@ -12,9 +13,9 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import REQUEST_CONFIRMATION
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.tool_confirmation import ToolConfirmation
-from devui.runtime.flows.llm_flows.functions import execute
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
-from devui.runtime.flows.llm_flows.user_requests import latest_answer, with_requests
+from devui.runtime.flows.llm_flows.run_calls import run_calls
+from devui.runtime.flows.llm_flows.user_requests import latest_answer
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -42,12 +43,9 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     for call in calls.values():
         await _check(ctx, events, call, tools)
     decided = {call.id or "": decisions[key] for key, call in calls.items()}
-    executed = await execute(ctx, list(calls.values()), tools, decided)
-    if executed.event is not None:
-        for event in with_requests(ctx, list(calls.values()), executed.event):
+    async with aclosing(run_calls(ctx, list(calls.values()), tools, decided)) as results:
+        async for event in results:
             yield event
-    if executed.error is not None:
-        raise executed.error
 
 
 def _decisions(answer: Event | None) -> dict[str, ToolConfirmation]:

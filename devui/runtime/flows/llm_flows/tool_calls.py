@@ -9,13 +9,14 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
-from pydantic_core import to_jsonable_python
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
 from devui.runtime.flows.llm_flows.processors import agent_of
+from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.confirmation_gate import withheld
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,8 @@ class ToolCall:
                 and what a callback raised.
         """
         if self._tool is None:
-            return self._part(await self._run_unknown(_UnknownTool(self._call.name or "")))
+            unknown = _UnknownTool(self._call.name or "")
+            return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
         result = await self._before(tool)
         if result is None:
@@ -76,7 +78,7 @@ class ToolCall:
         if not result and (tool.is_long_running or tool.defers_response):
             return None
         self.spoken = self._spoken(tool, result)
-        return self._part(result)
+        return response_part(self._call, tool, result)
 
     async def _run_unknown(self, tool: BaseTool) -> Any:
         """Callbacks may still answer for a tool that the agent does not have."""
@@ -103,6 +105,9 @@ class ToolCall:
 
     async def _perform(self, tool: BaseTool) -> Any:
         try:
+            instead = await withheld(tool, self._args, self._context)
+            if instead is not None:
+                return instead
             return await tool.run_async(args=self._args, tool_context=self._context)
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()
@@ -165,15 +170,8 @@ class ToolCall:
     def _spoken(self, tool: BaseTool, result: Any) -> types.Part | None:
         if not tool.speaks_to_user or not self.actions.skip_summarization or not result:
             return None
-        text = result if isinstance(result, str) else json.dumps(_as_response(result))
+        text = result if isinstance(result, str) else json.dumps(as_response(result))
         return types.Part(text=text)
-
-    def _part(self, result: Any) -> types.Part:
-        # Built of values known to be right, so without google-genai's costly validation.
-        response = types.FunctionResponse.model_construct(
-            id=self._call.id, name=self._call.name, response=_as_response(result)
-        )
-        return types.Part.model_construct(function_response=response)
 
 
 class _UnknownTool(BaseTool):
@@ -181,16 +179,3 @@ class _UnknownTool(BaseTool):
 
     def __init__(self, name: str) -> None:
         super().__init__(name=name, description="The agent has no such tool.")
-
-
-def _as_response(result: Any) -> dict[str, Any]:
-    """The result in the form of JSON, a dict as it is and anything else under `result`.
-
-    What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
-    models the fields that are None are left out, as in the event itself.
-    """
-    response = result if isinstance(result, dict) else {"result": result}
-    jsonable: dict[str, Any] = to_jsonable_python(
-        response, serialize_unknown=True, bytes_mode="base64", exclude_none=True
-    )
-    return jsonable

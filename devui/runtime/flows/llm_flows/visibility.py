@@ -31,6 +31,7 @@ def is_visible(event: Event, view: View) -> bool:
     return (
         event.isolation_scope == view.scope
         and is_on_path(event.branch, view.branch)
+        and not _is_progress(event.branch, view.branch)
         and says_something(event.content)
         and not _is_internal(event)
     )
@@ -41,6 +42,20 @@ def is_on_path(branch: str | None, own: str | None) -> bool:
     if not branch or not own:
         return True
     return branch == own or own.startswith(f"{branch}.")
+
+
+def _is_progress(branch: str | None, own: str | None) -> bool:
+    """Whether the event was made within a call that an agent on branch `own` made.
+
+    Such events tell the user; what the model gets is the function response (adk-runtime 7.3).
+    """
+    if not branch or "@" not in branch or branch == own:
+        return False
+    if own and not branch.startswith(f"{own}."):
+        return False
+    below = branch[len(own) + 1 if own else 0 :]
+    runs = (segment.rpartition("@")[2] for segment in below.split(".") if "@" in segment)
+    return any(not run.isdigit() for run in runs)
 
 
 def says_something(content: types.Content | None) -> bool:

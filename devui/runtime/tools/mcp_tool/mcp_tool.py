@@ -10,6 +10,7 @@ from mcp import MCPError
 from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.confirmation_gate import withheld
 from devui.runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager
 
 if TYPE_CHECKING:
@@ -78,14 +79,8 @@ class McpTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none."""
-        if await self.check_require_confirmation(args, tool_context):
-            decision = tool_context.tool_confirmation
-            if decision is None:
-                tool_context.request_confirmation(hint=f"May {self.name} be called?")
-                tool_context.actions.skip_summarization = True
-                return {"error": f"{self.name} waits for the user's confirmation."}
-            if not decision.confirmed:
-                return {"error": "This tool call is rejected."}
+        if (instead := await withheld(self, args, tool_context)) is not None:
+            return instead
         try:
             return await self._call(args, await self._headers(tool_context))
         except (MCPError, ConnectionError, TimeoutError, httpx.HTTPError) as error:

@@ -1,0 +1,73 @@
+"""From what a tool returned to its function response (adk-runtime 8.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic_core import to_jsonable_python
+
+if TYPE_CHECKING:
+    from devui.runtime.tools.base_tool import BaseTool
+
+_MEDIA_DEPTH = 1
+"""How many containers deep in the result media are looked for."""
+
+
+def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> types.Part:
+    """The response to a call: media go beside it, and the rest takes the form of JSON."""
+    rest, media = _without_media(result)
+    # Built of values known to be right, so without google-genai's costly validation.
+    response = types.FunctionResponse.model_construct(
+        id=call.id, name=call.name, response=as_response(rest)
+    )
+    if media:
+        response.parts = media
+    if tool.response_scheduling is not None:
+        response.scheduling = tool.response_scheduling
+    return types.Part.model_construct(function_response=response)
+
+
+def as_response(result: Any) -> dict[str, Any]:
+    """The result in the form of JSON, a dict as it is and anything else under `result`.
+
+    What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
+    models the fields that are None are left out, as in the event itself.
+    """
+    response = result if isinstance(result, dict) else {"result": result}
+    jsonable: dict[str, Any] = to_jsonable_python(
+        response, serialize_unknown=True, bytes_mode="base64", exclude_none=True
+    )
+    return jsonable
+
+
+def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.FunctionResponsePart]]:
+    """What is left of a result without the pictures, sounds and files in it, and those.
+
+    Containers that held nothing else are left out, too.
+    """
+    if isinstance(result, types.Part):
+        medium = _as_media(result)
+        return ({}, [medium]) if medium else (result, [])
+    if depth > _MEDIA_DEPTH or not isinstance(result, dict | list | tuple):
+        return result, []
+    entries = result.items() if isinstance(result, dict) else enumerate(result)
+    found: list[types.FunctionResponsePart] = []
+    kept = {}
+    for key, value in entries:
+        rest, media = _without_media(value, depth + 1)
+        found += media
+        if rest or not media:
+            kept[key] = rest
+    if not found:
+        return result, []
+    return (kept if isinstance(result, dict) else list(kept.values())) or {}, found
+
+
+def _as_media(part: types.Part) -> types.FunctionResponsePart | None:
+    blob, file = part.inline_data, part.file_data
+    if blob and blob.data is not None and blob.mime_type:
+        return types.FunctionResponsePart.from_bytes(data=blob.data, mime_type=blob.mime_type)
+    if file and file.file_uri and file.mime_type:
+        return types.FunctionResponsePart.from_uri(file_uri=file.file_uri, mime_type=file.mime_type)
+    return None

@@ -1,0 +1,29 @@
+"""Asks the user before a tool is run that needs a consent (adk-runtime 8.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.tools.base_tool import BaseTool
+
+
+async def withheld(
+    tool: BaseTool, args: dict[str, Any], tool_context: Context
+) -> dict[str, Any] | None:
+    """What to answer in place of the tool; None if it may be run.
+
+    Every call passes here before the tool is run. Tools that take a `require_confirmation` pass
+    again in their `run_async`, which other tools may call.
+    """
+    if not await tool.check_require_confirmation(args, tool_context):
+        return None
+    decision = tool_context.tool_confirmation
+    if decision is None:
+        tool_context.request_confirmation(
+            hint=f"Answer with a ToolConfirmation whether {tool.name}() may be called."
+        )
+        tool_context.actions.skip_summarization = True
+        return {"error": f"{tool.name}() waits for the user's confirmation."}
+    return None if decision.confirmed else {"error": "This tool call is rejected."}
