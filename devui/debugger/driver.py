@@ -121,16 +121,23 @@ class Driver:
         if self.live.ended.is_set():
             return
         self.live.ended.set()
+        unfinished = self.live.unfinished()
         self.live.streaming.clear()
         await self._flush()
         await self._gates.end(keep=status == "interrupted")
-        await self.change(status, error)
+        await self.change(status, error, unfinished=unfinished)
 
-    async def change(self, status: RunStatus, error: AgentError | None = None) -> None:
+    async def change(
+        self, status: RunStatus, error: AgentError | None = None, unfinished: str | None = None
+    ) -> None:
         """Journal a status, and publish it."""
         text = json.dumps(asdict(error)) if error else None
         self.live.row = await self._journal.runs.change(
-            self.live.row.id, status, error=text, invocation_id=self.live.row.invocation_id
+            self.live.row.id,
+            status,
+            error=text,
+            invocation_id=self.live.row.invocation_id,
+            unfinished=unfinished,
         )
         self._bus.publish(self.live.session.key, RunChanged(self.live.row))
 

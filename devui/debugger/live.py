@@ -7,11 +7,12 @@ the same time; a committed event of an author on a branch supersedes what it str
 import asyncio
 import contextlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devui.debugger.stepper import Moved, Stepper
 from devui.debugger.workers import Worker
+from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.messages import Output, ToServer
 
@@ -129,8 +130,19 @@ class LiveRun:
     def committed(self, author: str, branch: str | None, temp: str | None) -> None:
         """What this author streamed on this branch is an event now; `temp` is its `temp:` state."""
         self.streaming.pop((author, branch), None)
+        if author == USER:
+            self.row = replace(self.row, message=None)
         if temp is not None:
             self.temp.update(json.loads(temp))
+
+    def unfinished(self) -> str | None:
+        """What was streamed of answers that are no events yet: JSON text for the run's row."""
+        said = [
+            {"author": answer.author, "text": answer.text}
+            for answer in self.streaming.values()
+            if answer.text
+        ]
+        return json.dumps(said) if said else None
 
     @property
     def waiting(self) -> int:

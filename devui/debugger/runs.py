@@ -106,7 +106,10 @@ class Runs:
         """
         self._workers.folder.require(session.app)
         row = await self._journal.runs.start(
-            uuid.uuid4().hex, session.key, invocation_id=request.invocation
+            uuid.uuid4().hex,
+            session.key,
+            invocation_id=request.invocation,
+            message=json.dumps(request.message) if request.message else None,
         )
         live = LiveRun(row=row, session=session)
         if request.pause:

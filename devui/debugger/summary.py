@@ -25,6 +25,7 @@ Kind = Literal[
     "human",
     "error",
     "code",
+    "checkpoint",
     "other",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -159,7 +160,10 @@ def _content_kind(event: Mapping[str, Any], actions: Mapping[str, Any]) -> Kind:
         return "other"
     if actions.get("stateDelta"):
         return "state"
-    return "artifact" if actions.get("artifactDelta") else "other"
+    if actions.get("artifactDelta"):
+        return "artifact"
+    saved = actions.get("endOfAgent") or actions.get("agentState") is not None
+    return "checkpoint" if saved else "other"
 
 
 def _text(

@@ -18,6 +18,8 @@ from devui.store.sessions import History, require_session
 from devui.store.state import Routed, Scopes, route_delta, write_state
 from devui.store.values import bounded, clean_text, finite, optional_text
 
+USER = "user"
+"""The author of what a person says."""
 _FINAL = 10
 """Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
@@ -59,6 +61,8 @@ _COUNT = """
     INSERT INTO kinds (session, kind, events) VALUES (?, ?, 1)
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
 """
+
+_SAID = "UPDATE runs SET message = NULL WHERE id = ? AND message IS NOT NULL"
 
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
 # Chunks may be flushed after their event was committed; it learns of them here.
@@ -244,6 +248,8 @@ def _append(
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
+    if run is not None and event.author == USER:
+        connection.execute(_SAID, (run,))
     return Appended(seq, number, duplicate=False, previous=previous)
 
 

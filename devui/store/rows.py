@@ -122,6 +122,10 @@ class RunRow:
     ended: float | None
     seq: int
     """Of the last change of this run."""
+    message: str | None = None
+    """What the user said, as JSON text, until the event that holds it is committed."""
+    unfinished: str | None = None
+    """What agents had streamed of answers that the run's end cut off, as JSON text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,12 @@ _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
 _SECONDS = "SELECT sum(ended - started) FROM runs WHERE session = ?"
 _SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
-    INSERT INTO runs (id, session, invocation_id, status, started, seq)
-    VALUES (?, ?, ?, 'running', ?, ?)
+    INSERT INTO runs (id, session, invocation_id, status, started, seq, message)
+    VALUES (?, ?, ?, 'running', ?, ?, ?)
 """
 _CHANGE = """
     UPDATE runs SET status = ?, error = coalesce(?, error), ended = ?, seq = ?,
-                    invocation_id = coalesce(?, invocation_id)
+                    invocation_id = coalesce(?, invocation_id), unfinished = coalesce(?, unfinished)
     WHERE id = ?
 """
 
@@ -63,27 +63,37 @@ _LAST_LINES = """
 _NO_LIMIT = -1
 
 
+_Wanted = tuple[RunStatus, str | None, str | None, str | None]
+"""Status, error, invocation id, unfinished answers; None keeps the old value."""
+
+
 class Runs:
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def start(
-        self, run_id: str, session_key: int, invocation_id: str | None = None
+        self,
+        run_id: str,
+        session_key: int,
+        invocation_id: str | None = None,
+        message: str | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
-        Raises RunActive while the session has another that has not ended, RunExists when the id is
-        taken, SessionNotFound, BadValue.
+        `message` is what the user said, as JSON text; the run keeps it until an event of the user
+        is committed in it. Raises RunActive while the session has another that has not ended,
+        RunExists when the id is taken, SessionNotFound, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
+        optional_text(message, "the user's message")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
             require_session(connection, session_key)
             _check_free(connection, run_id, session_key)
-            values = (run_id, session_key, invocation_id, now, advance(connection))
+            values = (run_id, session_key, invocation_id, now, advance(connection), message)
             connection.execute(_INSERT, values)
             return _require(connection, run_id)
 
@@ -93,20 +103,23 @@ class Runs:
         self,
         run_id: str,
         status: RunStatus,
+        *,
         error: str | None = None,
         invocation_id: str | None = None,
+        unfinished: str | None = None,
     ) -> RunRow:
         """Move the run to another status, as TRANSITIONS allows.
 
-        `error` is JSON text; it and the invocation id keep their old value when None. Raises
-        RunNotFound, RunTransition, BadValue.
+        `error` and `unfinished` are JSON text; they and the invocation id keep their old value when
+        None. Raises RunNotFound, RunTransition, BadValue.
         """
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
+        optional_text(unfinished, "the unfinished answers")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
-            return _change(connection, run_id, (status, error, invocation_id), now)
+            return _change(connection, run_id, (status, error, invocation_id, unfinished), now)
 
         return await self._database.write(work)
 
@@ -136,7 +149,9 @@ class Runs:
 
         def work(connection: sqlite3.Connection) -> list[RunRow]:
             found = connection.execute(_ALL_ACTIVE).fetchall()
-            return [_change(connection, run, ("interrupted", None, None), now) for (run,) in found]
+            return [
+                _change(connection, run, ("interrupted", None, None, None), now) for (run,) in found
+            ]
 
         return await self._database.write(work)
 
@@ -213,15 +228,15 @@ def _check_free(connection: sqlite3.Connection, run_id: str, session_key: int) -
 def _change(
     connection: sqlite3.Connection,
     run_id: str,
-    wanted: tuple[RunStatus, str | None, str | None],
+    wanted: _Wanted,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id = wanted
+    status, error, invocation_id, unfinished = wanted
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
     ended = None if status in ACTIVE else now
-    values = (status, error, ended, advance(connection), invocation_id, run_id)
+    values = (status, error, ended, advance(connection), invocation_id, unfinished, run_id)
     connection.execute(_CHANGE, values)
     return _require(connection, run_id)
 

@@ -11,7 +11,7 @@ from hashlib import sha1
 from typing import Any
 
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
-from devui.web.content import attachment, clipped, mapping, raw_parts, text_part
+from devui.web.content import attachment, clipped, mapping, raw_parts, spoken, text_part
 from devui.web.links import artifact_url, session_url
 from devui.web.parts import (
     ArtifactChip,
@@ -51,10 +51,10 @@ def chat_message(
             role="error",
             code=visible(str(event.get("errorCode") or "")),
             text=visible(clipped(str(event.get("errorMessage") or ""))),
-            parts=_spoken(event, markdown=True),
+            parts=spoken(event, markdown=True),
         )
     if summary.kind == "user":
-        return replace(message, role="user", parts=_spoken(event, markdown=False))
+        return replace(message, role="user", parts=spoken(event, markdown=False))
     parts = _said(number, event, summary, session)
     if not parts:
         signal = _signal(author, summary)
@@ -99,6 +99,8 @@ def written(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
         if isinstance(message, ChatMessage):
             texts = (part for part in message.parts if isinstance(part, TextPart))
             yield from (part.text for part in texts if part.markdown)
+        else:
+            yield from (answer.text for answer in message.unfinished)
 
 
 def spoken_by(message: ChatMessage) -> str | None:
@@ -147,12 +149,6 @@ def _said(
     if summary.kind == "result" and summary.final:
         parts += _results(event)
     return (*parts, *_artifacts(event, session))
-
-
-def _spoken(event: Mapping[str, Any], *, markdown: bool) -> tuple[ChatPart, ...]:
-    parts = raw_parts(event)
-    texts = ((text_part(p, markdown=markdown, cleaned=readable), attachment(p)) for p in parts)
-    return tuple(shown for pair in texts for shown in pair if shown)
 
 
 def _results(event: Mapping[str, Any]) -> Iterable[ChatPart]:

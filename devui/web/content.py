@@ -14,10 +14,11 @@ from devui.web.parts import (
     OtherPart,
     OutputPart,
     ResponsePart,
+    SpokenPart,
     TextPart,
     ThoughtPart,
 )
-from devui.web.visible import visible
+from devui.web.visible import readable, visible
 
 SHOWN: Final = 200_000
 """Characters of one text; the raw view has a bound of its own."""
@@ -67,6 +68,13 @@ def text_part(
         return None
     shown = cleaned(clipped(str(text)))
     return ThoughtPart(shown) if part.get("thought") else TextPart(shown, markdown=markdown)
+
+
+def spoken(event: Mapping[str, Any], *, markdown: bool) -> tuple[SpokenPart, ...]:
+    """What the event's content says to a person, as the chat shows it."""
+    parts = raw_parts(event)
+    shown = ((text_part(p, markdown=markdown, cleaned=readable), attachment(p)) for p in parts)
+    return tuple(part for pair in shown for part in pair if part)
 
 
 def attachment(part: Mapping[str, Any]) -> CodePart | OutputPart | FilePart | None:

@@ -96,7 +96,7 @@ def parse_json(body: bytes) -> Json:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise BadRequest(
-            f"the body is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
+            f"this is not JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from error
     if "\\u" in text:
         _check_text(value)

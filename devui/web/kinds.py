@@ -21,6 +21,7 @@ WORDS: Final[dict[Kind, str]] = {
     "human": "asks",
     "error": "error",
     "code": "code",
+    "checkpoint": "saved",
     "other": "other",
 }
 
@@ -40,6 +41,7 @@ LOUDNESS: Final[dict[Kind, int]] = {
     "code": 9,
     "text": 11,
     "thought": 6,
+    "checkpoint": 4,
     "other": 6,
 }
 """Height of a kind's tick in pixels; the loudest one stands for a bin of events."""

@@ -6,11 +6,20 @@ from typing import Any, Final
 
 from devui.store.rows import OutputLine, RunRow
 from devui.web import formats
-from devui.web.content import clipped
-from devui.web.links import stop_url
+from devui.web.content import clipped, spoken
+from devui.web.links import runs_url, stop_url
 from devui.web.moments import moment
-from devui.web.parts import Failure, LogLine, RunEnd, RunNote, RunStatus, Status
-from devui.web.visible import visible
+from devui.web.parts import (
+    Failure,
+    LogLine,
+    RunEnd,
+    RunNote,
+    RunStatus,
+    SpokenPart,
+    Status,
+    Unfinished,
+)
+from devui.web.visible import readable, visible
 from devui.wire.messages import AgentError
 
 WORDS: Final[dict[Status, str]] = {
@@ -61,8 +70,32 @@ def run_note(run: RunRow, *, told: bool) -> RunNote | None:
     """The same for the chat; `told`: the message before is the error itself."""
     if run.status not in ENDINGS:
         return None
-    failure = None if told else run_failure(run.error)
-    return RunNote(run.id, run.status, ENDINGS[run.status], failure)
+    return RunNote(
+        run=run.id,
+        status=run.status,
+        text=ENDINGS[run.status],
+        failure=None if told else run_failure(run.error),
+        sent=unsaid(run),
+        again=_text_alone(run),
+        action=runs_url(run.session),
+        unfinished=_unfinished(run),
+    )
+
+
+def unsaid(run: RunRow) -> tuple[SpokenPart, ...]:
+    """The message of a run that no event of the session holds, or does not hold yet."""
+    return spoken({"content": json.loads(run.message)}, markdown=False) if run.message else ()
+
+
+def _text_alone(run: RunRow) -> str:
+    """The unsaid message if it is nothing but text, as the composer sends it."""
+    parts = json.loads(run.message).get("parts") or [] if run.message else []
+    return parts[0]["text"] if len(parts) == 1 and set(parts[0]) == {"text"} else ""
+
+
+def _unfinished(run: RunRow) -> tuple[Unfinished, ...]:
+    answers = json.loads(run.unfinished) if run.unfinished else []
+    return tuple(Unfinished(visible(a["author"]), readable(clipped(a["text"]))) for a in answers)
 
 
 def run_failure(error: str | None) -> Failure | None:

@@ -18,7 +18,7 @@ from devui.web.markdown import prepare
 from devui.web.notices import notices
 from devui.web.pages import SessionPage, Theme
 from devui.web.rows import earlier
-from devui.web.runs import run_status
+from devui.web.runs import run_status, unsaid
 from devui.web.services import Services
 from devui.web.visible import visible
 from devui.web.window import SIZE, Window, window_around, window_before
@@ -77,7 +77,7 @@ def live_chat(live: LiveRun | None) -> parts.LiveChat:
         )
         for answer in live.streaming.values()
     )
-    return parts.LiveChat(messages, "" if messages else "working")
+    return parts.LiveChat(unsaid(live.row), messages, "" if messages else "working")
 
 
 def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.ComposerState:

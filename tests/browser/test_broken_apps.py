@@ -138,3 +138,19 @@ def test_an_empty_folder_says_how_to_begin(browser, tmp_path, agents):
         session = SessionPage(page)
         session.say("Hi")
         expect(session.messages.last).to_contain_text(re.compile("Hello!"))
+
+
+def test_a_message_to_an_app_that_does_not_load_can_be_sent_again(workshop, agents):
+    write_app(agents, "sick", BROKEN)
+    session = workshop.session("sick")
+    session.send("Do you hear me?")
+    session.ends("failed")
+    expect(session.page.locator(".msg.unsaid")).to_have_text("Do you hear me?")
+    expect(session.events).to_have_count(0)
+    assert workshop.again(session).outline("#messages") == session.outline("#messages")
+    write_app(agents, "sick", good("I do"))
+    expect(session.page.locator("#notice")).not_to_contain_text("does not load", timeout=NOTICED)
+    session.page.get_by_role("button", name="Send again").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("I do")
+    expect(session.row(1)).to_contain_text("Do you hear me?")

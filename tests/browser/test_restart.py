@@ -54,6 +54,18 @@ def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit, button):
     expect(session.messages.last).to_contain_text("Events are the history")
 
 
+def test_what_a_stopped_answer_had_said_so_far_stays_to_be_read(visit):
+    session = visit.session("summary")
+    session.send("Summarise the document about the runtime")
+    expect(session.live).to_contain_text("Events carry everything")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    note = session.messages.last
+    expect(note.locator(".unfinished")).to_contain_text("Events carry everything")
+    expect(note).to_contain_text("cut off and is not in the session")
+    assert visit.again(session).outline("#messages") == session.outline("#messages")
+
+
 def test_a_tool_that_never_returns_is_stopped(visit):
     session = visit.session("faulty")
     session.send("Loop for ever")

@@ -146,6 +146,10 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
     ),
     ("picture", {"author": "A", "content": parts({"inlineData": {"mimeType": "image/png"}})}, True,
      "other", "[image/png]"),
+    ("saved state of an agent", {"author": "A", "actions": {"agentState": {"step": 1}}}, True,
+     "checkpoint", "agent checkpoint"),
+    ("end of an agent", {"author": "A", "actions": {"endOfAgent": True}}, True,
+     "checkpoint", "end of agent"),
     ("nothing", {"author": "A"}, True, "other", "no content"),
 ]  # fmt: skip
 

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -15,6 +16,7 @@ from devui.store import (
     SessionNotFound,
     SessionRow,
 )
+from tests.store.kit import new_event
 
 STATUSES: tuple[RunStatus, ...] = get_args(RunStatus)
 ENDS = {"done", "failed", "stopped", "interrupted"}
@@ -83,6 +85,25 @@ async def test_a_change_keeps_what_it_does_not_name(journal: Journal, session: S
     assert (row.invocation_id, row.error) == ("i1", '{"message":"no"}')
     with pytest.raises(RunNotFound, match="'r9'"):
         await journal.runs.change("r9", "done")
+
+
+async def test_a_run_keeps_what_the_user_said_until_an_event_holds_it(
+    journal: Journal, session: SessionRow
+) -> None:
+    row = await journal.runs.start("r1", session.key, message='{"parts":[]}')
+    assert row.message == '{"parts":[]}'
+    await journal.events.append(session.key, replace(new_event("e1"), author="agent"), "r1")
+    assert (await journal.runs.get("r1") or row).message == '{"parts":[]}'
+    await journal.events.append(session.key, replace(new_event("e2"), author="user"), "r1")
+    assert (await journal.runs.change("r1", "done")).message is None
+
+
+async def test_a_run_that_ends_keeps_what_was_cut_off(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.runs.start("r1", session.key)
+    await journal.runs.change("r1", "stopping", unfinished='["so far"]')
+    assert (await journal.runs.change("r1", "stopped")).unfinished == '["so far"]'
 
 
 async def test_changes_since_a_seq_come_in_order(journal: Journal, session: SessionRow) -> None:

@@ -286,7 +286,13 @@ ERROR = json.dumps(
         "in search_flights\n    return cache['fares'][to]\nKeyError: 'fares'\n",
     }
 )
-FAILED = replace(RUN, status="failed", error=ERROR)
+FAILED = replace(
+    RUN,
+    status="failed",
+    error=ERROR,
+    message='{"role": "user", "parts": [{"text": "And one to Paris?"}]}',
+    unfinished='[{"author": "FlightAgent", "text": "I looked **again** and"}]',
+)
 PROMPTS = (
     parts.Prompt("Book a flight to London next Tuesday"),
     parts.Prompt("Which airports does Paris have?"),
@@ -336,7 +342,9 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
         welcome=WELCOME,
         messages=conversation([(r.number, e, s) for r, s, e in events], session=KEY)
         + ((note,) if note else ()),
-        live=parts.LiveChat((said,) if live else (), "FlightAgent is working" if running else ""),
+        live=parts.LiveChat(
+            (), (said,) if live else (), "FlightAgent is working" if running else ""
+        ),
         composer=parts.Composer(
             action=links.runs_url(KEY),
             placeholder="Message TravelAgent",

@@ -42,6 +42,7 @@ from devui.web.parts.content import (
     OtherPart,
     OutputPart,
     ResponsePart,
+    SpokenPart,
     TextPart,
     ThoughtPart,
 )
@@ -81,6 +82,7 @@ from devui.web.parts.session import (
     TopBar,
     Totals,
     Transport,
+    Unfinished,
 )
 from devui.web.parts.timeline import (
     Earlier,
@@ -150,6 +152,7 @@ __all__ = [
     "RunStatus",
     "Selection",
     "SessionItem",
+    "SpokenPart",
     "StatePanel",
     "StateScope",
     "StateValue",
@@ -169,5 +172,6 @@ __all__ = [
     "TopBar",
     "Totals",
     "Transport",
+    "Unfinished",
     "Welcome",
 ]

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
-from devui.web.parts.content import CodePart, FilePart, OutputPart, TextPart, ThoughtPart
+from devui.web.parts.content import (
+    CodePart,
+    FilePart,
+    OutputPart,
+    SpokenPart,
+    TextPart,
+    ThoughtPart,
+)
 from devui.web.parts.session import RunNote
 
 Outcome = Literal["running", "waiting", "done", "failed"]
@@ -80,6 +87,8 @@ class LiveChat:
     """Everything in flight. Goes into `#live-chat`."""
 
     template: ClassVar[str] = "parts/live_chat.html"
+    sent: tuple[SpokenPart, ...] = ()
+    """What the user has just said, until it is an event of the session."""
     messages: tuple[LiveMessage, ...] = ()
     waiting: str = ""
     """What the run is doing while no words arrive: `TravelAgent is working`; "" when idle."""

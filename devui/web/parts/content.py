@@ -73,6 +73,9 @@ class OtherPart:
     value: JsonTree
 
 
+SpokenPart: TypeAlias = TextPart | ThoughtPart | CodePart | OutputPart | FilePart
+"""What a person reads, without the calls and results of tools."""
+
 ContentPart: TypeAlias = (
     TextPart | ThoughtPart | CallPart | ResponsePart | CodePart | OutputPart | FilePart | OtherPart
 )

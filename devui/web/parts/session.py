@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Failure, Moment
+from devui.web.parts.content import SpokenPart
 
 Status = Literal["idle", "running", "stopping", "done", "failed", "stopped", "interrupted"]
 
@@ -41,6 +42,15 @@ class RunEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What an agent had streamed of an answer that the end of the run cut off."""
+
+    template: ClassVar[str] = "parts/unfinished.html"
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunNote:
     """The same as a message of the chat."""
 
@@ -49,6 +59,13 @@ class RunNote:
     status: Status
     text: str
     failure: Failure | None = None
+    sent: tuple[SpokenPart, ...] = ()
+    """The user's message, if the run ended before it became an event."""
+    again: str = ""
+    """Its text, for sending it once more; "" when it cannot be sent from the page."""
+    action: str = ""
+    """Where it is posted."""
+    unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
