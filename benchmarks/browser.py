@@ -1,6 +1,7 @@
 """A page in headless Chromium, with its bytes, its requests and the times it kept."""
 
 import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,12 +14,18 @@ from benchmarks.report import Figures
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 VIEWPORT = {"width": 1440, "height": 900}
 
-SHOWN = """selector => new Promise(done => {
-  const look = () => document.querySelector(selector)
-    ? requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0))
-    : requestAnimationFrame(look);
+WATCH = """
+window.shown = new Promise(done => {
+  const look = () => {
+    const box = document.querySelector(%s)?.getBoundingClientRect();
+    if (box?.height && box.bottom > 0 && box.top < innerHeight)
+      requestAnimationFrame(() => setTimeout(() => done(performance.now()), 0));
+    else requestAnimationFrame(look);
+  };
   look();
-})"""
+});
+"""
+"""Keeps when an element was first on the screen: looked for in each frame, from the start on."""
 PAINTED = """() => new Promise(done => new PerformanceObserver(list => done(
   list.getEntriesByName('first-contentful-paint')[0].startTime
 )).observe({type: 'paint', buffered: true}))"""
@@ -36,13 +43,14 @@ def chromium() -> Iterator[Browser]:
 
 
 def load(browser: Browser, url: str, *, until: str) -> Figures:
-    """Open a page with a cold cache; `until` selects what must be on it."""
+    """Open a page with a cold cache; `until` selects what must come into sight."""
     context = browser.new_context(viewport=VIEWPORT)
     page = context.new_page()
+    page.add_init_script(WATCH % json.dumps(until))
     session = context.new_cdp_session(page)
     counted = _count(session)
     page.goto(url, wait_until="load")
-    shown = page.evaluate(SHOWN, until)
+    shown = page.evaluate("window.shown")
     painted = page.evaluate(PAINTED)
     page.wait_for_timeout(300)  # late requests, such as the page's stream
     figures = {

@@ -8,6 +8,7 @@ changed.
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from markupsafe import Markup
 
@@ -46,7 +47,6 @@ from devui.web.ticks import ticks
 from devui.web.window import SIZE, body, window_before
 from devui.web.workbench import app_status, composer_state, live_chat, live_rows, totals
 
-_REMEMBERED = 200
 _FEW = 8
 
 
@@ -60,6 +60,8 @@ class LivePage:
         """Whether the page ends with the newest event, so that new rows follow on."""
         self._group: list[tuple[EventRow, Summary]] = []
         """The events of the last invocation."""
+        self._continued = False
+        """Whether that invocation began before the page does."""
         self._speaker: str | None = None
         self._kinds: list[str] = []
         self._open: set[str] = set()
@@ -68,10 +70,12 @@ class LivePage:
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
         events = self._found.journal.events
-        before = await events.page(self._session.key, before=after + 1, limit=_REMEMBERED)
+        before = await events.page(self._session.key, before=after + 1, limit=SIZE + 1)
         last = before[-1].invocation_id if before else None
-        told = ((row, Summary.from_json(row.summary)) for row in before)
-        self._group = [(row, summary) for row, summary in told if row.invocation_id == last]
+        of_last = list(takewhile(lambda row: row.invocation_id == last, reversed(before)))
+        self._continued = len(of_last) > SIZE
+        shown = reversed(of_last[:SIZE])
+        self._group = [(row, Summary.from_json(row.summary)) for row in shown]
         kinds = await events.kinds(self._session.key)
         self._kinds = kinds[: before[-1].number if before else 0]
         live = self._found.runs.live(self._session.key)
@@ -159,12 +163,14 @@ class LivePage:
         own = [pair for pair in events if pair[0].invocation_id == first] if same else []
         header = Markup("")
         if own:
-            html = self._found.render.part(invocation_header([*self._group, *own]))
+            whole = invocation_header([*self._group, *own], continued=self._continued)
+            html = self._found.render.part(whole)
             header = replace(f"#{group_id(first)}", html)
         items = timeline_items(events, previous=previous)
         shown = items[1:] if same else items
         last = events[-1][0].invocation_id
         kept = self._group if same and last == first else []
+        self._continued = self._continued and bool(kept)
         self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
         return self._found.render.parts(shown), header
 

@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, ClassVar, Protocol
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
@@ -38,11 +38,20 @@ class Renderer:
         self.environment = _environment(assets)
         self.environment.globals["guarded"] = guarded
         self.environment.globals["part"] = self.part
+        self._templates: dict[str, Template] = {}
 
     def part(self, model: Model) -> Markup:
         """Render a model; in templates `{{ part(row) }}`."""
-        template = self.environment.get_template(model.template)
+        template = self._template(model.template)
         return Markup(template.render(_variables(model)))  # noqa: S704  (autoescaped output)
+
+    def _template(self, name: str) -> Template:
+        if name not in self._templates:
+            template = self.environment.get_template(name)
+            # Jinja's chain of mappings is copied for each rendering, key by key in Python.
+            template.globals = dict(template.globals)
+            self._templates[name] = template
+        return self._templates[name]
 
     def parts(self, models: Iterable[Model]) -> Markup:
         """Render several models one after the other."""

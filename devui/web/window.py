@@ -4,6 +4,7 @@ Pages read only what they show: rows come from summaries, bodies are read for th
 a very large event neither shows more than its summary.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,10 @@ from devui.web.parts import ChatMessage, RunNote, TimelineItem
 from devui.web.rows import timeline_items
 from devui.web.runs import run_end, run_note
 
-SIZE = 200
-"""Events in a window."""
+SIZE = 80
+"""Events in the window that a page begins with, and in each one before it: a few screens."""
+_AROUND = 120
+"""Events in the window around one that was asked for."""
 _LARGE = 256 * 1024
 """Bytes from which on an event's body is not read for the chat."""
 
@@ -83,10 +86,10 @@ async def window_before(journal: Journal, session: int, seq: int, *, size: int =
 
 async def window_around(journal: Journal, session: int, row: EventRow) -> Window:
     """The events on both sides of one."""
-    before = await journal.events.page(session, before=row.seq + 1, limit=SIZE // 2 + 1)
-    after = await journal.events.page(session, after=row.seq, limit=SIZE // 2)
+    before = await journal.events.page(session, before=row.seq + 1, limit=_AROUND // 2 + 1)
+    after = await journal.events.page(session, after=row.seq, limit=_AROUND // 2)
     rows = [*before, *after]
-    return await _window(journal, session, rows, SIZE, until=rows[-1].seq + 1)
+    return await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
 
 
 async def _window(
@@ -103,14 +106,21 @@ async def _window(
     small = [row.number for row in shown if row.size <= _LARGE]
     bodies = await journal.events.bodies(session, small)
     texts = {row.number: data for row, data in bodies}
-    events = tuple((row, Summary.from_json(row.summary)) for row in shown)
-    parsed = {row.number: body(row, summary, texts.get(row.number, "")) for row, summary in events}
+    events, parsed = await asyncio.to_thread(_read, shown, texts)
     since = previous.seq if previous else 0
     ended = [run for run in await journal.runs.since(session, since) if run_end(run)]
     ends = tuple(run for run in ended if run.seq < until)
     active = await journal.runs.active(session)
     running = active.id if active else None
     return Window(session, events, parsed, ends, previous, running)
+
+
+def _read(
+    rows: list[EventRow], texts: dict[int, str]
+) -> tuple[tuple[tuple[EventRow, Summary], ...], dict[int, dict[str, Any]]]:
+    """Summaries and bodies; not on the event loop, where others would wait for some megabytes."""
+    events = tuple((row, Summary.from_json(row.summary)) for row in rows)
+    return events, {row.number: body(row, s, texts.get(row.number, "")) for row, s in events}
 
 
 def body(row: EventRow, summary: Summary, data: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-// As soon as the page is parsed: each list at its selected item, or at its end.
-// A deferred classic script, because modules come after the first paint.
+// As soon as the lists are parsed: each one at its selected item, or at its end.
+// A classic script right behind them, because what is deferred comes after the first paint.
 const number = Number(new URLSearchParams(location.search).get("event"));
 for (const box of document.querySelectorAll("[data-tail]")) {
   const shown = number && [...box.querySelectorAll("[data-event]")].findLast((item) => item.dataset.event <= number);

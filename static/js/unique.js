@@ -1,4 +1,5 @@
-// A row or message that comes twice, as after a reconnection, is shown once.
+// What comes twice is shown once, at its first place: a row after a reconnection, the header of an invocation
+// whose earlier events were fetched.
 import { each } from "./connected.js";
 
 export function connect(root) {
@@ -10,8 +11,6 @@ export function connect(root) {
 }
 
 function single(list, node) {
-  const same = list.querySelectorAll(`:scope > [id="${CSS.escape(node.id)}"]`);
-  if (same.length < 2) return;
-  const surplus = [...same].find((element) => element.hasAttribute("data-continued")) ?? node;
-  surplus.remove();
+  const [, ...surplus] = list.querySelectorAll(`:scope > [id="${CSS.escape(node.id)}"]`);
+  surplus.forEach((element) => element.remove());
 }

@@ -86,3 +86,23 @@ def test_a_cursor_of_another_journal_is_sent_to_read_the_page_anew(client, sessi
 
 def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
     assert client.get("/sessions/999999/stream").status_code == 404
+
+
+def test_the_header_of_an_invocation_that_began_above_the_page_stays_one(client):
+    said = {"role": "model", "parts": [{"text": "and on"}]}
+    events = [
+        {"id": str(number), "author": "A", "invocationId": "long", "content": said}
+        for number in range(200)
+    ]
+    make_session(client, "travel", sessionId="one-long-invocation", events=events)
+    listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
+    session = int(re.search(r'href="/sessions/(\d+)"', listed)[1])
+    page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
+    after = int(re.search(r'/stream\?after=(\d+)"', page)[1])
+    pushed = first(client, f"/sessions/{session}/stream?after={after - 5}").data
+    assert rows(pushed) == [196, 197, 198, 199, 200]
+    for html in (page, pushed):
+        [header] = re.findall(r'<div class="inv".*?</div>', html, re.DOTALL)
+        assert "data-continued" in header
+        assert ">continued<" in header
+        assert "no message" not in header

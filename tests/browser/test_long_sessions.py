@@ -13,11 +13,11 @@ WINDOW = 300
 """Rows that a page shows at the most before anybody asks for more."""
 
 
-def history() -> list[dict]:
-    """A hundred turns of ten events."""
+def history(turn_length: int = 10) -> list[dict]:
+    """A thousand events in turns."""
     events = []
     for number in range(1, EVENTS + 1):
-        turn, place = divmod(number - 1, 10)
+        turn, place = divmod(number - 1, turn_length)
         author = "user" if place == 0 else "SummaryAgent"
         said = {"role": "user" if place == 0 else "model", "parts": [{"text": f"text {number}"}]}
         delta = {"stateDelta": {"count": number}} if place == 5 else {}
@@ -27,10 +27,10 @@ def history() -> list[dict]:
     return events
 
 
-def make(server: Server, name: str) -> str:
+def make(server: Server, name: str, events: list[dict] | None = None) -> str:
     """The address of a new session with the history."""
     with server.client() as client:
-        body = {"sessionId": name, "events": history()}
+        body = {"sessionId": name, "events": events or history()}
         answer = client.post("/apps/summary/users/reader/sessions", json=body)
         assert answer.status_code == 200, answer.text
         page = client.get("/apps/summary", headers={"Accept": "text/html"}).text
@@ -85,6 +85,19 @@ def test_earlier_events_are_fetched_above_without_a_jump_or_a_double(session):
     messages = session.messages.evaluate_all("(all) => all.map((one) => Number(one.dataset.event))")
     assert messages == sorted(set(messages))
     assert messages[0] == after[0]
+
+
+def test_an_invocation_of_many_windows_has_one_header_above_its_rows(visit, server):
+    session = SessionPage(visit.open(make(server, "turns-of-500", history(500))))
+    for _ in range(2):
+        before = numbers(session)
+        link = session.page.get_by_role("link", name="Load earlier events")
+        link.evaluate("(link) => link.closest('.scroller').scrollTop = 0")
+        expect(session.row(before[0] - 1)).to_be_attached()
+    headers = session.page.locator("#rows > .inv")
+    expect(headers).to_have_count(1)
+    after = headers.evaluate("(header) => header.nextElementSibling.dataset.event")
+    assert int(after) == numbers(session)[0]
 
 
 def test_a_permalink_shows_the_events_around_it(visit, path):

@@ -328,11 +328,14 @@ def test_figures_use_one_unit_and_a_dash_for_unknown() -> None:
 
 def test_ticks_are_binned_in_long_sessions_and_the_loudest_shows() -> None:
     few = ticks(["user", "text"])
-    assert [(mark.kind, mark.x) for mark in few.marks] == [("user", 0.0), ("text", 998.0)]
+    assert [(marks.kind, marks.path) for marks in few.marks] == [
+        ("user", f"M0 {24 - LOUDNESS['user']}h2v{LOUDNESS['user']}h-2z"),
+        ("text", f"M998 {24 - LOUDNESS['text']}h2v{LOUDNESS['text']}h-2z"),
+    ]
     many = ticks(["text"] * 5000 + ["error"] + ["text"] * 4999)
     assert many.count == 10_000
-    assert len(many.marks) == BINS
-    assert [mark.kind for mark in many.marks].count("error") == 1
+    drawn = {marks.kind: marks.path.count("M") for marks in many.marks}
+    assert drawn == {"text": BINS - 1, "error": 1}
     assert ticks([]).marks == ()
 
 

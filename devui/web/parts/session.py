@@ -108,14 +108,12 @@ class TopBar:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on the scrubber: one event, or the loudest kind of a bin of events."""
+class Marks:
+    """The marks of one kind on the scrubber, drawn as one shape."""
 
     kind: str
-    x: float
-    """0 to 1000."""
-    height: int
-    """In pixels of a rail 24 high."""
+    path: str
+    """An SVG path, in a picture 1000 wide and 24 high."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ class Ticks:
 
     template: ClassVar[str] = "parts/ticks.html"
     count: int
-    marks: tuple[Tick, ...]
+    marks: tuple[Marks, ...]
 
 
 @dataclass(frozen=True, slots=True)
