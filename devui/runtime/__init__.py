@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from devui.runtime.exports import lazy
+from devui.runtime.left_out import install
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -23,3 +24,6 @@ __getattr__ = lazy(
         "Workflow": "workflow.workflow",
     },
 )
+
+# The one effect of this import: names of google-adk that are not here say what to use instead.
+install()

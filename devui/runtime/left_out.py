@@ -1,0 +1,210 @@
+"""What google-adk has and this runtime has not, and what to do instead.
+
+`docs/guide/adk-differences.md` lists it, and an import of it fails with these words.
+"""
+
+import difflib
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+ROOT = "devui.runtime"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """One topic: the names that belong to it, why they are not here, and what is."""
+
+    topic: str
+    names: str
+    """Modules and names of packages below the root, with all below them; parted by blanks."""
+    why: str
+    instead: str
+
+    def covers(self, name: str) -> bool:
+        """Whether a dotted name below the root belongs to the topic."""
+        return any(name == one or name.startswith(f"{one}.") for one in self.names.split())
+
+
+TABLE = (
+    LeftOut(
+        "Live mode",
+        "live agents.LiveRequest agents.LiveRequestQueue agents.live_request_queue"
+        " agents.active_streaming_tool agents.transcription_entry"
+        " flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber"
+        " flows.llm_flows.transcription_manager models.base_llm_connection"
+        " models.gemini_llm_connection",
+        "Talk by voice and video needs a model at Google that this runtime has no way to play.",
+        "`Runner.run_async` with `RunConfig(streaming_mode=StreamingMode.SSE)` streams text.",
+    ),
+    LeftOut(
+        "Google Cloud",
+        "agents.ManagedAgent artifacts.gcs_artifact_service artifacts.GcsArtifactService"
+        " code_executors.AgentEngineSandboxCodeExecutor code_executors.GkeCodeExecutor"
+        " code_executors.VertexAiCodeExecutor"
+        " code_executors.agent_engine_sandbox_code_executor code_executors.gke_code_executor"
+        " code_executors.vertex_ai_code_executor examples.VertexAiExampleStore"
+        " examples.vertex_ai_example_store integrations memory.VertexAiMemoryBankService"
+        " memory.VertexAiRagMemoryService memory.vertex_ai_memory_bank_service"
+        " memory.vertex_ai_rag_memory_service models.ApigeeLlm models.apigee_llm"
+        " plugins.bigquery_agent_analytics_plugin sessions.VertexAiSessionService"
+        " sessions.vertex_ai_session_service tools.APIHubToolset tools.ApiRegistry"
+        " tools.DiscoveryEngineSearchTool tools.VertexAiLoadProfilesTool"
+        " tools.VertexAiSearchTool tools.api_registry tools.apihub_tool"
+        " tools.application_integration_tool tools.bigquery tools.bigtable tools.data_agent"
+        " tools.discovery_engine_search_tool tools.google_api_tool tools.google_tool"
+        " tools.model_consult tools.pubsub tools.retrieval tools.spanner"
+        " tools.vertex_ai_load_profiles_tool tools.vertex_ai_search_tool",
+        "These are clients of services in Google's cloud, and cannot run without it.",
+        "Services: SqliteSessionService, SqliteMemoryService, FileArtifactService,"
+        " UnsafeLocalCodeExecutor. Tools: a function that calls Google's own client, or an"
+        " OpenAPIToolset.",
+    ),
+    LeftOut(
+        "Agents of other servers (A2A)",
+        "a2a agents.RemoteA2aAgent agents.remote_a2a_agent",
+        "The protocol's SDK brings protobuf and a second HTTP client for one kind of agent.",
+        "A tool that calls the other agent: a function with an HTTP client, an OpenAPIToolset, or"
+        " an McpToolset if the other side speaks MCP.",
+    ),
+    LeftOut(
+        "Evaluation",
+        "evaluation optimization tools.agent_simulator tools.environment_simulation",
+        "Testing is for test tools.",
+        "pytest: play the agent with a Runner, and let a ScriptedLlm stand in for its model.",
+    ),
+    LeftOut(
+        "Tools and agents of other frameworks",
+        "agents.langgraph_agent tools.CrewaiTool tools.LangchainTool tools.ToolboxToolset"
+        " tools.crewai_tool tools.langchain_tool tools.toolbox_toolset",
+        "Each needs a framework of its own for what a function does.",
+        "A function with a docstring that calls the other tool: `def search(query: str) -> str:"
+        " return their_tool.run(query)`.",
+    ),
+    LeftOut(
+        "Agents in YAML",
+        "agents.BaseAgentConfig agents.LlmAgentConfig agents.LoopAgentConfig"
+        " agents.ParallelAgentConfig agents.SequentialAgentConfig agents.agent_config"
+        " agents.base_agent_config agents.common_configs agents.config_agent_utils"
+        " agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config"
+        " agents.sequential_agent_config tools.tool_configs",
+        "Google marks them as deprecated.",
+        "The same agents in Python: the keywords are the keys of the file.",
+    ),
+    LeftOut(
+        "Other classes of models",
+        "models.AnthropicLlm models.Claude models.Gemma models.Gemma3Ollama models.anthropic_llm"
+        " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager",
+        "One class reaches them all.",
+        '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
+        " OpenAI's chat completions.",
+    ),
+    LeftOut(
+        "Code in containers",
+        "code_executors.ContainerCodeExecutor code_executors.container_code_executor",
+        "It needs a Docker daemon.",
+        "UnsafeLocalCodeExecutor runs code in a process of this machine; or a BaseCodeExecutor of"
+        " your own that calls your sandbox.",
+    ),
+    LeftOut(
+        "Computers, shells and files as tools",
+        "environment tools.bash_tool tools.computer_use tools.environment",
+        "They give a model the machine; whoever wants that should write down how far it goes.",
+        "A function, with `FunctionTool(func, require_confirmation=True)` around it.",
+    ),
+    LeftOut(
+        "Tracing by OpenTelemetry",
+        "telemetry plugins.auto_tracing_helpers plugins.auto_tracing_plugin"
+        " plugins.debug_logging_plugin",
+        "The event history and the page show what happened.",
+        "LoggingPlugin, or a BasePlugin of your own that writes spans.",
+    ),
+    LeftOut(
+        "Google search and Google's tools beside other tools",
+        "tools.GoogleSearchAgentTool tools.google_search_agent_tool",
+        "The models themselves do not allow it.",
+        "An agent that has google_search alone, as AgentTool of the other one.",
+    ),
+    LeftOut(
+        "ADK's command line",
+        "cli",
+        "It is the server's, which a runtime does not load; devui has its own.",
+        "`devui AGENTS_DIR` on the command line, and `from devui.cli.fast_api import"
+        " get_fast_api_app` in a main.py.",
+    ),
+    LeftOut(
+        "The inside of google-adk",
+        "dependencies features labs agents.llm artifacts.artifact_util auth.auth_preprocessor"
+        " auth.oauth2_credential_util flows.llm_flows.context flows.llm_flows.core"
+        " flows.llm_flows.context_cache_processor flows.llm_flows.extensions"
+        " flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.tools"
+        " platform.get_random platform.reset_random_provider platform.set_random_provider"
+        " platform.thread sessions.migration sessions.schemas tools.mcp_tool.conversion_utils"
+        " tools.mcp_tool.session_context tools.openapi_tool.auth tools.openapi_tool.common"
+        " tools.openapi_tool.openapi_spec_parser.openapi_spec_parser"
+        " tools.openapi_tool.openapi_spec_parser.operation_parser"
+        " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
+        " utils.cache_performance_analyzer utils.content_utils utils.context_utils utils.env_utils"
+        " utils.feature_decorator utils.model_name_utils utils.output_schema_utils"
+        " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
+        " version",
+        "The inside is made otherwise here.",
+        "The public names: docs/guide/runtime.md lists them.",
+    ),
+    LeftOut(
+        "Rarely used",
+        "agents.McpInstructionProvider agents.mcp_instruction_provider"
+        " plugins.multimodal_tool_results_plugin tools.load_mcp_resource_tool tools.load_web_page",
+        "Not made yet.",
+        "An instruction as a function, or a tool as a function, does the same.",
+    ),
+)
+
+
+def explanation(name: str) -> str:
+    """Why there is no such name below the root, and what to do."""
+    for left_out in TABLE:
+        if left_out.covers(name):
+            return (
+                f"{ROOT} has no {name} ({left_out.topic}). {left_out.why} Instead:"
+                f" {left_out.instead}"
+            )
+    return (
+        f"{ROOT} has no {name}.{_suggestion(name)} docs/guide/runtime.md lists what there is, and"
+        " docs/guide/adk-differences.md what of google-adk was left out."
+    )
+
+
+class Explainer(MetaPathFinder):
+    """Explains imports below the root that no other finder can serve."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Nothing of other packages; of this one, ModuleNotFoundError with an explanation.
+
+        The error has no `name`: with one, `from package import name` would swallow it.
+        """
+        if fullname.startswith(f"{ROOT}."):
+            raise ModuleNotFoundError(explanation(fullname.removeprefix(f"{ROOT}.")))
+        return None
+
+
+def install() -> None:
+    """Let imports that fail be explained; asked last, so others are neither slowed nor changed."""
+    if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
+        sys.meta_path.append(Explainer())
+
+
+def _suggestion(name: str) -> str:
+    package, _, last = name.rpartition(".")
+    module = sys.modules.get(f"{ROOT}.{package}" if package else ROOT)
+    close = difflib.get_close_matches(last, list(_public(module)), n=1)
+    return f" Did you mean {close[0]}?" if close else ""
+
+
+def _public(module: ModuleType | None) -> Iterator[str]:
+    yield from vars(module).get("__all__", ()) if module else ()
