@@ -20,3 +20,5 @@ class Settings:
     """The port that is bound, never 0."""
     auth: bool = True
     """Whether a sign-in is needed; only a loopback address may go without."""
+    pages: bool = True
+    """Whether there are pages beside the APIs."""

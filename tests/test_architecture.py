@@ -24,11 +24,12 @@ FLOORS: dict[str, set[str]] = {
     "debugger": {"devui", "settings", "store", "wire"},
     "web": {"devui", "settings", "debugger", "store", "wire"},
     "cli": {"devui", "settings", "web", "debugger", "store", "wire"},
+    "fast_api": {"devui", "settings", "web", "debugger", "store", "wire"},
     "__main__": {"cli"},
 }
 """Which floors a floor may import besides itself (`devui`: the package itself, its version)."""
 
-SERVER_COLUMN = {"settings", "wire", "store", "debugger", "web", "cli", "__main__"}
+SERVER_COLUMN = {"settings", "wire", "store", "debugger", "web", "cli", "fast_api", "__main__"}
 WORKER_COLUMN = {"wire", "runtime", "worker"}
 
 NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")

@@ -132,7 +132,7 @@ TABLE = (
         "ADK's command line",
         "cli",
         "It is the server's, which a runtime does not load; devui has its own.",
-        "`devui AGENTS_DIR` on the command line, and `from devui.cli.fast_api import"
+        "`devui AGENTS_DIR` on the command line, and `from devui.fast_api import"
         " get_fast_api_app` in a main.py.",
     ),
     LeftOut(

@@ -2,7 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -30,7 +31,7 @@ from devui.web.hosts import Hosts
 from devui.web.login import LOGIN_PATH, Login
 from devui.web.policy import Policy
 from devui.web.render import Renderer
-from devui.web.routes import routes
+from devui.web.routes import apis, routes
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
 from devui.web.services import Services
@@ -59,9 +60,23 @@ async def serve(
     `announce` gets the address to open, once requests are answered. Raises JournalInUse and other
     StoreErrors when the data folder cannot be used.
     """
+    async with opened(settings, access) as found:
+        server = Server(uvicorn_settings(application(found, access)))
+        server.before_shutdown(lambda: leave(found))
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_announced(server, settings, access, announce))
+            await server.serve(sockets=listeners)
+            server.ready.set()
+
+
+@asynccontextmanager
+async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
+    """The parts of a server, closed in order at the end.
+
+    Raises JournalInUse and other StoreErrors when the data folder cannot be used.
+    """
     bus: Bus[News] = Bus()
     folder = AppFolder.at(settings.agents)
-    assets = Assets.find()
     async with (
         await Journal.open(settings.data_dir) as journal,
         Workers(folder, bus) as workers,
@@ -73,23 +88,21 @@ async def serve(
             bus=bus,
             workers=workers,
             runs=runs,
-            render=Renderer(assets, guarded=settings.auth),
+            render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
         )
         access.on_revoke(found.streams.close)
-        server = Server(uvicorn_settings(application(found, access, assets)))
-        server.before_shutdown(lambda: _leave(found))
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_announced(server, settings, access, announce))
-            await server.serve(sockets=listeners)
-            server.ready.set()
+        yield found
 
 
-def application(found: Services, access: Access, assets: Assets) -> Guard:
-    """The ASGI application: the guard around everything, answers to errors included."""
+def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:
+    """The ASGI application: the guard around everything, answers to errors included.
+
+    `hosts` are more names by which it is reached.
+    """
     settings = found.settings
     policy = Policy(
-        hosts=Hosts.here(settings.port, host=settings.host),
+        hosts=Hosts.here(settings.port, host=settings.host, extra=hosts),
         access=access if settings.auth else None,
         port=settings.port,
     )
@@ -98,8 +111,8 @@ def application(found: Services, access: Access, assets: Assets) -> Guard:
         routes=[
             Route(LOGIN_PATH, login.show, methods=["GET"]),
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
-            Route(STATIC_PATH, StaticFiles(assets).show, methods=["GET"]),
-            *routes,
+            Route(STATIC_PATH, StaticFiles(found.render.assets).show, methods=["GET"]),
+            *(routes if settings.pages else apis),
         ],
         exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),
     )
@@ -107,7 +120,7 @@ def application(found: Services, access: Access, assets: Assets) -> Guard:
     return Guard(app, policy, login)
 
 
-async def _leave(found: Services) -> None:
+async def leave(found: Services) -> None:
     """Send readers home before the server waits for them (R56)."""
     found.streams.close(AWAY)
     found.bus.close()

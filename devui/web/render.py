@@ -35,6 +35,7 @@ class Renderer:
 
     def __init__(self, assets: Assets, *, guarded: bool = True) -> None:
         """`guarded`: whether a sign-in is needed; every page tells when it is not (R07)."""
+        self.assets = assets
         self.environment = _environment(assets)
         self.environment.globals["guarded"] = guarded
         self.environment.globals["part"] = self.part

@@ -52,4 +52,6 @@ adk = [
     Route(_NAMED, adk_sessions.delete_session, methods=["DELETE"]),
 ]
 
-routes = [*pages, *debugger, *adk]
+apis = [*debugger, *adk]
+
+routes = [*pages, *apis]

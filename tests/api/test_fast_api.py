@@ -1,0 +1,147 @@
+"""The server as an application of a main.py, served by uvicorn in a process of its own."""
+
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+from devui.fast_api import get_fast_api_app
+from tests.kit.server import ROOT, SAMPLES, TOKEN
+
+MAIN = """
+import socket
+from contextlib import asynccontextmanager
+
+import uvicorn
+
+from devui.fast_api import get_fast_api_app
+
+listening = socket.create_server(("127.0.0.1", 0))
+port = listening.getsockname()[1]
+
+
+@asynccontextmanager
+async def mine(app):
+    print("mine opened", flush=True)
+    yield
+    print("mine closed", flush=True)
+
+
+app = get_fast_api_app(agents_dir={agents!r}, port=port, lifespan=mine, {more})
+print(f"http://127.0.0.1:{{port}}", flush=True)
+config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+uvicorn.Server(config).run(sockets=[listening])
+"""
+HERE = {"app_name": "field_state", "user_id": "u", "session_id": "s"}
+MESSAGE = {"role": "user", "parts": [{"text": "Plan a trip."}]}
+
+
+@contextmanager
+def hosted(folder, more="", **environment):
+    """The address of a main.py that is running, and its process."""
+    main = folder / "main.py"
+    main.write_text(MAIN.format(agents=str(SAMPLES), more=more), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, str(main)],
+        cwd=folder,
+        env={"PATH": "", "PYTHONPATH": str(ROOT), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        address = process.stdout.readline().strip()
+        printed = [line for line in iter(process.stdout.readline, "mine opened\n") if line]
+        printed.append(process.stdout.readline())
+        yield address, process, printed
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def client(address: str, token: str = TOKEN) -> httpx2.Client:
+    headers = {"Authorization": f"Bearer {token}"}
+    return httpx2.Client(base_url=address, headers=headers, timeout=60)
+
+
+def test_a_run_is_made_and_kept_where_the_uri_says(tmp_path):
+    uri = f"sqlite+aiosqlite:///{tmp_path}/kept/sessions.db"
+    (tmp_path / "kept").mkdir()
+    with (
+        hosted(tmp_path, f"session_service_uri={uri!r}", DEVUI_TOKEN=TOKEN) as (address, *_),
+        client(address) as http,
+    ):
+        assert "field_state" in http.get("/list-apps").json()
+        assert http.post("/apps/field_state/users/u/sessions/s", json={}).status_code == 200
+        events = http.post("/run", json={**HERE, "new_message": MESSAGE}).json()
+        assert events[-1]["author"] != "user"
+        assert http.get("/").status_code == 200
+    assert (tmp_path / "kept" / "sessions.devui").is_dir()
+
+
+def test_without_pages_there_are_the_apis_alone(tmp_path):
+    with (
+        hosted(tmp_path, "web=False, session_service_uri='memory://'", DEVUI_TOKEN=TOKEN) as (
+            address,
+            *_,
+        ),
+        client(address) as http,
+    ):
+        assert http.get("/list-apps").status_code == 200
+        assert http.get("/").status_code == 404
+    assert not (tmp_path / ".devui").exists()
+
+
+def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
+    with hosted(tmp_path, "allowed_hosts=['box.example']") as (address, process, printed):
+        said = "".join(printed)
+        said += process.stdout.readline() if "Bearer" not in said else ""
+        token = re.search(r"Bearer (\S+)", said)[1]
+        link = re.search(rf"{address}/login\?code=\S+", said)[0]
+        assert httpx2.get(f"{address}/list-apps").status_code == 401
+        assert httpx2.get(link, follow_redirects=False).status_code in {200, 303}
+        with client(address, token) as http:
+            assert http.get("/list-apps").status_code == 200
+            port = address.rpartition(":")[2]
+            for host, status in {f"box.example:{port}": 200, "evil.example": 403}.items():
+                assert http.get("/list-apps", headers={"Host": host}).status_code == status
+        process.terminate()
+        assert "mine closed" in process.communicate(timeout=30)[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ({"allow_origins": ["*"]}, ValueError, "bearer token"),
+        ({"trace_to_cloud": True}, ValueError, "Google's cloud"),
+        ({"session_service_uri": "postgresql://db"}, ValueError, "folder of its own"),
+        ({"host": "0.0.0.0"}, ValueError, "DEVUI_TOKEN"),
+        ({"agents_folder": "x"}, TypeError, "'agents_folder'"),
+    ],
+)
+def test_what_it_does_not_do_is_refused_with_advice(given, error, said, monkeypatch):
+    monkeypatch.delenv("DEVUI_TOKEN", raising=False)
+    with pytest.raises(error, match=said):
+        get_fast_api_app(agents_dir="agents", **given)
+
+
+def test_adks_keywords_that_ask_for_nothing_are_taken():
+    get_fast_api_app(
+        agents_dir="agents",
+        web=True,
+        reload_agents=True,
+        use_local_storage=True,
+        allow_origins=None,
+        a2a=False,
+        trace_to_cloud=False,
+    )
+
+
+async def test_requests_before_the_start_are_told_what_is_missing():
+    app = get_fast_api_app(agents_dir="agents")
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as http:
+        with pytest.raises(RuntimeError, match="lifespan"):
+            await http.get("/")
