@@ -96,8 +96,10 @@ TABLE = (
     ),
     LeftOut(
         "Other classes of models",
-        "models.AnthropicLlm models.Claude models.Gemma models.Gemma3Ollama models.anthropic_llm"
-        " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager",
+        "models.AnthropicGenerateContentConfig models.AnthropicLlm models.Claude"
+        " models.FallbackModel models.Gemma models.Gemma3Ollama models.anthropic_llm"
+        " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager"
+        " models.ServiceTier",
         "One class reaches them all.",
         '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
         " OpenAI's chat completions.",
@@ -117,8 +119,8 @@ TABLE = (
     ),
     LeftOut(
         "Tracing by OpenTelemetry",
-        "telemetry plugins.auto_tracing_helpers plugins.auto_tracing_plugin"
-        " plugins.debug_logging_plugin",
+        "telemetry plugins.DebugLoggingPlugin plugins.auto_tracing_helpers"
+        " plugins.auto_tracing_plugin plugins.debug_logging_plugin",
         "The event history and the page show what happened.",
         "LoggingPlugin, or a BasePlugin of your own that writes spans.",
     ),
@@ -144,7 +146,15 @@ TABLE = (
         " platform.get_random platform.reset_random_provider platform.set_random_provider"
         " platform.thread sessions.migration sessions.schemas tools.mcp_tool.conversion_utils"
         " tools.mcp_tool.session_context tools.openapi_tool.auth tools.openapi_tool.common"
+        " tools.openapi_tool.openapi_spec_parser.AuthPreparationState"
+        " tools.openapi_tool.openapi_spec_parser.OpenApiSpecParser"
+        " tools.openapi_tool.openapi_spec_parser.OperationEndpoint"
+        " tools.openapi_tool.openapi_spec_parser.OperationParser"
+        " tools.openapi_tool.openapi_spec_parser.ParsedOperation"
+        " tools.openapi_tool.openapi_spec_parser.ToolAuthHandler"
+        " tools.openapi_tool.openapi_spec_parser.UnauthorizedRecoveryState"
         " tools.openapi_tool.openapi_spec_parser.openapi_spec_parser"
+        " tools.openapi_tool.openapi_spec_parser.snake_to_lower_camel"
         " tools.openapi_tool.openapi_spec_parser.operation_parser"
         " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
         " utils.cache_performance_analyzer utils.content_utils utils.context_utils utils.env_utils"
@@ -155,11 +165,22 @@ TABLE = (
         "The public names: docs/guide/runtime.md lists them.",
     ),
     LeftOut(
-        "Rarely used",
-        "agents.McpInstructionProvider agents.mcp_instruction_provider"
-        " plugins.multimodal_tool_results_plugin tools.load_mcp_resource_tool tools.load_web_page",
+        "Skills",
+        "skills tools.skill_toolset",
         "Not made yet.",
-        "An instruction as a function, or a tool as a function, does the same.",
+        "Instructions in the agent, and tools as functions.",
+    ),
+    LeftOut(
+        "Rarely used",
+        "agents.McpInstructionProvider code_executors.CodeExecutorContext"
+        " code_executors.code_executor_context agents.mcp_instruction_provider"
+        " plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
+        " plugins.ReflectAndRetryModelPlugin plugins.ToolCallIntegrityError"
+        " plugins.ToolCallIntegrityPlugin plugins.ToolResultClassification"
+        " plugins.ToolResultClassifier plugins.multimodal_tool_results_plugin"
+        " tools.load_mcp_resource_tool tools.load_web_page",
+        "Not made yet.",
+        "An instruction as a function, a tool as a function, or a BasePlugin of your own.",
     ),
 )
 

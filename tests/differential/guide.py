@@ -6,6 +6,7 @@ python -m tests.differential.guide > docs/guide/adk-differences.md
 import sys
 from collections.abc import Iterable, Iterator
 
+from devui.runtime.left_out import TABLE
 from tests.differential.case import Difference
 from tests.differential.cases import CASES
 from tests.differential.normal import EVERYWHERE
@@ -24,7 +25,8 @@ end. They differ only as told here, and each time on purpose. This page is made 
 
 def page() -> str:
     """The page as it should be."""
-    return "\n".join([_HEAD.format(count=len(CASES)), *_everywhere(), *_in_cases()]) + "\n"
+    told = [*_everywhere(), *_in_cases(), *_left_out()]
+    return "\n".join([_HEAD.format(count=len(CASES)), *told]).rstrip() + "\n"
 
 
 def _everywhere() -> Iterator[str]:
@@ -41,6 +43,18 @@ def _in_cases() -> Iterator[str]:
             shown_by.setdefault(case.differs, []).append(case.name)
     for difference, names in sorted(shown_by.items(), key=lambda item: item[0].topic):
         yield from _told(difference, names)
+
+
+def _left_out() -> Iterator[str]:
+    yield "## Left out\n"
+    yield "An import of these fails, and says what stands here. Names are those below `google.adk`.\n"
+    for left_out in TABLE:
+        yield f"### {left_out.topic}\n"
+        yield f"- **Why**: {left_out.why}"
+        yield f"- **Instead**: {left_out.instead}"
+        names = " ".join(f"`{name}`" for name in left_out.names.split())
+        yield f"- **Names**: {names}"
+        yield ""
 
 
 def _told(difference: Difference, names: Iterable[str] = ()) -> Iterator[str]:
