@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path
 
 from devui.wire.framing import WireError, for_worker, read_from_worker
@@ -27,34 +29,36 @@ class WorkerProcess:
     """One child process in a session and process group of its own."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, down: asyncio.StreamWriter, up: int
+        self, process: asyncio.subprocess.Process, down: asyncio.StreamWriter, up: FileIO
     ) -> None:
         self._process = process
         self._down = down
-        self._up = os.fdopen(up, "rb", buffering=0)
+        self._up = up
         self._tail = b""
 
     @classmethod
     async def start(cls, agents: Path, app: str) -> "WorkerProcess":
-        """Start a worker for `app`; it reports the outcome of loading as its first message."""
-        down_read, down_write = os.pipe()
-        up_read, up_write = os.pipe()
-        try:
+        """Start a worker for `app`; it reports the outcome of loading as its first message.
+
+        Raises OSError when the system has no room for a process or its pipes; nothing stays open.
+        """
+        with ExitStack() as theirs, ExitStack() as ours:
+            down_read, down_write = _pipe(theirs, ours)
+            up_read, up_write = _pipe(ours, theirs)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "devui.worker"),
                 *("--agents", str(agents), "--app", app),
-                *("--down", str(down_read), "--up", str(up_write)),
-                pass_fds=(down_read, up_write),
+                *("--down", str(down_read.fileno()), "--up", str(up_write.fileno())),
+                pass_fds=(down_read.fileno(), up_write.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
                 env={k: v for k, v in os.environ.items() if k not in SECRETS},
             )
-        finally:
-            os.close(down_read)
-            os.close(up_write)
-        return cls(process, await _writer(down_write), up_read)
+            down = await _writer(down_write)
+            ours.pop_all()
+        return cls(process, down, up_read)
 
     @property
     def pid(self) -> int:
@@ -148,8 +152,13 @@ class WorkerProcess:
             overhear(chunk.decode(errors="replace"))
 
 
-async def _writer(descriptor: int) -> asyncio.StreamWriter:
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
+    """The ends of a new pipe; each is closed with the stack of the one it belongs to."""
+    read, write = os.pipe()
+    return reader.enter_context(FileIO(read, "rb")), writer.enter_context(FileIO(write, "wb"))
+
+
+async def _writer(pipe: FileIO) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
-    pipe = os.fdopen(descriptor, "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
     return asyncio.StreamWriter(transport, protocol, None, loop)

@@ -201,6 +201,8 @@ class Workers:
             app.error = broken.error
         finally:
             app.loading = False
+            if app.current is not None and self._apps.get(name) is not app:
+                self._retire(app.current)  # its folder went away while it was being loaded
             if app.current is not None and app.current.retired:
                 app.current = None
             self._bus.publish(APPS, AppChanged(name, app.error))
@@ -212,7 +214,7 @@ class Workers:
         try:
             process = await WorkerProcess.start(self.folder.path, name)
         except OSError as error:
-            raise AppBroken(_not_started(f"the system refuses a new process: {error}")) from error
+            raise AppBroken(_refused(error)) from error
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
         self._all.add(worker)
         self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
@@ -315,6 +317,14 @@ def _too_slow(name: str) -> AgentError:
 
 def _not_started(message: str) -> AgentError:
     return AgentError(type="WorkerNotStarted", message=message, traceback="")
+
+
+def _refused(error: OSError) -> AgentError:
+    return _not_started(
+        f"the system refuses devui a new process: {error.strerror or error}. Close sessions and "
+        "programs that are not needed, or start devui with higher limits (ulimit -n, ulimit -u); "
+        "the next message tries again"
+    )
 
 
 def _gone_while_loading(last_words: str) -> AgentError:

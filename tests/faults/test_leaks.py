@@ -1,0 +1,209 @@
+"""Nothing is left behind: no process, no descriptor, whatever was cut off or refused (R50, R57)."""
+
+import itertools
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from devui.web.sse import MAX_STREAMS
+from tests.faults.zoo import AGENTS
+from tests.kit.frames import frames
+from tests.kit.server import Server, get_session, make_session, run, run_body, running, write_app
+
+HTML = {"Accept": "text/html"}
+_PATIENCE = 30
+"""Seconds after which something will not happen any more."""
+
+FOREVER = """
+import pathlib, time
+pathlib.Path({mark!r}).touch()
+time.sleep(600)
+"""
+WITNESS = """
+from devui.runtime.agents import Agent
+root_agent = Agent(name="witness", description="Version {version}.")
+"""
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Wait for what has to come; fail if it does not."""
+    until = time.monotonic() + _PATIENCE
+    while not true():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.02)
+
+
+def workers_of(agents: Path) -> list[psutil.Process]:
+    """Every worker process of this machine on this folder of agents."""
+    return [
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if "devui.worker" in (line := process.info["cmdline"] or []) and str(agents) in line
+    ]
+
+
+def holdings(server: Server) -> tuple[int, int]:
+    """Open descriptors and living child processes of a server."""
+    process = psutil.Process(server.pid)
+    return process.num_fds(), len(process.children(recursive=True))
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    """A server on three animals, and the client that asks it, on one connection."""
+    for name in ("fine", "sleeps", "deletes"):
+        write_app(tmp_path / "agents", name, AGENTS[name])
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        server.client() as client,
+    ):
+        yield server, client
+
+
+@pytest.mark.req("R57")
+def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_end(tmp_path):
+    agents = tmp_path / "agents"
+    marks = [tmp_path / name for name in ("first", "second", "third")]
+    write_app(agents, "slow", FOREVER.format(mark=str(marks[0])))
+    write_app(agents, "witness", WITNESS.format(version=0))
+    server = Server(agents, tmp_path / "data").start()
+    with server.client() as client:
+
+        def told() -> str:
+            return client.get("/apps/witness", headers=HTML).text
+
+        client.get("/apps/slow", headers=HTML)
+        wait_until(marks[0].exists)
+        wait_until(lambda: "Version 0." in told())
+        for version, mark in enumerate(marks[1:], 1):
+            write_app(agents, "slow", FOREVER.format(mark=str(mark)))
+            write_app(agents, "witness", WITNESS.format(version=version))
+            # Changes are taken in order: whoever knows of this one knows of the one before.
+            wait_until(lambda version=version: f"Version {version}." in told())
+    assert workers_of(agents)
+    assert server.stop() == 0
+    assert workers_of(agents) == []
+    assert not marks[1].exists(), "the version before was given up for one that hangs, too"
+
+
+@pytest.mark.req("R57")
+def test_an_app_that_is_deleted_while_it_is_being_loaded_leaves_no_process(tmp_path):
+    agents, mark, go = tmp_path / "agents", tmp_path / "mark", tmp_path / "go"
+    wait = f"while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+    code = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\n{wait}"
+    file = write_app(agents, "gone", code + WITNESS.format(version=0))
+    write_app(agents, "witness", WITNESS.format(version=0))
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        client.get("/apps/gone", headers=HTML)
+        wait_until(mark.exists)
+        file.unlink()
+        file.parent.rmdir()
+        wait_until(lambda: client.get("/apps/gone", headers=HTML).status_code == 404)
+        client.get("/apps/witness", headers=HTML)
+        write_app(agents, "witness", WITNESS.format(version=1))
+        wait_until(lambda: "Version 1." in client.get("/apps/witness", headers=HTML).text)
+        go.touch()
+        wait_until(lambda: len(workers_of(agents)) == 1)
+
+
+@pytest.mark.req("R49")
+def test_runs_that_everybody_has_left_leave_nothing_behind(zoo):
+    server, client = zoo
+    for app in ("fine", "sleeps"):
+        client.post(f"/apps/{app}/reload")
+    for app in ("fine", "sleeps", "fine", "sleeps"):
+        leave_in_the_middle(server, client, app)
+    wait_until(lambda: settled(client))
+    before = holdings(server)
+    for app in ("fine", "sleeps") * 5:
+        leave_in_the_middle(server, client, app)
+    wait_until(lambda: settled(client))
+    wait_until(lambda: holdings(server) == before)
+
+
+def leave_in_the_middle(server: Server, client, app: str) -> None:
+    """Begin a run, go after its first event; then delete its session, stopping it if need be."""
+    session = make_session(client, app)
+    path = f"/apps/{app}/users/u/sessions/{session['id']}"
+    with (
+        server.client() as leaving,
+        leaving.stream("POST", "/run_sse", json=run_body(app, session["id"], "go")) as answer,
+    ):
+        next(frames(answer.iter_lines()))
+    while client.delete(path).status_code == 409:
+        page = client.get(newest_page(client, app), headers=HTML).text
+        for stop in re.findall(r'action="(/runs/[0-9a-f]+/stop)"', page):
+            client.post(stop)
+
+
+def newest_page(client, app: str) -> str:
+    page = client.get(f"/apps/{app}", headers=HTML).text
+    return re.search(r'href="(/sessions/\d+)"', page)[1]
+
+
+def settled(client) -> bool:
+    """Whether no run is under way and no session is left."""
+    return all(
+        client.get(f"/apps/{app}/users/u/sessions").json() == [] for app in ("fine", "sleeps")
+    )
+
+
+@pytest.mark.req("R62")
+def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(zoo):
+    _, client = zoo
+    session = make_session(client, "sleeps")
+    page = newest_page(client, "sleeps")
+    client.post(f"{page}/runs", data={"text": "go"}, headers={"HX-Request": "true"})
+    wait_until(lambda: get_session(client, "sleeps", session["id"])["state"] == {"begun": True})
+    for _ in range(MAX_STREAMS + 1):
+
+        def streams() -> bool:
+            with client.stream("GET", f"{page}/stream?after=0") as answer:
+                return answer.status_code == 200 and bool(next(answer.iter_lines()))
+
+        wait_until(streams)
+    assert "running" in client.get(page, headers=HTML).text
+
+
+@pytest.mark.req("R50")
+@pytest.mark.parametrize("free", range(1, 8))
+def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(zoo, free):
+    server, client = zoo
+    session = make_session(client, "fine")
+    warm_up(client)
+    before = holdings(server)
+    process = psutil.Process(server.pid)
+    limits = process.rlimit(psutil.RLIMIT_NOFILE)
+    process.rlimit(psutil.RLIMIT_NOFILE, (room_for(server, free), limits[1]))
+    for _ in range(3):
+        (frame,) = run(client, "fine", session["id"], "go")
+        assert (
+            "WorkerNotStarted: the system refuses devui a new process: Too many" in frame["error"]
+        )
+        assert "ulimit -n" in frame["error"]
+    page = client.get("/apps/fine", headers=HTML).text
+    assert "the system refuses devui a new process" in page
+    assert client.get("/health").status_code == 200
+    assert holdings(server) == before
+    process.rlimit(psutil.RLIMIT_NOFILE, limits)
+    told = run(client, "fine", session["id"], "go")
+    assert [frame["content"]["parts"][0]["text"] for frame in told] == ["begun", "after"]
+    assert "the system refuses" not in client.get("/apps/fine", headers=HTML).text
+
+
+def warm_up(client) -> None:
+    """Have every template read that the test looks at."""
+    client.post("/apps/sleeps/reload")
+    for path in ("/apps/sleeps", "/"):
+        assert client.get(path, headers=HTML).status_code == 200
+
+
+def room_for(server: Server, free: int) -> int:
+    """The limit below which so many numbers are left for descriptors."""
+    taken = {int(file.name) for file in Path(f"/proc/{server.pid}/fd").iterdir()}
+    unused = (number for number in itertools.count() if number not in taken)
+    return next(itertools.islice(unused, free, None))
