@@ -47,7 +47,7 @@ def _in_cases() -> Iterator[str]:
 
 def _left_out() -> Iterator[str]:
     yield "## Left out\n"
-    yield "An import of these fails, and says what stands here. Names are those below `google.adk`.\n"
+    yield "An import of these fails, and says what stands here. The names are below `google.adk`.\n"
     for left_out in TABLE:
         yield f"### {left_out.topic}\n"
         yield f"- **Why**: {left_out.why}"
