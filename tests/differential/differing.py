@@ -115,6 +115,11 @@ def _without_places_of_errors(record: Json) -> Json:
     return record
 
 
+def _without_repeated_outputs(event: Json) -> bool:
+    """Whether it is none: google-adk repeats an output without saying for whom."""
+    return "output" not in event or "outputFor" in event["nodeInfo"]
+
+
 EMPTY_MESSAGE = Difference(
     "A message without parts",
     here="`run_async` raises ValueError for every kind of root agent.",
@@ -163,6 +168,38 @@ UNFIT_INPUT = Difference(
     " before the node begins.",
     why="The history has to show which node it was.",
     without=_without_places_of_errors,
+)
+SILENT_NODES = Difference(
+    "Nodes that gave nothing, when a workflow goes on",
+    here="A node that has ended without output, route and change of state is not run again.",
+    there="It is run again each time the invocation goes on.",
+    why="A node that sends a letter gives nothing, and must not send it twice.",
+)
+LOST_ORDER = Difference(
+    "Order of nodes, when a workflow goes on",
+    here="What had ended is taken from the history, in that order; what had not is run.",
+    there="Where nodes run nodes side by side in a workflow in a workflow, it may wait 15 s for a"
+    " node that is never run, and then raise WorkflowInvariantError.",
+    why="An answer of the user must not be lost.",
+)
+TEXT_ANSWERS = Difference(
+    "Answers that are asked for as a text",
+    here="An answer such as 42 to a question with response_schema=str is the text.",
+    there="It is read as JSON, and then refused because it is no text.",
+    why="Text was asked for.",
+)
+STOPPED_NODES = Difference(
+    "Nodes that were stopped in the middle",
+    here="A node that was stopped after its first events is run again when the invocation goes on.",
+    there="It is taken for ended, without output, if it is not made with rerun_on_resume=True.",
+    why="It has not done its work.",
+)
+REPLAYED_NODES = Difference(
+    "Outputs of nodes, when a workflow goes on in a resumable app",
+    here="Each is told once, when the node has ended.",
+    there="They are told again at each resumption.",
+    why="The history has them already.",
+    without=_events_where(_without_repeated_outputs),
 )
 ERRORS_IN_WORKFLOWS = Difference(
     "Errors below Sequential, Loop, Parallel and custom agents",

@@ -22,6 +22,8 @@ _WORDED = re.compile(
     re.DOTALL,
 )
 """How texts begin that a runtime words where a tool or an agent would speak."""
+_DOCSTRINGS = ("The question put to the human", "Represents a tool confirmation")
+"""Descriptions in JSON schemas that are docstrings of the runtime's own classes."""
 _FROM_CASES = re.compile(r"boom[\w ]*")
 _NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|(?<= )\d+(?= )|\w+(?=\(\))|\w+_callback")
 """What a text puts between quotation marks, calls or counts, and the names of hooks."""
@@ -165,6 +167,10 @@ def _is_worded(key: str, text: Json) -> bool:
         return False
     if key == "hint":
         return "ToolConfirmation" in text
+    if key == "message":  # of a question to the user
+        return "()" in text
+    if key == "description":
+        return text.startswith(_DOCSTRINGS)
     if key == "status":
         return len(text) > len("pending")
     return key == "error" or (key in {"result", "text"} and bool(_WORDED.match(text)))

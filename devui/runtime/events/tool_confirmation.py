@@ -20,7 +20,7 @@ class ToolConfirmation(BaseModel):
     hint: str = ""
     """Why the confirmation is asked for."""
     confirmed: bool = False
-    payload: Any = None
+    payload: Any | None = None
     """What the tool wants to be filled in; must be JSON-able."""
 
     @classmethod

@@ -34,7 +34,7 @@ class Answered:
     """The function calls that a message answers."""
 
     event: Event
-    """The newest event that made one of them."""
+    """The event that made the first of them."""
     callers: frozenset[str]
     """The agents that made them."""
 
@@ -50,11 +50,11 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     Raises ValueError for an id that nobody asked about, and for answers to several invocations.
     """
     responses = [part.function_response for part in (message and message.parts) or []]
-    ids = {response.id for response in responses if response and response.id}
+    ids = [response.id for response in responses if response and response.id]
     if not ids:
         return None
-    events = _calling_events(ids, history)
-    if missing := ids - events.keys():
+    events = _calling_events(set(ids), history)
+    if missing := set(ids) - events.keys():
         raise ValueError(
             f"new_message answers function calls that the session does not have: {sorted(missing)}."
         )
@@ -63,7 +63,7 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
             "new_message answers function calls of several invocations; send one each."
         )
     callers = frozenset(event.author for event in events.values())
-    return Answered(next(iter(events.values())), callers)
+    return Answered(events[ids[0]], callers)
 
 
 def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:

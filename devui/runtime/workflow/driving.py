@@ -12,6 +12,7 @@ from devui.runtime.workflow.dynamic import run_child
 from devui.runtime.workflow.node_run import NodeRun
 from devui.runtime.workflow.node_runner import Start, perform
 from devui.runtime.workflow.records import Records
+from devui.runtime.workflow.replay import Run, judged
 from devui.runtime.workflow.running import Running
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ async def _root(ctx: InvocationContext, node: BaseNode, relay: EventRelay[NodeRu
     start = Start(node=node, parent=top, run_id=running.next_id("", node.name))
     start.input = ctx.user_content
     record = running.records.get(start.path)
-    start.answers = dict(record.answers) if record else {}
+    verdict = judged(node, record)
+    if not isinstance(verdict, Run):
+        return start.ghost(verdict, None)
+    start.answers = verdict.answers
     try:
         return await perform(start)
     finally:

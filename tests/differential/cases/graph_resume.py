@@ -1,0 +1,579 @@
+"""Graphs that ask a human, break off and go on, and nodes that run nodes."""
+
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel
+
+from tests.differential.case import Case, add, case
+from tests.differential.cases.graph_nodes import Trip, run
+from tests.differential.cases.graphs import same, upper
+from tests.differential.differing import (
+    REPLAYED_NODES,
+    SILENT_NODES,
+    STOPPED_NODES,
+    TEXT_ANSWERS,
+)
+from tests.differential.script import Boom, call
+
+
+class Consent(BaseModel):
+    """What a human answers."""
+
+    yes: bool
+    why: str | None = None
+
+
+def asker(stage: Any, interrupt: str = "q", name: str = "ask", **request: Any) -> Any:
+    """A node that asks once, and whose output is the answer."""
+
+    async def ask(node_input):
+        yield stage.ns.RequestInput(interrupt_id=interrupt, message="Well?", **request)
+
+    return stage.ns.node(ask, name=name)
+
+
+def rerun(stage: Any, interrupt: str = "q", name: str = "ask") -> Any:
+    """A node that asks, and goes on with the answer when it is run again."""
+
+    async def ask(ctx):
+        stage.note(name, ctx.resume_inputs)
+        answer = ctx.resume_inputs.get(interrupt)
+        if answer is None:
+            ctx.state["asked"] = True
+            yield stage.ns.RequestInput(interrupt_id=interrupt, message="Well?")
+            return
+        yield f"told {answer}"
+
+    return stage.ns.node(ask, name=name, rerun_on_resume=True)
+
+
+async def begin(stage: Any, *edges: Any, resumable: bool = False, **fields: Any) -> None:
+    """Run a workflow with these edges up to its first question."""
+    await run(stage, *edges, resumable=resumable, **fields)
+
+
+async def reply(stage: Any, *answers: tuple[str, Any], together: bool = False) -> None:
+    """Answer questions by id: one after another, or in one message."""
+    parts = [
+        stage.ns.types.Part(
+            function_response=stage.ns.types.FunctionResponse(
+                id=interrupt,
+                name="adk_request_input",
+                response=answer if isinstance(answer, dict) else {"result": answer},
+            )
+        )
+        for interrupt, answer in answers
+    ]
+    for group in [parts] if together else [[part] for part in parts]:
+        await stage.say(group)
+
+
+# What is answered
+
+
+async def _answered(stage, schema, answer, ask=asker):
+    node = ask(stage) if schema is None else ask(stage, response_schema=schema)
+
+    async def use(node_input):
+        stage.note(type(node_input).__name__, repr(node_input))
+        return node_input
+
+    await begin(stage, ("START", upper, node, use))
+    await reply(stage, ("q", answer))
+
+
+for _name, _schema, _answer in [
+    ("text", None, "yes"),
+    ("JSON in a text", None, '{"a": 1}'),
+    ("a dict", None, {"a": 1, "b": 2}),
+    ("a number", None, 3),
+    ("an int", int, "4"),
+    ("no int", int, "four"),
+    ("a bool", bool, "true"),
+    ("a text that looks like a number", str, "42"),
+    ("a model", Consent, {"yes": True}),
+    ("no model", Consent, {"why": "?"}),
+    ("a list", list[str], ["a"]),
+    ("an object", {"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": "1"}),
+]:
+    add(
+        Case(
+            f"ask: the answer is {_name}",
+            partial(_answered, schema=_schema, answer=_answer),
+            TEXT_ANSWERS if _answer == "42" else None,
+        )
+    )
+add(Case("ask: the node runs again", partial(_answered, schema=None, answer="yes", ask=rerun)))
+
+
+async def _resumable(stage, node):
+    await begin(stage, ("START", upper, node(stage), same), resumable=True)
+    await reply(stage, ("q", "yes"))
+
+
+add(Case("ask: in a resumable app", partial(_resumable, node=asker), REPLAYED_NODES))
+add(Case("ask: again, in a resumable app", partial(_resumable, node=rerun), REPLAYED_NODES))
+
+
+@case("ask: nothing is run twice")
+async def _not_twice(stage):
+    async def first(ctx):
+        stage.note("first")
+        return 1
+
+    async def sets(ctx):
+        stage.note("sets")
+        ctx.state["set"] = True
+
+    async def route(ctx):
+        stage.note("route")
+        ctx.route = "on"
+
+    await begin(stage, ("START", first, sets, route, {"on": asker(stage)}))
+    await reply(stage, ("q", "yes"))
+
+
+@case("ask: a node that gave nothing is not run twice", differs=SILENT_NODES)
+async def _silent(stage):
+    async def sends():
+        stage.note("sent")
+
+    await begin(stage, ("START", sends, asker(stage), same))
+    await reply(stage, ("q", "yes"))
+
+
+async def _two(stage, together, order):
+    join = stage.ns.JoinNode(name="join")
+    asks = (asker(stage, "q1", "one"), asker(stage, "q2", "two"))
+    await begin(stage, ("START", asks, join, same))
+    await reply(stage, *[(each, each.upper()) for each in order], together=together)
+
+
+for _name, _together, _order in [
+    ("in turn", False, ("q1", "q2")),
+    ("in the other order", False, ("q2", "q1")),
+    ("at once", True, ("q1", "q2")),
+]:
+    add(
+        Case(
+            f"ask: two nodes, answered {_name}",
+            partial(_two, together=_together, order=_order),
+            unordered=True,
+        )
+    )
+
+
+@case("ask: two questions of one node")
+async def _both(stage):
+    async def ask():
+        yield stage.ns.RequestInput(interrupt_id="q1", message="One?")
+        yield stage.ns.RequestInput(interrupt_id="q2", message="Two?")
+
+    await begin(stage, ("START", ask, same))
+    await reply(stage, ("q1", 1), ("q2", 2), together=True)
+
+
+@case("ask: two questions of a node that runs again")
+async def _both_again(stage):
+    async def ask(ctx):
+        for each in ("q1", "q2"):
+            if each not in ctx.resume_inputs:
+                yield stage.ns.RequestInput(interrupt_id=each, message="?")
+                return
+        yield dict(ctx.resume_inputs)
+
+    await begin(stage, ("START", stage.ns.node(ask, rerun_on_resume=True), same))
+    await reply(stage, ("q1", 1), ("q2", 2))
+
+
+@case("ask: questions one after another")
+async def _chain(stage):
+    await begin(stage, ("START", asker(stage, "q1", "one"), asker(stage, "q2", "two"), same))
+    await reply(stage, ("q1", "a"), ("q2", "b"))
+
+
+@case("ask: resumed without an answer")
+async def _bare(stage):
+    await begin(stage, ("START", upper, asker(stage), same))
+    await stage.resume()
+    await reply(stage, ("q", "yes"))
+
+
+@case("ask: another message in between")
+async def _between(stage):
+    await begin(stage, ("START", upper, asker(stage), same))
+    first = stage.events[-1].invocation_id
+    await stage.say("something else")
+    stage.note(stage.events[-1].invocation_id == first)
+
+
+@case("ask: an answer to nothing")
+async def _to_nothing(stage):
+    await begin(stage, ("START", upper, asker(stage), same))
+    await reply(stage, ("unknown", "yes"))
+
+
+@case("ask: in a workflow in a workflow")
+async def _inner(stage):
+    inner = stage.ns.Workflow(name="inner", edges=[("START", upper, asker(stage))])
+    await begin(stage, ("START", inner, same))
+    await reply(stage, ("q", "yes"))
+
+
+@case("ask: a loop until the answer is right")
+async def _loop(stage):
+    ns = stage.ns
+
+    async def guess(ctx):
+        yield ns.RequestInput(interrupt_id=f"q{ctx.run_id}", message="Guess.")
+
+    async def check(ctx, node_input):
+        ctx.route = "right" if node_input == 7 else "wrong"
+        return node_input
+
+    await begin(stage, ("START", guess, check, {"right": same, "wrong": guess}))
+    await reply(stage, ("q1", 3), ("q2", 7))
+
+
+@case("ask: beside a way that goes on", unordered=True)
+async def _beside(stage):
+    async def other(ctx):
+        ctx.state["other"] = True
+        return "other"
+
+    join = stage.ns.JoinNode(name="join")
+    await begin(stage, ("START", (asker(stage), other), join, same))
+    await reply(stage, ("q", "yes"))
+
+
+# Consent
+
+
+async def _consent(stage, answer, required=True):
+    async def delete(node_input: str):
+        stage.note("deleted", node_input)
+        return "gone"
+
+    node = stage.ns.node(delete, require_confirmation=required)
+    await begin(stage, ("START", node, same))
+    if answer is not None:
+        await reply(stage, ("wf_tool_confirmation:wf@1/delete@1", answer))
+
+
+add(Case("consent: given", partial(_consent, answer={"confirmed": True})))
+add(Case("consent: refused", partial(_consent, answer={"confirmed": False})))
+add(Case("consent: not needed", partial(_consent, answer=None, required=lambda node_input: False)))
+
+
+@case("consent: to a tool as a node")
+async def _tool_consent(stage):
+    async def book(city: str):
+        """Books."""
+        stage.note("booked")
+        return city
+
+    tool = stage.ns.FunctionTool(book, require_confirmation=True)
+    await begin(stage, ("START", tool, same))
+    await reply(stage, ("wf_tool_confirmation:wf@1/book@1", {"confirmed": True}))
+
+
+@case("ask: by an agent's tool")
+async def _agent_tool(stage):
+    def wait():
+        """Waits."""
+
+    tool = stage.ns.LongRunningFunctionTool(wait)
+    agent = stage.agent("agent", [call("wait")], "Done.", tools=[tool])
+    await begin(stage, ("START", agent, same))
+    await stage.say(stage.answer(stage.call("wait"), result="ready"))
+
+
+# Broken off
+
+
+class Breaks:
+    """A node that fails the first time."""
+
+    def __init__(self, stage: Any) -> None:
+        self._stage = stage
+        self._left = 1
+
+    async def flaky(self, ctx, node_input):
+        """Fails at first."""
+        self._stage.note("flaky", node_input)
+        if self._left:
+            self._left -= 1
+            raise Boom("boom")
+        return "fine"
+
+
+async def _broken(stage, resumable):
+    async def first(ctx):
+        stage.note("first")
+        ctx.state["first"] = True
+        return "one"
+
+    await begin(stage, ("START", first, Breaks(stage).flaky, same), resumable=resumable)
+    await stage.resume()
+
+
+add(Case("broken off: goes on", partial(_broken, resumable=False)))
+add(Case("broken off: goes on, resumable", partial(_broken, resumable=True), REPLAYED_NODES))
+
+
+@case("broken off: beside others", unordered=True)
+async def _broken_beside(stage):
+    async def other(ctx):
+        stage.note("other")
+        return "other"
+
+    join = stage.ns.JoinNode(name="join")
+    await begin(stage, ("START", (other, Breaks(stage).flaky), join, same))
+    await stage.resume()
+
+
+@case("broken off: in a loop")
+async def _broken_loop(stage):
+    flaky = stage.ns.node(Breaks(stage).flaky)
+
+    async def count(ctx):
+        stage.note("count", ctx.run_id)
+        ctx.route = "again" if ctx.run_id < "3" else "done"
+        return ctx.run_id
+
+    edges = ("START", count, {"again": flaky, "done": same}), (flaky, count)
+    await begin(stage, *edges)
+    await stage.resume()
+
+
+@case("broken off: by the caller", differs=STOPPED_NODES)
+async def _left(stage):
+    async def long(ctx):
+        stage.note("long")
+        yield stage.ns.Event(message="Half.")
+        yield "all"
+
+    await stage.open(stage.ns.Workflow(name="wf", edges=[("START", long, same)]))
+    await stage.say(leave=1)
+    await stage.resume()
+
+
+@case("broken off: at its end")
+async def _ended(stage):
+    await begin(stage, ("START", upper, same))
+    await stage.resume()
+
+
+# Nodes that run nodes
+
+
+async def double(node_input: int) -> int:
+    """Gives twice what it got."""
+    return node_input * 2
+
+
+async def _dynamic(stage, how, **options):
+    async def parent(ctx):
+        return await how(stage, ctx)
+
+    await begin(
+        stage, ("START", stage.ns.node(parent, **{"rerun_on_resume": True} | options), same)
+    )
+
+
+async def _plain(stage, ctx):
+    return [await ctx.run_node(double, each) for each in (1, 2)]
+
+
+async def _as_output(stage, ctx):
+    return await ctx.run_node(double, 4, use_as_output=True)
+
+
+async def _as_output_on_branch(stage, ctx):
+    return await ctx.run_node(double, 4, use_as_output=True, use_sub_branch=True)
+
+
+async def _twice_as_output(stage, ctx):
+    await ctx.run_node(double, 4, use_as_output=True)
+    return await ctx.run_node(double, 5, use_as_output=True)
+
+
+async def _on_branches(stage, ctx):
+    await ctx.run_node(double, 1, use_sub_branch=True)
+    return await ctx.run_node(double, 1, override_branch="mine")
+
+
+async def _named(stage, ctx):
+    first = await ctx.run_node(double, 1, run_id="one")
+    return [first, await ctx.run_node(double, 5, run_id="one")]
+
+
+async def _numbered(stage, ctx):
+    return await ctx.run_node(double, 1, run_id="7")
+
+
+async def _failing(stage, ctx):
+    async def fails():
+        raise Boom("boom below")
+
+    return await ctx.run_node(fails)
+
+
+async def _caught(stage, ctx):
+    async def fails():
+        raise Boom("boom below")
+
+    try:
+        await ctx.run_node(fails)
+    except Exception as error:  # noqa: BLE001  it is noted
+        stage.note(type(error).__name__)
+    return "caught"
+
+
+async def _workflow(stage, ctx):
+    inner = stage.ns.Workflow(name="inner", edges=[("START", double, same)])
+    return await ctx.run_node(inner, 3)
+
+
+async def _an_agent(stage, ctx):
+    return await ctx.run_node(stage.agent("agent", "Said."), "Say.")
+
+
+async def _deep(stage, ctx):
+    async def middle(ctx):
+        return await ctx.run_node(double, 2, use_as_output=True)
+
+    node = stage.ns.node(middle, rerun_on_resume=True)
+    return await ctx.run_node(node, use_as_output=True)
+
+
+async def _wrong_input(stage, ctx):
+    return await ctx.run_node(double, "x")
+
+
+for _name, _how in [
+    ("in turn", _plain),
+    ("for its output", _as_output),
+    ("for its output, on a branch", _as_output_on_branch),
+    ("twice for its output", _twice_as_output),
+    ("on branches", _on_branches),
+    ("with a name", _named),
+    ("with a number", _numbered),
+    ("that fails", _failing),
+    ("that fails, and goes on", _caught),
+    ("that is a workflow", _workflow),
+    ("that is an agent", _an_agent),
+    ("that runs a node", _deep),
+    ("with a wrong input", _wrong_input),
+]:
+    add(Case(f"run node: {_name}", partial(_dynamic, how=_how)))
+add(Case("run node: not run again", partial(_dynamic, how=_plain, rerun_on_resume=False)))
+
+
+@case("run node: one asks")
+async def _child_asks(stage):
+    async def parent(ctx):
+        stage.note("parent", ctx.resume_inputs)
+        first = await ctx.run_node(double, 1)
+        return [first, await ctx.run_node(asker(stage)), await ctx.run_node(double, 3)]
+
+    await begin(stage, ("START", stage.ns.node(parent, rerun_on_resume=True), same))
+    await reply(stage, ("q", "yes"))
+
+
+@case("run node: in a loop, each asks")
+async def _children_ask(stage):
+    async def ask(ctx, node_input):
+        yield stage.ns.RequestInput(interrupt_id=f"q{node_input}", message="?")
+
+    async def parent(ctx):
+        return [await ctx.run_node(ask, each) for each in (1, 2)]
+
+    await begin(stage, ("START", stage.ns.node(parent, rerun_on_resume=True), same))
+    await reply(stage, ("q1", "a"), ("q2", "b"))
+
+
+@case("run node: the parent is tried again")
+async def _retried(stage):
+    breaks = Breaks(stage)
+
+    async def parent(ctx):
+        stage.note("attempt", ctx.attempt_count)
+        first = await ctx.run_node(double, 1)
+        return [first, await ctx.run_node(breaks.flaky)]
+
+    retry = stage.ns.RetryConfig(initial_delay=0.001, jitter=0)
+    node = stage.ns.node(parent, rerun_on_resume=True, retry_config=retry)
+    await begin(stage, ("START", node, same))
+
+
+@case("run node: the parent fails itself and is tried again")
+async def _retried_itself(stage):
+    async def parent(ctx):
+        first = await ctx.run_node(double, ctx.attempt_count)
+        if ctx.attempt_count == 1:
+            raise Boom("boom")
+        return first
+
+    retry = stage.ns.RetryConfig(initial_delay=0.001, jitter=0)
+    node = stage.ns.node(parent, rerun_on_resume=True, retry_config=retry)
+    await begin(stage, ("START", node, same))
+
+
+@case("run node: a workflow is tried again")
+async def _workflow_retried(stage):
+    breaks = Breaks(stage)
+
+    async def first():
+        stage.note("first")
+        return 1
+
+    retry = stage.ns.RetryConfig(initial_delay=0.001, jitter=0)
+    inner = stage.ns.Workflow(
+        name="inner", edges=[("START", first, breaks.flaky)], retry_config=retry
+    )
+    await begin(stage, ("START", inner, same))
+
+
+@case("run node: workers that ask", unordered=True)
+async def _workers_ask(stage):
+    async def items():
+        return [1, 2]
+
+    async def ask(node_input: int):
+        yield stage.ns.RequestInput(interrupt_id=f"q{node_input}", message="?")
+
+    worker = stage.ns.node(ask, parallel_worker=True)
+    await begin(stage, ("START", items, worker, same))
+    await reply(stage, ("q1", "a"), ("q2", "b"), together=True)
+
+
+# Roots of other kinds
+
+
+@case("root: a function")
+async def _function_root(stage):
+    async def answer(node_input: str):
+        return f"You said {node_input}"
+
+    await stage.open(stage.ns.node(answer))
+    await stage.say("hello")
+
+
+@case("root: a function that asks")
+async def _asking_root(stage):
+    await stage.open(asker(stage))
+    await stage.say("hello")
+    await reply(stage, ("q", "yes"))
+
+
+@case("root: a node of one's own")
+async def _own_root(stage):
+    class Own(stage.ns.Node):
+        async def run_node_impl(self, *, ctx, node_input):
+            yield stage.ns.Event(message="Working.")
+            yield {"trip": Trip(city="Rome").model_dump()}
+
+    await stage.open(stage.ns.Workflow(name="wf", edges=[("START", Own(name="own"), same)]))
+    await stage.say("hello")
