@@ -6,6 +6,7 @@
 import argparse
 import asyncio
 import faulthandler
+import gc
 import os
 import signal
 from pathlib import Path
@@ -87,6 +88,7 @@ def main() -> None:
     try:
         gates = Gates(link)
         engine = NativeEngine(arguments.app, load(agents, arguments.app), link, gates)
+        gc.freeze()  # what imports have made is no garbage: no collection need look at it again
         link.send(AppLoaded(info=engine.describe()))
     # An import may raise anything; all of it is told to the author of the agent.
     except BaseException as error:  # noqa: BLE001

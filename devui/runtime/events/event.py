@@ -1,6 +1,7 @@
 """`Event`: the unit of what passes between agents, Runner and user (events seed)."""
 
-from typing import Any
+from functools import cache
+from typing import Any, Self, TypeVar
 
 from google.genai import types
 from pydantic import ConfigDict, Field, field_serializer, model_validator
@@ -11,6 +12,8 @@ from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
+
+T = TypeVar("T")
 
 _SHORTHANDS = frozenset({"message", "state", "route", "node_path"})
 
@@ -68,6 +71,17 @@ class Event(LlmResponse):
         if not self.id:
             self.id = Event.new_id()
 
+    @classmethod
+    def made(cls, **values: Any) -> Self:
+        """An event of values known to be right: without validation, which would cost the most."""
+        blank: Self = _blank(cls)
+        fresh: dict[str, Any] = {
+            "actions": EventActions(),
+            "node_info": NodeInfo(),
+            "timestamp": get_time(),
+        }
+        return blank.model_copy(update={"id": cls.new_id(), **fresh, **values})
+
     @property
     def message(self) -> types.Content | None:
         """Another name of `content`; texts and parts may be assigned."""
@@ -108,6 +122,11 @@ class Event(LlmResponse):
     def new_id() -> str:
         """A fresh event id."""
         return new_uuid()
+
+
+@cache
+def _blank(kind: type[T]) -> T:
+    return kind()
 
 
 def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:

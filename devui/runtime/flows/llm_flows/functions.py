@@ -30,6 +30,9 @@ _NO_SIGNALS: dict[str, Any] = {
 """What a mere result may change."""
 
 
+_ANSWER = types.Content(role="user")
+
+
 @dataclass(frozen=True, slots=True)
 class Executed:
     """What came of the calls of one answer."""
@@ -97,11 +100,11 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
     changed = any(each.state_delta or each.artifact_delta for each in actions)
     if not parts and not changed:
         return None
-    return Event(
+    return Event.made(
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
-        content=types.Content(role="user", parts=parts) if parts else None,
+        content=_ANSWER.model_copy(update={"parts": parts}) if parts else None,
         actions=actions[0] if len(actions) == 1 else _merged(actions),
     )
 

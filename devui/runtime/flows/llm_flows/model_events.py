@@ -27,28 +27,26 @@ class ModelEvents:
         """Make events whose whole answers carry `actions`."""
         self._actions = actions
         self._no_actions = EventActions()
-        # One validated event; the others are copies of it, since a stream has very many.
-        self._template = Event(
-            invocation_id=ctx.invocation_id,
-            author=ctx.agent.name if ctx.agent else "",
-            branch=ctx.branch,
-        )
+        self._common: dict[str, Any] = {
+            "invocation_id": ctx.invocation_id,
+            "author": ctx.agent.name if ctx.agent else "",
+            "branch": ctx.branch,
+        }
+        # The first of an answer's events is made; the others are copies, since a stream has many.
+        self._template: Event | None = None
 
     def event(self, response: LlmResponse) -> Event | None:
         """The event of a response; None if it says nothing."""
-        values = {name: value for name, value in response if value is not None}
+        values = {name: value for name, value in vars(response).items() if value is not None}
         if not any(values.get(name) for name in _SAYS):
             return None
-        return self._partial(values) if response.partial else self._whole(values)
-
-    def _partial(self, values: dict[str, Any]) -> Event:
-        return self._template.model_copy(
-            update={**values, "actions": self._no_actions, "timestamp": get_time()}
-        )
-
-    def _whole(self, values: dict[str, Any]) -> Event:
-        whole = self._template.model_copy(
-            update={**values, "actions": self._actions, "timestamp": get_time()}
-        )
-        self._template = self._template.model_copy(update={"id": Event.new_id()})
-        return whole
+        if self._template is None:
+            self._template = Event.made(**self._common)
+        template = self._template
+        if response.partial:
+            values["actions"] = self._no_actions
+        else:
+            values["actions"] = self._actions
+            self._template = None
+        values["timestamp"] = get_time()
+        return template.model_copy(update=values)

@@ -10,6 +10,8 @@ from pydantic_core import to_jsonable_python
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
+_RESPONSE = types.FunctionResponse()
+_PART = types.Part()
 _MEDIA_DEPTH = 1
 """How many containers deep in the result media are looked for."""
 
@@ -17,15 +19,15 @@ _MEDIA_DEPTH = 1
 def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> types.Part:
     """The response to a call: media go beside it, and the rest takes the form of JSON."""
     rest, media = _without_media(result)
-    # Built of values known to be right, so without google-genai's costly validation.
-    response = types.FunctionResponse.model_construct(
-        id=call.id, name=call.name, response=as_response(rest)
+    # Made of values known to be right, so without google-genai's costly validation.
+    response = _RESPONSE.model_copy(
+        update={"id": call.id, "name": call.name, "response": as_response(rest)}
     )
     if media:
         response.parts = media
     if tool.response_scheduling is not None:
         response.scheduling = tool.response_scheduling
-    return types.Part.model_construct(function_response=response)
+    return _PART.model_copy(update={"function_response": response})
 
 
 def as_response(result: Any) -> dict[str, Any]:

@@ -1,0 +1,160 @@
+"""Threads for the plain functions of agent code.
+
+An executor would do the same at three times the cost. Most plain functions return at once, so a
+call must not cost much more than it does: it is handed to a thread that waits for work, by one
+lock, and handed back by another.
+"""
+
+import asyncio
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+_MOMENT = 0.001
+"""Seconds for which a caller waits on the spot, before its loop goes on with other things."""
+
+
+class _Call:
+    """One call of a function, and what came of it."""
+
+    __slots__ = ("_error", "_result", "_waker", "context", "ended", "function")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.context = contextvars.copy_context()
+        self.ended = threading.Lock()
+        self.ended.acquire()
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+
+    def run(self) -> None:
+        """Call the function; in a thread."""
+        try:
+            self._result = self.context.run(self.function)
+        except StopIteration as error:
+            # A coroutine cannot raise StopIteration to those who await it.
+            self._error = RuntimeError(f"{self.function!r} raised StopIteration")
+            self._error.__cause__ = error
+        except BaseException as error:  # noqa: BLE001  it belongs to the caller, whatever it is
+            self._error = error
+
+    def end(self) -> None:
+        """Tell the caller, which waits on the spot or by its loop; in a thread."""
+        self.ended.release()
+        if (waker := self._waker) is not None:
+            loop, future = waker
+            try:
+                loop.call_soon_threadsafe(_wake, future)
+            except RuntimeError:  # the loop was closed: nobody waits any more
+                return
+
+    def waited_for(self) -> asyncio.Future[None] | None:
+        """What to await until the function has ended; None if it has."""
+        if self.ended.acquire(timeout=_MOMENT):
+            return None
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._waker = loop, future
+        # It may have ended just before it could see the waker.
+        return None if self.ended.acquire(blocking=False) else future
+
+    def outcome(self) -> Any:
+        """What the function returned; raises what it raised."""
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class PlainThreads:
+    """A limited number of threads, begun when they are needed and kept."""
+
+    def __init__(self, limit: int, name: str) -> None:
+        """Begin at most `limit` threads, with names that begin with `name`."""
+        self._limit = limit
+        self._name = name
+        self._begun = 0
+        self._idle: list[_Thread] = []
+        self._waiting: deque[_Call] = deque()
+        self._lock = threading.Lock()
+        self.running: set[_Call] = set()
+        """The calls that have begun and not ended, those of cancelled callers included."""
+        self.awaited: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
+        """The tasks that wait for a function, and its end."""
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """Call the function in a thread, with the caller's context variables.
+
+        A quick one is done when this returns to the loop for the first time.
+        """
+        call = _Call(function)
+        self._hand_over(call)
+        future = call.waited_for()
+        if future is not None:
+            await self._end(future)
+        return call.outcome()
+
+    async def _end(self, future: asyncio.Future[None]) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            await future
+            return
+        self.awaited[task] = future
+        try:
+            await future
+        finally:
+            del self.awaited[task]
+
+    def _hand_over(self, call: _Call) -> None:
+        with self._lock:
+            if self._idle:
+                thread = self._idle.pop()
+            elif self._begun < self._limit:
+                self._begun += 1
+                thread = _Thread(self, f"{self._name}_{self._begun}")
+            else:
+                self._waiting.append(call)
+                return
+        thread.take(call)
+
+    def next_for(self, thread: "_Thread") -> "_Call | None":
+        """A call that waits for a thread; None if the thread is to wait for a call."""
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._idle.append(thread)
+            return None
+
+
+class _Thread:
+    """One thread. It holds up no interpreter that wants to end: its caller has left."""
+
+    def __init__(self, pool: PlainThreads, name: str) -> None:
+        self._pool = pool
+        self._call: _Call | None = None
+        self._given = threading.Lock()
+        self._given.acquire()
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def take(self, call: _Call) -> None:
+        self._call = call
+        self._given.release()
+
+    def _work(self) -> None:
+        while True:
+            self._given.acquire()
+            call, self._call = self._call, None
+            while call is not None:
+                self._pool.running.add(call)
+                call.run()
+                self._pool.running.discard(call)
+                ended, call = call, self._pool.next_for(self)
+                ended.end()
+                del ended  # what it returned is the caller's alone
