@@ -2,6 +2,8 @@
 
 from urllib.parse import quote, urlencode
 
+from devui.web.cursor import Cursor
+
 
 def apps_url() -> str:
     return "/"
@@ -24,9 +26,9 @@ def session_url(key: int, *, event: int | None = None, tab: str | None = None) -
     return _with(f"/sessions/{key}", event=event, tab=tab)
 
 
-def stream_url(key: int, after: int) -> str:
-    """The page's stream of everything that follows the journal's `after`."""
-    return _with(f"/sessions/{key}/stream", after=after)
+def stream_url(key: int, after: Cursor) -> str:
+    """The page's stream of everything that follows a point of the journal."""
+    return _with(f"/sessions/{key}/stream", after=str(after))
 
 
 def older_url(key: int, before: int) -> str:

@@ -8,6 +8,7 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
 from devui.web.chat import written
+from devui.web.cursor import Cursor
 from devui.web.examples import example_prompts
 from devui.web.figures import compact, plural, seconds
 from devui.web.inspection import inspector, tab_of, transport
@@ -118,7 +119,8 @@ async def session_page(
         ),
         inspector=await inspector(found, session, row, tab_of(tab, selected=row is not None)),
         transport=await transport(found, session, row, tab),
-        stream_href=stream_url(session.key, head) + ("" if tail else "&tail=no"),
+        stream_href=stream_url(session.key, Cursor(journal.id, head))
+        + ("" if tail else "&tail=no"),
         notices=notices(session.app, app, live),
     )
 

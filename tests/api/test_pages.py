@@ -81,14 +81,6 @@ def test_a_number_that_nothing_can_have_is_refused(client, page, address, status
     assert (answer.status_code, "Unexpected error" in answer.text) == (status, False)
 
 
-@pytest.mark.req("R26")
-def test_a_stream_after_a_number_that_nothing_can_have_begins_at_the_beginning(client, page):
-    path, _ = page("prints", events=[{"author": "A"}])
-    headers = {"Last-Event-ID": HUGE}
-    with client.stream("GET", f"{path}/stream?after={HUGE}", headers=headers) as answer:
-        assert "e-1" in next(messages(answer.iter_lines())).data
-
-
 def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client, page):
     content = {"role": "model", "parts": [{"text": "**word** " * 40_000}]}
     small = {"role": "model", "parts": [{"text": "*a* `b`"}]}

@@ -1,4 +1,4 @@
-"""The page's stream: pieces of the page with `id:` = seq, without gap or double (R58, R62)."""
+"""The page's stream: pieces of the page with `id:`, without gap or double (R58, R62)."""
 
 import re
 
@@ -25,6 +25,12 @@ def first(client, path: str, **headers: str) -> Frame:
         return next(messages(answer.iter_lines()))
 
 
+def place(cursor: str) -> tuple[str, int]:
+    """The journal and the seq of a cursor."""
+    journal, _, seq = cursor.partition(".")
+    return journal, int(seq)
+
+
 def rows(html: str) -> list[int]:
     return [int(number) for number in re.findall(r'id="e-(\d+)"', html)]
 
@@ -42,7 +48,9 @@ def test_a_stream_has_the_headers_of_one(client, session):
 def test_a_stream_from_the_beginning_has_every_row_once(client, session):
     frame = first(client, f"/sessions/{session}/stream?after=0")
     assert rows(frame.data) == list(range(1, 9))
-    assert int(frame.id) > 0
+    journal, seq = place(frame.id)
+    assert re.fullmatch("[0-9a-f]{16}", journal)
+    assert seq > 0
 
 
 @pytest.mark.req("R58")
@@ -51,14 +59,15 @@ def test_a_stream_goes_on_after_what_was_seen(client, session, by):
     page = client.get(f"/sessions/{session}?event=5", headers={"Accept": "text/html"}).text
     whole = first(client, f"/sessions/{session}/stream?after=0")
     assert rows(page) == rows(whole.data)
-    seqs = range(int(whole.id) - 9, int(whole.id))
+    journal, last = place(whole.id)
+    seqs = range(last - 9, last)
     seen = set()
     for seq in seqs:
         path, headers = f"/sessions/{session}/stream", {}
         if by == "query":
-            path += f"?after={seq}"
+            path += f"?after={journal}.{seq}"
         else:
-            headers = {"Last-Event-ID": str(seq)}
+            headers = {"Last-Event-ID": f"{journal}.{seq}"}
         seen.add(tuple(rows(first(client, path, **headers).data)))
     for left in seen:
         assert list(left) == rows(whole.data)[len(rows(whole.data)) - len(left) :]
@@ -67,21 +76,44 @@ def test_a_stream_goes_on_after_what_was_seen(client, session, by):
 
 def test_the_page_names_the_stream_that_completes_it(client, session):
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
-    after = int(re.search(rf'/sessions/{session}/stream\?after=(\d+)"', page)[1])
-    frame = first(client, f"/sessions/{session}/stream?after={after - 1}")
-    assert int(frame.id) >= after
+    journal, after = place(re.search(rf'/sessions/{session}/stream\?after=([^"&]+)"', page)[1])
+    frame = first(client, f"/sessions/{session}/stream?after={journal}.{after - 1}")
+    assert place(frame.id) >= (journal, after)
     assert rows(frame.data) == []
 
 
-def test_a_cursor_that_is_no_number_counts_as_the_beginning(client, session):
-    frame = first(client, f"/sessions/{session}/stream?after=x", **{"Last-Event-ID": "-1"})
+@pytest.mark.parametrize("after", ["", "0"])
+def test_a_stream_without_a_cursor_begins_at_the_beginning(client, session, after):
+    frame = first(client, f"/sessions/{session}/stream?after={after}")
     assert rows(frame.data) == list(range(1, 9))
 
 
 @pytest.mark.req("R58")
-def test_a_cursor_of_another_journal_is_sent_to_read_the_page_anew(client, session):
-    frame = first(client, f"/sessions/{session}/stream?after=99999999")
-    assert frame.event == "reset"
+@pytest.mark.parametrize("by", ["query", "header"])
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        pytest.param("0123456789abcdef.3", id="of another journal"),
+        pytest.param("{journal}.99999999", id="of a moment that has not come"),
+        pytest.param("{journal}.x", id="without a number"),
+        pytest.param("{journal}." + "9" * 5000, id="with a number that nothing can have"),
+        pytest.param("3", id="without a journal"),
+        pytest.param("-1", id="negative"),
+    ],
+)
+def test_a_cursor_that_says_nothing_here_is_sent_to_read_the_page_anew(client, session, by, cursor):
+    journal, last = place(first(client, f"/sessions/{session}/stream").id)
+    cursor = cursor.replace("{journal}", journal)
+    known = f"{journal}.{last}"
+    query, header = (cursor, known) if by == "query" else (known, cursor)
+    path = f"/sessions/{session}/stream?after={query}"
+    assert first(client, path, **{"Last-Event-ID": header}).event == "reset"
+
+
+@pytest.mark.req("R58")
+def test_a_page_of_another_journal_is_read_anew_also_where_its_session_is_not_there(client):
+    path = "/sessions/999999/stream?after=0123456789abcdef.3"
+    assert first(client, path).event == "reset"
 
 
 def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
@@ -98,8 +130,8 @@ def test_the_header_of_an_invocation_that_began_above_the_page_stays_one(client)
     listed = client.get("/apps/travel", headers={"Accept": "text/html"}).text
     session = int(re.search(r'href="/sessions/(\d+)"', listed)[1])
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
-    after = int(re.search(r'/stream\?after=(\d+)"', page)[1])
-    pushed = first(client, f"/sessions/{session}/stream?after={after - 5}").data
+    journal, after = place(re.search(r'/stream\?after=([^"&]+)"', page)[1])
+    pushed = first(client, f"/sessions/{session}/stream?after={journal}.{after - 5}").data
     assert rows(pushed) == [196, 197, 198, 199, 200]
     for html in (page, pushed):
         [header] = re.findall(r'<div class="inv".*?</div>', html, re.DOTALL)

@@ -1,11 +1,13 @@
 """The end of a run before its time: Stop, and a server that is killed and comes back."""
 
+import shutil
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.server import SAMPLES, running
+from tests.kit.server import SAMPLES, make_session, run, running
 
 pytestmark = pytest.mark.browser
 
@@ -122,6 +124,26 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
     session.composer.press("Enter")
     session.ends()
     expect(session.page.locator("#trouble")).to_be_hidden()
+
+
+@pytest.mark.req("R58")
+def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, tmp_path):
+    session = open_visit.session("travel")
+    session.say("I live in Paris, remember that for the next trip")
+    seen = session.events.count()
+    with running(SAMPLES, tmp_path / "other", "--no-auth") as server, server.client() as client:
+        made = make_session(client, "summary")
+        for _ in range(10):  # more has happened there than the page has seen
+            run(client, "summary", made["id"], "Shorter, please: one sentence")
+    open_visit.server.kill()
+    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    shutil.rmtree(open_visit.server.data)
+    (tmp_path / "other").rename(open_visit.server.data)
+    open_visit.server.start()
+    expect(session.events).to_have_count(20, timeout=BACK)
+    assert seen < 20
+    expect(session.page.locator("#messages")).not_to_contain_text("Paris")
+    expect(banner(session.page)).to_be_hidden()
 
 
 def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed_in(

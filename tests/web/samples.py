@@ -9,6 +9,7 @@ from devui.debugger.summary import Summary, summarise
 from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
 from devui.web import links, pages, parts
 from devui.web.chat import conversation
+from devui.web.cursor import Cursor
 from devui.web.detail import event_detail
 from devui.web.figures import UNKNOWN, compact
 from devui.web.jsontext import json_text
@@ -396,7 +397,7 @@ def session_page(
         timeline=timeline(events, run, selected=selected, live=live, first=first),
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
-        stream_href=links.stream_url(KEY, 140),
+        stream_href=links.stream_url(KEY, Cursor("0123456789abcdef", 140)),
         notices=notices,
     )
 

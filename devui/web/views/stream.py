@@ -12,9 +12,9 @@ from starlette.responses import Response
 from devui.debugger.feed import TooFarBehind, follow
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
+from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.lists import app_card, app_head
 from devui.web.live import LivePage
-from devui.web.numbers import whole_number
 from devui.web.push import replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
@@ -22,14 +22,24 @@ from devui.web.views.lookup import session_of
 
 _PAUSE = 0.05
 """Seconds between two messages at the least; what comes meanwhile goes out together."""
+_RESET = "reset"
+"""Event name: what the page shows cannot be completed; it has to be read anew."""
 _SHARE = 3
 """A message is followed by at least so many times the time it took to render."""
 
 
 async def session(request: Request) -> Response:
-    """Everything that happens in a session after `after`, or after the last message received."""
+    """Everything that happens in a session after `after`, or after the last message received.
+
+    Who stands in another journal is told to read the page anew, whether or not this journal has a
+    session of the same number.
+    """
+    here = services(request)
+    try:
+        after = _position(request, here.journal.id)
+    except ForeignCursor:
+        return stream_response(_reset(), streams=here.streams)
     found, row = await session_of(request)
-    after = max(_cursor(request.query_params.get("after")), _last_seen(request))
     tail = request.query_params.get("tail") != "no"
     messages = _session_messages(found, row, after, tail=tail)
     return stream_response(messages, streams=found.streams)
@@ -52,10 +62,10 @@ async def _session_messages(
                 begun = time.monotonic()
                 html = await page.render(batch)
                 if html:
-                    yield Message(html, id=str(batch.seq))
+                    yield Message(html, id=str(Cursor(found.journal.id, batch.seq)))
                 await asyncio.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun)))
     except TooFarBehind:
-        yield Message("", event="reset")
+        yield Message("", event=_RESET)
 
 
 async def _app_messages(found: Services) -> AsyncGenerator[Message, None]:
@@ -79,9 +89,11 @@ async def _apps_now(found: Services) -> Markup:
     return pieces
 
 
-def _last_seen(request: Request) -> int:
-    return _cursor(request.headers.get("last-event-id"))
+async def _reset() -> AsyncGenerator[Message, None]:
+    yield Message("", event=_RESET)
 
 
-def _cursor(text: str | None) -> int:
-    return whole_number(text) or 0
+def _position(request: Request, journal: str) -> int:
+    """The seq that the reader has come to; raises ForeignCursor."""
+    named = (request.query_params.get("after"), request.headers.get("last-event-id"))
+    return max(Cursor.read(text, journal).seq for text in named)
