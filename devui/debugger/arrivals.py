@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from devui.debugger.summary import Summary, summarise
+from devui.debugger.commit import InvalidEvent, new_event
+from devui.debugger.summary import Summary
+from devui.store.rows import NewEvent
 from devui.wire.messages import AgentInfo, Append, Gate, Reply, WorkerGate
 
 GateKind = Literal["before_commit", "after_commit"] | WorkerGate
@@ -27,11 +29,12 @@ class Arrival:
     """The agents from the root to this one; to the root alone for an event of the user."""
     held: Any
     """The event, request, response, arguments or result, as parsed JSON."""
-    message: Append | Gate
-    """What is not answered while it is held."""
+    message: Append | Gate | None
+    """What is not answered while it is held; None of an arrival in the past."""
     tool: str | None = None
     call: str | None = None
     """Common to the gates before and after one call of a model or tool."""
+    event: NewEvent | None = None
     summary: Summary | None = None
     """Of an event."""
     changes: tuple[Mapping[str, Any], ...] = ()
@@ -79,18 +82,26 @@ def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | No
             call=message.call,
         )
     try:
-        event = _parsed(message.event)
-        return Arrival(
-            gate="before_commit",
-            agent=str(event.get("author", "")),
-            branch=event.get("branch"),
-            path=_path(str(event.get("author", "")), agents),
-            held=event,
-            message=message,
-            summary=summarise(event, final=message.final),
-        )
-    except (TypeError, KeyError, AttributeError, ValueError):
+        event = new_event(message)
+    except InvalidEvent:
         return None
+    return of_event(event, agents, message=message)
+
+
+def of_event(
+    event: NewEvent, agents: Sequence[AgentInfo], *, message: Append | None = None
+) -> Arrival:
+    """An event before its commit; without a message it is one of the past."""
+    return Arrival(
+        gate="before_commit",
+        agent=event.author,
+        branch=event.branch,
+        path=_path(event.author, agents),
+        held=_parsed(event.data),
+        message=message,
+        event=event,
+        summary=Summary.from_json(event.summary),
+    )
 
 
 def _path(agent: str, agents: Sequence[AgentInfo]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
+from devui.debugger.breakpointbook import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
 from devui.debugger.gatekeeper import Gatekeeper
@@ -70,6 +71,7 @@ class Driver:
         journal: Journal,
         workers: Workers,
         bus: Bus[News],
+        book: BreakpointBook,
         stop: Callable[[], None],
     ) -> None:
         """`stop` begins stopping this run, as a person may."""
@@ -78,7 +80,9 @@ class Driver:
         self._workers = workers
         self._bus = bus
         self._commits = Commits(journal, bus)
-        self._gates = Gatekeeper(live, journal=journal, bus=bus, commit=self._commit, stop=stop)
+        self._gates = Gatekeeper(
+            live, journal=journal, bus=bus, book=book, commit=self._commit, stop=stop
+        )
         self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
@@ -249,6 +253,7 @@ class Driver:
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
         live.committed(event.author, event.branch, message.temp)
+        live.meter.add(event)
         known = live.row.invocation_id or event.invocation_id
         live.row = replace(live.row, invocation_id=known)
         return Reply(id=message.id, result=acknowledgement(done))

@@ -1,17 +1,23 @@
 """Answers the requests of a run that may be held, when they may go on (docs/decisions/0006)."""
 
 import json
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
-from devui.debugger.arrivals import Arrival, arrived
+from devui.debugger.arrivals import WORKER_GATES, Arrival, arrived
+from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.breakpoints import Known
 from devui.debugger.bus import Bus
+from devui.debugger.conditions import Facts
+from devui.debugger.facts import facts_of
 from devui.debugger.live import LiveRun
-from devui.debugger.news import News, PositionChanged
+from devui.debugger.news import BreakpointsChanged, News, OutputArrived, PositionChanged
 from devui.debugger.position import position_of
 from devui.debugger.stepper import Moved
 from devui.debugger.workers import Worker
 from devui.store.journal import Journal
-from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Reply, WorkerGate
+from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Output, Reply, WorkerGate
 
 Commit = Callable[[Append], Awaitable[Reply]]
 
@@ -25,40 +31,40 @@ class Gatekeeper:
         *,
         journal: Journal,
         bus: Bus[News],
+        book: BreakpointBook,
         commit: Commit,
         stop: Callable[[], None],
     ) -> None:
         self._live = live
         self._journal = journal
         self._bus = bus
+        self._book = book
         self._commit = commit
         self._stop = stop
         self._armed: frozenset[WorkerGate] = frozenset()
 
     def begin(self) -> list[WorkerGate]:
         """The gates that a run begins with."""
-        self._armed = self._live.stepper.armed
+        self._armed = self._wanted()
         return sorted(self._armed)
 
     async def take(self, worker: Worker, message: Append | Gate) -> None:
         """Hold it or answer it."""
-        live = self._live
-        arrival = None
-        if not (live.stepper.idle or live.stopping):
-            arrival = arrived(message, worker.loaded.result().agents)
+        arrival = self._arrival(worker, message)
         if arrival is None:
             await worker.send(await self._answer(message))
-        else:
-            if arrival.delta:
-                arrival = arrival.before(await self._journal.state.merged(live.session.key))
-            if not await self._held(arrival):
-                await self._let_go(worker, arrival)
+            return
+        if arrival.delta:
+            arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
+        if not await self._held(arrival):
+            await self._let_go(worker, arrival)
 
     async def move(self, worker: Worker, moved: Moved) -> None:
-        """Carry out what a command decided."""
-        if self._live.stepper.armed != self._armed:
-            self._armed = self._live.stepper.armed
-            await worker.send(ArmGates(run=self._live.row.id, gates=sorted(self._armed)))
+        """Carry out what a command decided, and arm what steps and breakpoints need by now."""
+        wanted = self._wanted()
+        if wanted != self._armed:
+            self._armed = wanted
+            await worker.send(ArmGates(run=self._live.row.id, gates=sorted(wanted)))
         if moved.released:
             await self._keep()
         for hold in moved.released:
@@ -80,6 +86,7 @@ class Gatekeeper:
     async def _let_go(self, worker: Worker, arrival: Arrival) -> None:
         if arrival.reply is not None:
             await worker.send(arrival.reply)
+        if arrival.reply is not None or arrival.message is None:
             return
         reply = await self._answer(arrival.message)
         if isinstance(arrival.message, Append) and reply.result is not None:
@@ -93,11 +100,26 @@ class Gatekeeper:
             return await self._commit(message)
         return Reply(id=message.id)
 
+    def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:
+        """What came, if it may have to be held."""
+        live = self._live
+        if live.stopping or (live.stepper.idle and not self._breakpoints):
+            return None
+        return arrived(message, worker.loaded.result().agents)
+
+    @property
+    def _breakpoints(self) -> tuple[Known, ...]:
+        return self._book.enabled(self._live.session.app)
+
+    def _wanted(self) -> frozenset[WorkerGate]:
+        gates = {known.breakpoint.gate for known in self._breakpoints}
+        return self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
+
     async def _held(self, arrival: Arrival) -> bool:
-        stepper = self._live.stepper
+        met = await self._met(arrival)
         if self._live.stopping:
             return False
-        hold = stepper.arrive(arrival)
+        hold = self._live.stepper.arrive(arrival, met)
         if hold is None:
             return False
         if hold.reason == "stop":
@@ -106,6 +128,38 @@ class Gatekeeper:
         await self._keep()
         self._publish()
         return True
+
+    async def _met(self, arrival: Arrival) -> int | None:
+        """The breakpoint that stops here; logpoints say their lines."""
+        known = [each for each in self._breakpoints if each.breakpoint.gate == arrival.gate]
+        if not known:
+            return None
+        live = self._live
+        state: Mapping[str, Any] = {}
+        if any("state" in each.breakpoint.names for each in known):
+            state = await self._journal.state.merged(live.session.key)
+        hits = live.watch.check(known, arrival, facts_of(arrival, state, self._used(arrival)))
+        for hit in hits:
+            await self._book.hit(hit.known)
+            if hit.says is not None:
+                self._say(hit.says)
+        if hits:
+            self._bus.publish(live.session.key, BreakpointsChanged(live.session.app))
+        return next((hit.known.row.id for hit in hits if hit.stops), None)
+
+    def _used(self, arrival: Arrival) -> Facts:
+        """What the run has used, with the event that is about to be committed."""
+        live = self._live
+        meter, seconds = live.meter, time.time() - live.row.started - live.stepper.held_seconds
+        if arrival.gate == "before_commit" and arrival.event is not None:
+            meter = meter.with_event(arrival.event)
+        return meter.facts(seconds)
+
+    def _say(self, text: str) -> None:
+        live = self._live
+        said = Output(run=live.row.id, stream="logpoint", text=text, at=time.time())
+        number, line = live.add_output(said)
+        self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
 
     async def _keep(self) -> None:
         """What is held survives the server's end, so that it can be told what was lost."""

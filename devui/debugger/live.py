@@ -10,7 +10,9 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from devui.debugger.facts import Meter
 from devui.debugger.stepper import Moved, Stepper
+from devui.debugger.watching import Watch
 from devui.debugger.workers import Worker
 from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, SessionRow
@@ -70,6 +72,10 @@ class LiveRun:
     inbox: asyncio.Queue[Inbound] = field(default_factory=lambda: asyncio.Queue(maxsize=1000))
     stepper: Stepper = field(default_factory=Stepper)
     """Whether and where it is held."""
+    meter: Meter = field(default_factory=Meter)
+    """What it has used."""
+    watch: Watch = field(default_factory=Watch)
+    """What the breakpoints have seen of it."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     worker: Worker | None = None
     stopping: bool = False

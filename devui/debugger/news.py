@@ -10,7 +10,7 @@ from devui.store.rows import EventRow, OutputLine, RunRow, SessionRow
 from devui.wire.messages import AgentError
 
 APPS = "apps"
-"""The topic of `AppChanged`; the topic of everything else is the session's key."""
+"""The topic of `AppChanged` and `BreakpointsChanged`; else the topic is the session's key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,13 @@ class AppChanged:
     error: AgentError | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class BreakpointsChanged:
+    """Breakpoints of the app were made, changed or deleted (topic `APPS`), or met in a session."""
+
+    app: str
+
+
 News = (
     EventCommitted
     | PartialArrived
@@ -88,4 +95,5 @@ News = (
     | SessionChanged
     | OutputArrived
     | AppChanged
+    | BreakpointsChanged
 )

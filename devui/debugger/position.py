@@ -60,6 +60,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "call": arrival.call,
         "since": hold.since,
         "reason": hold.reason,
+        "breakpoint": hold.breakpoint,
         "held": arrival.held,
         "changes": list(arrival.changes),
     }

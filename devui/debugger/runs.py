@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from devui.debugger.breakpointbook import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commands import Command, CommandRefused, Stale
 from devui.debugger.driver import Driver, RunRequest
@@ -20,6 +21,7 @@ from devui.debugger.live import LiveRun, WorkerGone
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
 from devui.debugger.position import position_after, position_of
 from devui.debugger.requests import Requests, failure_of
+from devui.debugger.stepper import Moved
 from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Worker, Workers
 from devui.store.errors import StoreError
@@ -61,15 +63,19 @@ class NoSuchRun(LookupError):
 class Runs:
     """All runs of the server; an async context manager that ends them."""
 
-    def __init__(self, journal: Journal, workers: Workers, bus: Bus[News]) -> None:
+    def __init__(
+        self, journal: Journal, workers: Workers, bus: Bus[News], book: BreakpointBook
+    ) -> None:
         self._journal = journal
         self._workers = workers
         self._bus = bus
+        self._book = book
         self._requests = Requests(journal, bus)
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
         self._tasks = Tasks()
+        book.on_change(self._arm)
         workers.connect(self._deliver, self._overhear, self._worker_gone)
 
     async def __aenter__(self) -> Self:
@@ -119,6 +125,7 @@ class Runs:
             journal=self._journal,
             workers=self._workers,
             bus=self._bus,
+            book=self._book,
             stop=lambda: self._begin_stop(driver),
         )
         self._drivers[row.id] = driver
@@ -147,6 +154,12 @@ class Runs:
         if not live.stopping and not live.ended.is_set():
             live.stopping = True
             self._tasks.start(driver.stop(), f"stopping run {live.row.id}")
+
+    def _arm(self, app: str) -> None:
+        """Let the runs of an app ask at the gates of its present breakpoints."""
+        for driver in self._drivers.values():
+            if driver.live.session.app == app:
+                self._tasks.start(driver.live.put(Moved()), f"arming run {driver.live.row.id}")
 
     async def position(self, run: str) -> dict[str, Any]:
         """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""

@@ -48,6 +48,8 @@ class Hold:
     id: int
     arrival: Arrival
     reason: Reason
+    breakpoint: int | None
+    """The number of the breakpoint that was met here."""
     since: float
     """Seconds since the epoch."""
 
@@ -120,9 +122,9 @@ class Stepper:
 
     # --- arrivals --------------------------------------------------------------------------
 
-    def arrive(self, arrival: Arrival) -> Hold | None:
-        """Hold it, or None to let it pass."""
-        reason = self._reason(arrival)
+    def arrive(self, arrival: Arrival, met: int | None = None) -> Hold | None:
+        """Hold it, or None to let it pass; `met` is the number of a breakpoint."""
+        reason = self._reason(arrival, met)
         if reason is None:
             return None
         self._halted = True
@@ -130,21 +132,30 @@ class Stepper:
         self.used = True
         if not self._holds:
             self._held_since = time.monotonic()
-        hold = Hold(id=next(self._ids), arrival=arrival, reason=reason, since=time.time())
+        hold = Hold(
+            id=next(self._ids),
+            arrival=arrival,
+            reason=reason,
+            breakpoint=met,
+            since=time.time(),
+        )
         self._holds[hold.id] = hold
         self.position += 1
         return hold
 
-    def _reason(self, arrival: Arrival) -> Reason | None:
-        if self.plan is not None and self.plan.reached(arrival):
-            if self.plan.name == "stop_after_event":
-                return "stop"
-            return "pause" if self.plan.name == "pause" else "step"
+    def _reason(self, arrival: Arrival, met: int | None) -> Reason | None:
+        plan = self.plan if self.plan is not None and self.plan.reached(arrival) else None
+        if plan is not None and plan.name == "stop_after_event":
+            return "stop"
+        if met is not None:
+            return "breakpoint"
+        if plan is not None:
+            return "pause" if plan.name == "pause" else "step"
         return "behind" if self._halted else None
 
     def leave(self, request: int) -> bool:
         """Nobody waits for the answer to this request any more; whether it was held."""
-        gone = [hold.id for hold in self.holds if hold.arrival.message.id == request]
+        gone = [hold.id for hold in self.holds if _answers(hold, request)]
         self._let_go(gone)
         return bool(gone)
 
@@ -246,3 +257,8 @@ def _out_of(hold: Hold | None) -> Plan | None:
         return Plan(name="step_out", gates=gates, call=arrival.call)
     path = arrival.path[:-1] if arrival.gate == "leave_agent" else arrival.path
     return Plan(name="step_out", gates=frozenset({"leave_agent"}), agent=path[-1]) if path else None
+
+
+def _answers(hold: Hold, request: int) -> bool:
+    message = hold.arrival.message
+    return message is not None and message.id == request

@@ -2,6 +2,8 @@
 
 from devui.store.errors import (
     BadValue,
+    BreakpointChanged,
+    BreakpointNotFound,
     EventConflict,
     FolderRefused,
     JournalBusy,
@@ -27,6 +29,7 @@ from devui.store.rows import (
     Appended,
     Artifact,
     ArtifactRow,
+    BreakpointRow,
     Change,
     EventRow,
     Json,
@@ -44,6 +47,9 @@ __all__ = [
     "Artifact",
     "ArtifactRow",
     "BadValue",
+    "BreakpointChanged",
+    "BreakpointNotFound",
+    "BreakpointRow",
     "Change",
     "EventConflict",
     "EventRow",

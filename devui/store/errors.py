@@ -4,6 +4,7 @@
     ├── BadValue (also a ValueError)     the caller handed over what cannot be stored
     ├── SessionNotFound  SessionExists
     ├── EventConflict                    an event id came again with other content
+    ├── BreakpointNotFound  BreakpointChanged
     ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
@@ -36,6 +37,14 @@ class SessionExists(StoreError):
 
 class EventConflict(StoreError):
     """The session already holds an event with this id and other content (R37)."""
+
+
+class BreakpointNotFound(StoreError):
+    """No breakpoint has this number."""
+
+
+class BreakpointChanged(StoreError):
+    """The breakpoint was changed since the version that the caller read."""
 
 
 class RunNotFound(StoreError):

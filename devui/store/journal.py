@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from devui.store.artifacts import Artifacts
+from devui.store.breakpoints import Breakpoints
 from devui.store.database import Database
 from devui.store.events import Events
 from devui.store.folder import DataFolder
@@ -50,6 +51,7 @@ class Journal:
         self.state = State(database)
         self.runs = Runs(database, clock)
         self.artifacts = Artifacts(database, clock)
+        self.breakpoints = Breakpoints(database)
 
     @classmethod
     async def open(

@@ -129,6 +129,19 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class BreakpointRow:
+    id: int
+    app: str
+    version: int
+    """1, and one more with every change; hits are none."""
+    enabled: bool
+    hits: int
+    """How often it was met, in all runs."""
+    data: str
+    """JSON text, opaque to the store."""
+
+
+@dataclass(frozen=True, slots=True)
 class OutputLine:
     stream: str
     """Where it came from: "stdout", "stderr", a logger's name, …"""

@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from devui.debugger.apps import AppFolder, UnknownApp
+from devui.debugger.breakpointbook import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.news import News
 from devui.debugger.runs import NoSuchRun, Runs
@@ -16,6 +17,8 @@ from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.errors import (
     BadValue,
+    BreakpointChanged,
+    BreakpointNotFound,
     EventConflict,
     RunActive,
     SessionExists,
@@ -44,6 +47,8 @@ _AT_THE_EDGE = {
     UnknownApp: NotFound,
     NoSuchRun: NotFound,
     SessionNotFound: NotFound,
+    BreakpointNotFound: NotFound,
+    BreakpointChanged: Conflict,
     SessionExists: Conflict,
     RunActive: Conflict,
     EventConflict: Conflict,
@@ -80,7 +85,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     async with (
         await Journal.open(settings.data_dir) as journal,
         Workers(folder, bus) as workers,
-        Runs(journal, workers, bus) as runs,
+        Runs(journal, workers, bus, book := await BreakpointBook.load(journal, bus)) as runs,
     ):
         found = Services(
             settings=settings,
@@ -88,6 +93,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             bus=bus,
             workers=workers,
             runs=runs,
+            book=book,
             render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
         )

@@ -2,13 +2,14 @@
 
 from starlette.routing import Route
 
-from devui.web.api import debug
+from devui.web.api import breakpoints, debug
 from devui.web.api import run as adk_run
 from devui.web.api import server as adk_server
 from devui.web.api import sessions as adk_sessions
 from devui.web.views import app, apps, artifacts, events, runs, session, stream
 
 _USER = "/apps/{app}/users/{user}"
+_BREAKPOINTS = "/api/apps/{app}/breakpoints"
 _NAMED = _USER + "/sessions/{session}"
 
 pages = [
@@ -36,6 +37,12 @@ debugger = [
     Route("/api/sessions/{key}/run", debug.newest, methods=["GET"]),
     Route("/api/runs/{run}", debug.show, methods=["GET"]),
     Route("/api/runs/{run}/commands", debug.command, methods=["POST"]),
+    Route(_BREAKPOINTS, breakpoints.every, methods=["GET"]),
+    Route(_BREAKPOINTS, breakpoints.add, methods=["POST"]),
+    Route(_BREAKPOINTS + "/{number}", breakpoints.change, methods=["PATCH"]),
+    Route(_BREAKPOINTS + "/{number}", breakpoints.delete, methods=["DELETE"]),
+    Route("/api/sessions/{key}/hits", breakpoints.hits, methods=["GET"]),
+    Route("/api/sessions/{key}/hits", breakpoints.hits_of_draft, methods=["POST"]),
 ]
 
 adk = [

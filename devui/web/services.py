@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from devui.debugger.apps import AppFolder
+from devui.debugger.breakpointbook import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.news import News
 from devui.debugger.runs import Runs
@@ -24,6 +25,7 @@ class Services:
     bus: Bus[News]
     workers: Workers
     runs: Runs
+    book: BreakpointBook
     render: Renderer
     streams: Streams
 

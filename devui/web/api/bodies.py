@@ -20,6 +20,12 @@ class Wire(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 
+class Strict(Wire):
+    """The same for requests of our own, where a member that nobody knows is a mistake."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
 class Blob(Wire):
     """Inline bytes, base64 in either alphabet."""
 

@@ -8,8 +8,7 @@ import json
 import time
 from typing import Any
 
-from pydantic import ConfigDict, Field, JsonValue
-from pydantic.alias_generators import to_camel
+from pydantic import Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -17,7 +16,7 @@ from devui.debugger.arrivals import GateKind
 from devui.debugger.commands import Command, CommandName, CommandRefused, Like, Misused
 from devui.debugger.driver import RunRequest
 from devui.store.rows import SessionRow
-from devui.web.api.bodies import Content, Wire, parse
+from devui.web.api.bodies import Content, Strict, parse
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.intake import read_json
 from devui.web.numbers import whole_number
@@ -31,11 +30,7 @@ _MESSAGE_LIMIT = 20_000_000
 _SESSIONS = 200
 
 
-class _Body(Wire):
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
-
-
-class StartBody(_Body):
+class StartBody(Strict):
     """`POST /api/sessions/{key}/runs`."""
 
     message: str | Content | None = None
@@ -45,7 +40,7 @@ class StartBody(_Body):
     pause: bool = False
 
 
-class LikeBody(_Body):
+class LikeBody(Strict):
     """What `run_to` runs to."""
 
     gate: GateKind = "before_commit"
@@ -54,7 +49,7 @@ class LikeBody(_Body):
     tool: str | None = None
 
 
-class CommandBody(_Body):
+class CommandBody(Strict):
     """`POST /api/runs/{run}/commands`."""
 
     command: CommandName
@@ -110,7 +105,7 @@ async def newest(request: Request) -> Response:
 async def show(request: Request) -> Response:
     """Where a run stands; with `?after=POSITION`, as soon as it stands elsewhere."""
     found, run = services(request), request.path_params["run"]
-    after, seconds = _number(request, "after"), _number(request, "seconds")
+    after, seconds = number_in(request, "after"), number_in(request, "seconds")
     if after is None:
         return answer(await found.runs.position(run))
     wait = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
@@ -185,7 +180,8 @@ def _message(given: str | Content | None) -> dict[str, Any] | None:
     return {**message, "role": "user"}
 
 
-def _number(request: Request, name: str) -> int | None:
+def number_in(request: Request, name: str) -> int | None:
+    """The whole number of a query, or None without one; raises BadRequest."""
     text = request.query_params.get(name)
     number = whole_number(text)
     if text is not None and number is None:

@@ -1,0 +1,89 @@
+"""Breakpoints, kept for each application until somebody deletes them."""
+
+import sqlite3
+from typing import Any
+
+from devui.store.database import Database
+from devui.store.errors import BreakpointChanged, BreakpointNotFound
+from devui.store.rows import BreakpointRow
+from devui.store.values import bounded, clean_text
+
+_ALL = "SELECT * FROM breakpoint_rows ORDER BY id"
+_GET = "SELECT * FROM breakpoint_rows WHERE id = ?"
+_INSERT = "INSERT INTO breakpoints (app, version, enabled, data) VALUES (?, 1, ?, ?)"
+_CHANGE = "UPDATE breakpoints SET version = version + 1, enabled = ?, data = ? WHERE id = ?"
+_DELETE = "DELETE FROM breakpoints WHERE id = ?"
+_HIT = "UPDATE breakpoints SET hits = hits + 1 WHERE id = ?"
+
+
+class Breakpoints:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def all(self) -> list[BreakpointRow]:
+        """Return those of all applications, the oldest first."""
+        return [_row(row) for row in await self._database.fetch(_ALL)]
+
+    async def add(self, app: str, data: str, *, enabled: bool = True) -> BreakpointRow:
+        """Keep a new one; `data` is JSON text. Raises BadValue."""
+        clean_text(app, "the application's name")
+        clean_text(data, "the breakpoint")
+
+        def work(connection: sqlite3.Connection) -> BreakpointRow:
+            number = connection.execute(_INSERT, (app, enabled, data)).lastrowid
+            return _require(connection, number or 0)
+
+        return await self._database.write(work)
+
+    async def change(
+        self, number: int, version: int, *, data: str | None = None, enabled: bool | None = None
+    ) -> BreakpointRow:
+        """Change what is given of it, if it still has this version.
+
+        Raises BreakpointNotFound, BreakpointChanged for another version, BadValue.
+        """
+        if data is not None:
+            clean_text(data, "the breakpoint")
+
+        def work(connection: sqlite3.Connection) -> BreakpointRow:
+            row = _require(connection, number)
+            if row.version != version:
+                raise BreakpointChanged(
+                    f"breakpoint {number} was changed meanwhile: it has version {row.version}, "
+                    f"not {version}; read it again"
+                )
+            values = (row.enabled if enabled is None else enabled, data or row.data, row.id)
+            connection.execute(_CHANGE, values)
+            return _require(connection, number)
+
+        return await self._database.write(work)
+
+    async def hit(self, number: int) -> BreakpointRow | None:
+        """Count one more hit and return the row; None if it was deleted meanwhile."""
+
+        def work(connection: sqlite3.Connection) -> BreakpointRow | None:
+            connection.execute(_HIT, (bounded(number),))
+            rows = connection.execute(_GET, (bounded(number),)).fetchall()
+            return _row(rows[0]) if rows else None
+
+        return await self._database.write(work)
+
+    async def delete(self, number: int) -> bool:
+        """Delete it and return whether it was there."""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            return connection.execute(_DELETE, (bounded(number),)).rowcount > 0
+
+        return await self._database.write(work)
+
+
+def _require(connection: sqlite3.Connection, number: int) -> BreakpointRow:
+    rows = connection.execute(_GET, (bounded(number),)).fetchall()
+    if not rows:
+        raise BreakpointNotFound(f"there is no breakpoint {number}; it may have been deleted")
+    return _row(rows[0])
+
+
+def _row(row: tuple[Any, ...]) -> BreakpointRow:
+    number, app, version, enabled, hits, data = row
+    return BreakpointRow(number, app, version, bool(enabled), hits, data)

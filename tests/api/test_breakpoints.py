@@ -1,0 +1,261 @@
+"""Breakpoints through the API, with a real worker, a real journal and the past of a session."""
+
+import re
+
+import pytest
+
+from tests.api.test_stepping import COUNT, WEATHER
+from tests.kit.debugged import Debugged
+from tests.kit.server import make_session, run, running, write_app
+
+TEAM = """
+from devui.runtime.agents import Agent, BaseAgent, SequentialAgent
+from devui.runtime.events import Event, EventActions
+from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
+from google.genai import types
+
+
+class Saver(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        part = types.Part(text="plan")
+        version = await ctx.artifact_service.save_artifact(
+            app_name=ctx.app_name, user_id=ctx.user_id, session_id=ctx.session.id,
+            filename="plan.txt", artifact=part,
+        )
+        yield Event(author=self.name, actions=EventActions(artifact_delta={"plan.txt": version}))
+        yield Event(author=self.name, actions=EventActions(escalate=True))
+
+
+def look() -> str:
+    return "seen"
+
+
+def looker():
+    script = [
+        Rule(user="fail", then=Fail("OUT_OF_LUCK", "no luck")),
+        Rule(after="look", calls=2, then=Say("enough")),
+        Rule(then=Call("look")),
+    ]
+    return Agent(name="looker", model=ScriptedLlm(rules=script), tools=[look])
+
+
+root_agent = SequentialAgent(name="team", sub_agents=[Saver(name="saver"), looker()])
+"""
+APPS = {"count": COUNT, "weather": WEATHER, "team": TEAM}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("breakpoints")
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        for app in APPS:
+            for each in opened.get(f"/api/apps/{app}/breakpoints").json():
+                opened.delete(f"/api/apps/{app}/breakpoints/{each['id']}")
+        yield opened
+
+
+def add(client, app, **body):
+    answer = client.post(f"/api/apps/{app}/breakpoints", json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def hits_of(client, app, number):
+    every = client.get(f"/api/apps/{app}/breakpoints").json()
+    return next(each["hits"] for each in every if each["id"] == number)
+
+
+def stops(client, app, message="go", **body):
+    """Where a run of the app is stopped by one such breakpoint: gate, agent, number or tool."""
+    point = add(client, app, **body)
+    debugged = Debugged(client, app).start(message, pause=False)
+    found = []
+    while debugged.settled()["status"] == "held":
+        hold = debugged.hold()
+        assert (hold["reason"], hold["breakpoint"]) == ("breakpoint", point["id"])
+        found.append((hold["gate"], hold["agent"], hold["tool"] or hold["text"]))
+        debugged.tell("continue")
+    assert hits_of(client, app, point["id"]) == len(found)
+    past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": point["id"]})
+    return found, [hit["number"] for hit in past.json()["hits"]]
+
+
+@pytest.mark.parametrize(
+    ("app", "body", "live", "past"),
+    [
+        (
+            "count",
+            {"on": "state", "name": "n", "condition": "new > old"},
+            ["n = 2", "n = 3"],
+            [3, 4],
+        ),
+        ("count", {"on": "state", "name": "m*"}, [], []),
+        ("count", {"on": "event", "name": "user"}, ["go"], [1]),
+        ("count", {"on": "event", "name": "state", "hit": "== 2"}, ["n = 2"], [3]),
+        ("count", {"on": "event", "agent": "cou*", "hit": "% 3"}, ["n = 3"], [4]),
+        ("count", {"on": "budget", "condition": "run.events >= 3"}, ["n = 2"], [3]),
+        ("weather", {"on": "tool", "name": "wea*"}, ["weather"], [2]),
+        ("weather", {"on": "tool", "condition": "args.city == 'Bern'"}, [], []),
+        (
+            "weather",
+            {"on": "tool", "when": "after", "condition": "'Oslo' in result"},
+            ["weather"],
+            None,
+        ),
+        ("weather", {"on": "final"}, ["It is sunny in Oslo."], [4]),
+        (
+            "weather",
+            {"on": "final", "condition": "state.city == 'Oslo'"},
+            ["It is sunny in Oslo."],
+            [4],
+        ),
+        ("weather", {"on": "event", "condition": "tool == 'weather' and kind == 'call'"}, 1, [2]),
+        ("team", {"on": "artifact", "name": "*.txt"}, ["saved plan.txt v0"], [2]),
+        ("team", {"on": "escalate"}, ["leaves the loop"], [3]),
+        ("team", {"on": "agent", "name": "looker"}, [None], [4]),
+        ("team", {"on": "agent", "name": "looker", "when": "after"}, [None], []),
+        ("team", {"on": "model", "hit": ">= 2"}, [None, None], [6, 8]),
+        ("team", {"on": "budget", "condition": "run.repeats >= 2"}, ["look()"], [6]),
+        ("team", {"on": "transfer"}, [], []),
+        ("team", {"on": "human"}, [], []),
+    ],
+)
+def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(
+    client, app, body, live, past
+):
+    found, before = stops(client, app, **body)
+    if isinstance(live, int):
+        assert len(found) == live
+    else:
+        assert [text for _, _, text in found] == live
+    if past is not None:
+        assert before == past
+
+
+def test_an_error_is_stopped_at(client):
+    found, past = stops(client, "team", "fail", on="error", name="OUT*")
+    assert [agent for _, agent, _ in found] == ["looker"]
+    assert past == [4]
+
+
+def test_a_breakpoint_after_the_commit_stops_behind_it(client):
+    found, _ = stops(client, "count", on="state", when="after", condition="new == 2")
+    assert found == [("after_commit", "count", "n = 2")]
+
+
+def test_a_logpoint_says_its_line_and_never_stops(client):
+    point = add(client, "count", on="state", name="n", log="{key} went from {old} to {new}: {text}")
+    debugged = Debugged(client, "count").start(pause=False)
+    assert debugged.settled()["status"] == "done"
+    log = client.get(f"/runs/{debugged.run}/log").text
+    assert re.findall(r"logpoint (.*)", log) == [
+        "n went from null to 1: n = 1",
+        "n went from 1 to 2: n = 2",
+        "n went from 2 to 3: n = 3",
+    ]
+    past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": point["id"]})
+    assert past.json()["hits"][2]["text"] == "n went from 2 to 3: n = 3"
+
+
+def test_a_draft_is_asked_about_the_past_and_leads_to_the_next_and_the_previous_hit(client):
+    session = Debugged(client, "count")
+    for _ in range(2):
+        run(client, "count", session.session, "go")
+
+    def hits(**more):
+        body = {"on": "state", "name": "n", "condition": "new != 2", **more}
+        answer = client.post(f"/api/sessions/{session.key}/hits", json=body).json()
+        assert (answer["scanned"], answer["more"]) == (8, False)
+        return [hit["number"] for hit in answer["hits"]]
+
+    assert hits() == [2, 4, 6, 8]
+    assert hits(after=2, limit=1) == [4]
+    assert hits(before=6, limit=1) == [4]
+    assert hits(before=7) == [2, 4, 6]
+    assert hits(hit="== 1") == [2, 6]
+    assert client.get("/api/apps/count/breakpoints").json() == []
+
+
+def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    add(client, "weather", on="tool", when="after")
+    debugged.tell("continue")
+    assert (debugged.hold()["gate"], debugged.hold()["held"]["result"]) == (
+        "after_tool",
+        "sunny in Oslo",
+    )
+    assert debugged.tell("continue")["status"] == "done"
+
+
+def test_one_that_is_switched_off_or_of_another_app_does_nothing(client):
+    point = add(client, "count", on="event")
+    other = f"/api/apps/count/breakpoints/{point['id']}"
+    assert client.patch(other, json={"version": 1, "enabled": False}).json()["enabled"] is False
+    add(client, "weather", on="event")
+    assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"
+
+
+def test_a_change_of_a_breakpoint_that_was_changed_meanwhile_is_refused(client):
+    point = add(client, "count", on="state", name="n")
+    path = f"/api/apps/count/breakpoints/{point['id']}"
+    changed = client.patch(path, json={"version": 1, "condition": "new == 3"}).json()
+    assert (changed["version"], changed["name"], changed["condition"]) == (2, "n", "new == 3")
+    late = client.patch(path, json={"version": 1, "name": "m"})
+    assert late.status_code == 409
+    assert "has version 2" in late.json()["detail"]
+    assert client.get("/api/apps/count/breakpoints").json() == [changed]
+    assert client.delete(path).json() == {"deleted": True}
+    assert client.delete(path).json() == {"deleted": False}
+    assert client.patch(path, json={"version": 2}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "at"),
+    [
+        ({"on": "state", "condition": "new >"}, "condition", 5),
+        ({"on": "event", "log": "is {kin}"}, "log", 4),
+        ({"on": "event", "hit": "3"}, "hit", None),
+        ({"on": "event", "hit": "== 0"}, "hit", None),
+        ({"on": "budget"}, "condition", None),
+        ({"on": "nothing"}, "on", None),
+        ({"on": "event", "colour": "red"}, "colour", None),
+    ],
+)
+def test_a_wrong_breakpoint_is_refused_with_the_place(client, body, field, at):
+    for path in (
+        "/api/apps/count/breakpoints",
+        f"/api/sessions/{Debugged(client, 'count').key}/hits",
+    ):
+        answer = client.post(path, json=body)
+        assert answer.status_code == 422, answer.text
+        [error] = answer.json()["detail"]
+        assert error["loc"] == ["body", field, *([] if at is None else [at])]
+    assert client.get("/api/apps/count/breakpoints").json() == []
+
+
+def test_breakpoints_of_no_app_are_not_found(client):
+    assert client.get("/api/apps/none/breakpoints").status_code == 404
+    assert client.post("/api/apps/none/breakpoints", json={"on": "event"}).status_code == 404
+
+
+def test_breakpoints_outlive_the_server(tmp_path):
+    write_app(tmp_path / "agents", "count", COUNT)
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        with server.client() as client:
+            kept = add(client, "count", on="state", condition="new == 2")
+        server.kill()
+        server.start()
+        with server.client() as client:
+            assert client.get("/api/apps/count/breakpoints").json() == [kept]
+            debugged = Debugged(client, "count").start(pause=False)
+            assert debugged.settled()["holds"][0]["breakpoint"] == kept["id"]
+            make_session(client, "count")

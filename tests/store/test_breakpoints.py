@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from devui.store import BadValue, BreakpointChanged, BreakpointNotFound, Journal
+
+
+async def test_breakpoints_are_kept_in_the_order_they_were_made(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path) as journal:
+        first = await journal.breakpoints.add("travel", '{"on":"event"}')
+        second = await journal.breakpoints.add("other", "{}", enabled=False)
+        assert (first.version, first.enabled, first.hits) == (1, True, 0)
+    async with await Journal.open(tmp_path) as journal:
+        assert await journal.breakpoints.all() == [first, second]
+
+
+async def test_a_change_counts_the_version_and_keeps_what_is_not_given(journal: Journal) -> None:
+    row = await journal.breakpoints.add("travel", '{"a":1}')
+    off = await journal.breakpoints.change(row.id, 1, enabled=False)
+    assert (off.version, off.enabled, off.data) == (2, False, '{"a":1}')
+    new = await journal.breakpoints.change(row.id, 2, data='{"a":2}')
+    assert (new.version, new.enabled, new.data) == (3, False, '{"a":2}')
+    with pytest.raises(BreakpointChanged, match="has version 3, not 2"):
+        await journal.breakpoints.change(row.id, 2, enabled=True)
+    assert await journal.breakpoints.all() == [new]
+
+
+async def test_hits_are_counted_and_are_no_change(journal: Journal) -> None:
+    row = await journal.breakpoints.add("travel", "{}")
+    await journal.breakpoints.hit(row.id)
+    hit = await journal.breakpoints.hit(row.id)
+    assert hit is not None
+    assert (hit.hits, hit.version) == (2, 1)
+
+
+async def test_what_is_deleted_is_gone_and_its_number_is_never_used_again(journal: Journal) -> None:
+    row = await journal.breakpoints.add("travel", "{}")
+    assert await journal.breakpoints.delete(row.id) is True
+    assert await journal.breakpoints.delete(row.id) is False
+    assert await journal.breakpoints.hit(row.id) is None
+    with pytest.raises(BreakpointNotFound):
+        await journal.breakpoints.change(row.id, 1, enabled=True)
+    with pytest.raises(BreakpointNotFound):
+        await journal.breakpoints.change(2**70, 1, enabled=True)
+    assert (await journal.breakpoints.add("travel", "{}")).id > row.id
+
+
+async def test_a_text_that_sqlite_cannot_keep_is_refused(journal: Journal) -> None:
+    with pytest.raises(BadValue):
+        await journal.breakpoints.add("travel", "a\0b")
