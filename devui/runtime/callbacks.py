@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from devui.runtime.calling import call
+from devui.runtime.mistakes import given, place
 
 _BY_POSITION = (
     "tool",
@@ -29,6 +30,33 @@ def as_list(callbacks: Callback | list[Callback] | None) -> list[Callback]:
     return callbacks if isinstance(callbacks, list) else [callbacks]
 
 
+def check_callbacks(name: str, callbacks: object) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        ValueError: a callback of the field `name` is no function.
+    """
+    for callback in callbacks if isinstance(callbacks, list) else [callbacks]:
+        if callback is not None and not callable(callback):
+            raise ValueError(
+                f"`{name}` is {given(callback)}; give a function, or a list of functions."
+            )
+
+
+def check_result(result: object, wanted: type, name: str, callbacks: list[Callback]) -> None:
+    """Refuse a result of another type than the callbacks of the field `name` may return.
+
+    Raises:
+        TypeError: it is another type.
+    """
+    if not isinstance(result, wanted):
+        told = ", ".join(place(callback) for callback in callbacks)
+        raise TypeError(
+            f"`{name}` returned {given(result)}: {told} must return {wanted.__name__} to answer,"
+            " or None to go on."
+        )
+
+
 def is_truthy(result: object) -> bool:
     """Agent and model callbacks: a truthy result ends the chain (adk-runtime 6.5)."""
     return bool(result)
@@ -46,6 +74,9 @@ async def first_result(
 
     Values are passed by name; to a callback that has other names, by position. Sync callbacks run
     in threads. What a callback raises passes through.
+
+    Raises:
+        TypeError: a callback takes the values neither way.
     """
     for callback in callbacks:
         if _takes_names(callback, values):
@@ -59,12 +90,19 @@ async def first_result(
 
 
 def _takes_names(callback: Callback, values: dict[str, Any]) -> bool:
-    """False only if the signature refuses the names but takes the values by position."""
+    """Whether the values go by name; False if only by position."""
     try:
         signature = inspect.signature(callback)
     except (TypeError, ValueError):  # built-ins without a signature
         return True
-    return _binds(signature, **values) or not _binds(signature, *values.values())
+    if _binds(signature, **values):
+        return True
+    if _binds(signature, *values.values()):
+        return False
+    raise TypeError(
+        f"The callback {place(callback)} takes {signature}, but is called with"
+        f" {', '.join(values)}. Give it these parameters."
+    )
 
 
 def _binds(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:

@@ -3,10 +3,14 @@
 import traceback
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from devui.wire.messages import AgentError
 
 _OUR_FILES = str(Path(__file__).parent.parent)
 _NOISE = ("<frozen importlib", "<frozen runpy", "/concurrent/futures/", "/asyncio/")
+_SENTENCES = ("value_error", "assertion_error")
+"""Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _MAX_TRACEBACK = 60_000
 _MAX_MESSAGE = 20_000
 
@@ -36,9 +40,26 @@ def sendable(text: str) -> str:
 
 def _message(error: BaseException) -> str:
     try:
+        if isinstance(error, ValidationError):
+            return _refusal(error)
+        if isinstance(error, KeyError) and error.args:
+            return str(error.args[0])  # `str` of it would be the text between quotation marks
         return str(error) or repr(error)
     except Exception as second:  # noqa: BLE001
         return f"(its message cannot be told: {type(second).__name__})"
+
+
+def _refusal(error: ValidationError) -> str:
+    """What pydantic found, a line for each field, without its links and its own vocabulary."""
+    lines = []
+    for found in error.errors(include_url=False):
+        field = ".".join(str(each) for each in found["loc"])
+        where = f"{error.title}.{field}: " if field else ""
+        if found["type"] in _SENTENCES:
+            lines.append(where + found["msg"].partition(", ")[2])
+        else:
+            lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
+    return "\n".join(lines)
 
 
 def _readable_path(file: str | None, agents_dir: Path) -> str | None:

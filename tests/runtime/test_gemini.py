@@ -4,7 +4,7 @@ import pytest
 from google.genai import types
 from google.genai.errors import ClientError, ServerError
 
-from devui.runtime.models import Gemini, LLMRegistry, LlmRequest
+from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, registry
 from tests.kit.gemini_server import GeminiServer, call, chunk, text
 
 USAGE = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
@@ -261,7 +261,9 @@ def test_an_unknown_model_is_refused_with_what_is_known():
         LLMRegistry.new_llm("acme-9")
 
 
-def test_a_registered_class_is_asked_before_the_built_in_ones():
+def test_a_registered_class_is_asked_before_the_built_in_ones(monkeypatch):
+    monkeypatch.setattr(registry, "_classes", {**registry._classes})
+
     class Own(Gemini):
         @classmethod
         def supported_models(cls):

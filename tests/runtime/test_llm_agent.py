@@ -379,7 +379,8 @@ async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
     await Conversation(agent).say("hi", RunConfig(labels={"b": "2"}))
 
     sent = agent.model.requests[0].config
-    assert (sent.temperature, sent.labels) == (0.3, {"a": "1", "b": "2"})
+    assert sent.temperature == 0.3
+    assert sent.labels == {"a": "1", "b": "2", "adk_agent_name": agent.name}
     assert config.labels == {"a": "1"}
     assert config.system_instruction is None
 
@@ -434,8 +435,8 @@ async def test_functions_tools_and_toolsets_become_tools():
         ({"maxOutputTokens": 9}, "put it into generate_content_config"),
         ({"system_instruction": "x"}, "use `instruction`"),
         ({"parallel_worker": True}, r"use node\(agent, parallel_worker=True\)"),
-        ({"colour": "red"}, "Extra inputs are not permitted"),
-        ({"tools": ["text"]}, "cannot be called"),
+        ({"colour": "red"}, "LlmAgent has no `colour`"),
+        ({"tools": ["text"]}, "without calling it"),
         ({"tools": [LlmAgent(name="b")]}, "put it into `sub_agents`"),
         (
             {"generate_content_config": types.GenerateContentConfig(system_instruction="x")},

@@ -6,18 +6,26 @@ import asyncio
 import inspect
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from google.genai import types
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
 from devui.runtime.agents.context import Context
-from devui.runtime.callbacks import Callback, as_list, first_result, is_truthy
+from devui.runtime.callbacks import (
+    Callback,
+    as_list,
+    check_callbacks,
+    check_result,
+    first_result,
+    is_truthy,
+)
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.mistakes import given, place, refuse_unknown
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
@@ -49,6 +57,31 @@ class BaseAgent(BaseNode):
     after_agent_callback: Callback | list[Callback] | None = None
     """Called with `callback_context` after the agent; Content returned is one more answer."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_given(cls, values: Any) -> Any:
+        cls._refuse(values)
+        return values
+
+    @classmethod
+    def _refuse(cls, values: Any) -> None:
+        """Say what to do with arguments that the agent does not take, raising ValueError."""
+        if cls.model_config.get("extra") == "forbid":
+            refuse_unknown(cls.__name__, values, cls.model_fields)
+        for name in ("before_agent_callback", "after_agent_callback"):
+            if isinstance(values, dict):
+                check_callbacks(name, values.get(name))
+
+    @field_validator("sub_agents", mode="before")
+    @classmethod
+    def _check_sub_agents(cls, agents: Any) -> Any:
+        for agent in agents if isinstance(agents, list | tuple) else [agents]:
+            if not isinstance(agent, BaseAgent):
+                raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                    f"This holds {given(agent)}; put the agents themselves there, in a list."
+                )
+        return agents
+
     @field_validator("name")
     @classmethod
     def _check_name(cls, name: str) -> str:
@@ -73,7 +106,10 @@ class BaseAgent(BaseNode):
             sub_agent.parent_agent = self
         twice = [name for name, count in Counter(_names(self)).items() if count > 1]
         if self.sub_agents and twice:
-            logger.warning("Agents share the names %s; only the first of each is found.", twice)
+            logger.warning(
+                "Agents share the names %s; only the first of each is found. Rename the others.",
+                twice,
+            )
 
     async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
@@ -88,7 +124,7 @@ class BaseAgent(BaseNode):
             if ctx.end_invocation:
                 return
             try:
-                async with aclosing(self._run_async_impl(ctx)) as events:
+                async with aclosing(self._events(ctx)) as events:
                     async for event in events:
                         yield self._signed(event, ctx)
             except asyncio.CancelledError:
@@ -115,8 +151,23 @@ class BaseAgent(BaseNode):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """What the agent does; to be overridden."""
-        raise NotImplementedError(f"{type(self).__name__} does not define _run_async_impl.")
+        raise NotImplementedError(
+            f"Agent {self.name!r} is of {place(type(self))}, which has no _run_async_impl; define"
+            " `async def _run_async_impl(self, ctx)` and yield Events."
+        )
         yield  # makes this an async generator
+
+    def _events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """What the agent does, checked: it is often code of others."""
+        events = self._run_async_impl(ctx)
+        if isinstance(events, AsyncIterator):
+            return events
+        if inspect.iscoroutine(events):
+            events.close()
+        raise TypeError(
+            f"{place(self._run_async_impl)} of agent {self.name!r} gives {type(events).__name__};"
+            " it must be `async def` and yield Events."
+        )
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
         """What the history keeps of an exception that ends the agent; nothing by default."""
@@ -128,7 +179,10 @@ class BaseAgent(BaseNode):
     def _signed(self, event: Event, ctx: InvocationContext) -> Event:
         """Fill in whose the event is, of which run, and from where; what is there stays."""
         if not isinstance(event, Event):
-            raise TypeError(f"Agent {self.name!r} yielded {event!r}; agents yield Events only.")
+            raise TypeError(
+                f"Agent {self.name!r} yielded {given(event)}; agents yield Events only, such as"
+                " Event(author=self.name, content=...)."
+            )
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         if not event.author:
@@ -159,6 +213,8 @@ class BaseAgent(BaseNode):
         if not content:
             callbacks = self.canonical_before_agent_callbacks
             content = await first_result(callbacks, is_truthy, callback_context=context)
+            if content:
+                check_result(content, types.Content, "before_agent_callback", callbacks)
         if content:
             ctx.end_invocation = True
         return self._callback_event(ctx, context, content)
@@ -171,6 +227,8 @@ class BaseAgent(BaseNode):
         if not content:
             callbacks = self.canonical_after_agent_callbacks
             content = await first_result(callbacks, is_truthy, callback_context=context)
+            if content:
+                check_result(content, types.Content, "after_agent_callback", callbacks)
         return self._callback_event(ctx, context, content)
 
     async def _call_after_cancelled(self, ctx: InvocationContext) -> None:

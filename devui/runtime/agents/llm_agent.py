@@ -17,9 +17,10 @@ from devui.runtime.agents.llm_agent_output import OutputSaver, mark_answer
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
     check_config,
+    check_given,
     check_mode,
     check_tools,
-    refuse_unknown,
+    refuse_misplaced,
 )
 from devui.runtime.callbacks import Callback, as_list
 from devui.runtime.calling import call
@@ -28,6 +29,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
+from devui.runtime.mistakes import check_takes, given, place
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
@@ -107,12 +109,12 @@ class LlmAgent(BaseAgent):
     _named_model_name: str = PrivateAttr(default="")
     _function_tools: dict[int, FunctionTool] = PrivateAttr(default_factory=dict)
 
-    @model_validator(mode="before")
     @classmethod
-    def _refuse_unknown(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            refuse_unknown(given, cls.model_fields)
-        return given
+    def _refuse(cls, values: Any) -> None:
+        if isinstance(values, dict):
+            refuse_misplaced(values, cls.model_fields)
+            check_given(values)
+        super()._refuse(values)
 
     @model_validator(mode="after")
     def _check_settings(self) -> Self:
@@ -183,7 +185,8 @@ class LlmAgent(BaseAgent):
         if name not in targets:
             raise ValueError(
                 f"Agent {self.name!r} cannot transfer to {name!r}; it may transfer to:"
-                f" {', '.join(sorted(targets)) or 'nobody'}."
+                f" {', '.join(sorted(targets)) or 'nobody'}. Put an agent into `sub_agents` to make"
+                " it a target."
             )
         return targets[name]
 
@@ -345,7 +348,14 @@ def _raise(problem: Exception | None) -> None:
 async def _resolved(instruction: Instruction, ctx: ReadonlyContext) -> tuple[str, bool]:
     if isinstance(instruction, str):
         return instruction, False
-    return await call(instruction, ctx), True
+    check_takes(instruction, 1, "a ReadonlyContext", f"the instruction of agent {ctx.agent_name!r}")
+    text = await call(instruction, ctx)
+    if text is not None and not isinstance(text, str):
+        raise TypeError(
+            f"The instruction of agent {ctx.agent_name!r}, {place(instruction)}, returned"
+            f" {given(text)}; it must return a text."
+        )
+    return text or "", True
 
 
 Agent = LlmAgent

@@ -4,8 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.callbacks import check_callbacks
+from devui.runtime.mistakes import given
+from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 
@@ -15,6 +19,14 @@ _INSTEAD = {
     "tools": "`tools`",
 }
 _ELSEWHERE = _INSTEAD | {"parallel_worker": "node(agent, parallel_worker=True)"}
+_NO_SCHEMAS = (str, bytes, int, float, list, tuple, set, BaseModel)
+_CALLBACKS = tuple(
+    f"{when}_callback"
+    for when in (
+        *("before_model", "after_model", "on_model_error"),
+        *("before_tool", "after_tool", "on_tool_error"),
+    )
+)
 _CONFIG_NAMES = {
     name
     for field, info in types.GenerateContentConfig.model_fields.items()
@@ -22,13 +34,13 @@ _CONFIG_NAMES = {
 }
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Say what to do with an argument that LlmAgent does not have.
+def refuse_misplaced(values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Say where an argument belongs that LlmAgent does not have.
 
     Raises:
         ValueError: there is such an argument.
     """
-    for name in given.keys() - known.keys():
+    for name in sorted(values.keys() - known.keys()):
         if instead := _ELSEWHERE.get(name):
             raise ValueError(f"LlmAgent has no `{name}`; use {instead}.")
         if name in _CONFIG_NAMES:
@@ -36,6 +48,30 @@ def refuse_unknown(given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
                 f"LlmAgent has no `{name}`; put it into generate_content_config:"
                 f" types.GenerateContentConfig({name}=...)."
             )
+
+
+def check_given(values: Mapping[str, Any]) -> None:
+    """Refuse what is of the wrong kind altogether.
+
+    Raises:
+        ValueError: the model, the tools, a schema or a callback cannot be used as such.
+    """
+    model, tools = values.get("model", ""), values.get("tools", [])
+    if not isinstance(model, str | BaseLlm):
+        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+            f"`model` is {given(model)}; give the name of a model, or a BaseLlm such as"
+            ' Gemini(model="...").'
+        )
+    if not isinstance(tools, list | tuple):
+        raise ValueError(f"`tools` is {given(tools)}; put it into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+    schema = values.get("output_schema")
+    if isinstance(schema, _NO_SCHEMAS) and not isinstance(schema, types.Schema):
+        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+            f"`output_schema` is {given(schema)}; give a pydantic class, a type such as list[str],"
+            " or a JSON schema."
+        )
+    for name in _CALLBACKS:
+        check_callbacks(name, values.get(name))
 
 
 def check_mode(mode: str | None) -> None:
@@ -76,9 +112,12 @@ def check_tools(tools: list[Any]) -> None:
     """
     for entry in tools:
         if isinstance(entry, BaseAgent):
-            reason = "is an agent; put it into `sub_agents` to transfer to it, or into an AgentTool"
-        elif not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
-            reason = "cannot be called; give a function, a BaseTool or a BaseToolset"
-        else:
-            continue
-        raise ValueError(f"{entry!r:.200} is no tool: it {reason}.")
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`tools` holds the agent {entry.name!r}; put it into `sub_agents` to transfer to"
+                " it, or into an AgentTool to call it."
+            )
+        if not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`tools` holds {given(entry)}; give a function without calling it, a BaseTool or"
+                " a BaseToolset."
+            )

@@ -9,6 +9,7 @@ from typing import Any, Self
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from devui.runtime.mistakes import refuse_unknown
 from devui.runtime.sessions.base_session_service import GetSessionConfig
 
 logger = logging.getLogger(__name__)
@@ -92,6 +93,12 @@ class RunConfig(BaseModel):
     model_input_context: list[types.Content] | None = None
     """Contents put before the user's message in each request, but not into the history."""
     include_thoughts_from_other_agents: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_given(cls, values: Any) -> Any:
+        refuse_unknown("RunConfig", values, cls.model_fields)
+        return values
 
     @field_validator("max_llm_calls")
     @classmethod

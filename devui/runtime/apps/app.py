@@ -1,11 +1,13 @@
 """`App`: an agent tree and what belongs to all of it (adk-runtime 3.1)."""
 
 import re
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig
+from devui.runtime.mistakes import given, refuse_unknown
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
 
@@ -27,6 +29,30 @@ class App(BaseModel):
     events_compaction_config: EventsCompactionConfig | None = None
     context_cache_config: ContextCacheConfig | None = None
     resumability_config: ResumabilityConfig | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_given(cls, values: Any) -> Any:
+        refuse_unknown("App", values, cls.model_fields)
+        return values
+
+    @field_validator("root_agent", mode="before")
+    @classmethod
+    def _check_root(cls, root: Any) -> Any:
+        if not isinstance(root, BaseNode):
+            raise ValueError(f"This is {given(root)}; give an agent or a Workflow.")  # noqa: TRY004  pydantic tells ValueErrors
+        return root
+
+    @field_validator("plugins", mode="before")
+    @classmethod
+    def _check_plugins(cls, plugins: Any) -> Any:
+        for plugin in plugins if isinstance(plugins, list | tuple) else [plugins]:
+            if not isinstance(plugin, BasePlugin):
+                raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                    f"This holds {given(plugin)}; put plugins there, made by calling their"
+                    " classes, in a list."
+                )
+        return plugins
 
     @field_validator("name")
     @classmethod

@@ -8,6 +8,7 @@ from google.genai import types
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
+from devui.runtime.mistakes import given
 from devui.runtime.sessions.session import Session
 
 
@@ -15,8 +16,13 @@ def user_message(message: types.Content) -> types.Content:
     """The message as the user's, checked.
 
     Raises ValueError if it has no parts, makes function calls, or mixes answers to function calls
-    with text: those go different ways.
+    with text: those go different ways; TypeError if it is no Content.
     """
+    if not isinstance(message, types.Content):
+        raise TypeError(
+            f"new_message is {given(message)}; give a types.Content, such as"
+            ' types.UserContent("...").'
+        )
     parts = message.parts or []
     if not parts:
         raise ValueError("new_message has no parts; give it at least one, such as a text.")

@@ -14,6 +14,17 @@ class StateSchemaError(TypeError):
     """A key or a value that the declared state schema does not allow."""
 
 
+_INSTEAD = {
+    "keys": "iterate over it, or use to_dict().keys()",
+    "values": "use to_dict().values()",
+    "items": "use to_dict().items()",
+    "pop": "read the key, then write None to remove it",
+    "popitem": "read a key, then write None to remove it",
+    "clear": "write None to each key to remove it",
+    "copy": "use to_dict()",
+}
+
+
 class State:
     """A view of the live state that also records what changed.
 
@@ -43,7 +54,12 @@ class State:
         self._recorded: set[str] = set()
         """Keys that are in the delta because of a change in place."""
 
+    def __getattr__(self, name: str) -> Any:
+        told = _INSTEAD.get(name, "it has get(), setdefault(), update() and to_dict()")
+        raise AttributeError(f"State has no {name}; {told}.")
+
     def __getitem__(self, key: str) -> Any:
+        """The value; raises KeyError, which says what to do, for a key that is not set."""
         value = self._current(key)
         if isinstance(value, dict | list) and key not in self._read:
             self._remember(key, value)
@@ -89,7 +105,14 @@ class State:
         return bool(self._delta)
 
     def _current(self, key: str) -> Any:
-        return self._delta[key] if key in self._delta else self._value[key]
+        if key in self._delta:
+            return self._delta[key]
+        if key in self._value:
+            return self._value[key]
+        raise KeyError(
+            f"The state has no key {key!r}. Write it before it is read, or read it with"
+            f" state.get({key!r})."
+        )
 
     def _remember(self, key: str, container: Any) -> None:
         try:

@@ -6,8 +6,10 @@ import logging
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.mistakes import given
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -19,7 +21,6 @@ from devui.runtime.tools.heard import Heard
 if TYPE_CHECKING:
     from google.genai import types
 
-    from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
 
@@ -57,6 +58,8 @@ class AgentTool(BaseTool):
             propagate_grounding_metadata: Keep the sources of the answer for this invocation,
                 under `temp:_adk_grounding_metadata`.
         """
+        if not isinstance(agent, BaseAgent):
+            raise TypeError(f"AgentTool takes an agent, not {given(agent)}.")
         super().__init__(name=agent.name, description=agent.description)
         self.agent = agent
         self.skip_summarization = skip_summarization

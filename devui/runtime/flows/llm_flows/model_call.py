@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from google.genai import types
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.run_config import StreamingMode
-from devui.runtime.callbacks import first_result, is_not_none, is_truthy
+from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
+from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import NO_CONTENT
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event_actions import EventActions
     from devui.runtime.models.llm_request import LlmRequest
-    from devui.runtime.models.llm_response import LlmResponse
 
 _AGENT_LABEL = "adk_agent_name"
 
@@ -86,19 +86,20 @@ class ModelCall:
         callbacks = self._agent.canonical_before_model_callbacks
         if not callbacks:
             return None
-        result: LlmResponse | None = await first_result(
+        result = await first_result(
             callbacks, is_truthy, callback_context=self._context, llm_request=self._request
         )
-        return result
+        return _response(result, "before_model_callback", callbacks)
 
     async def _after(self, answer: LlmResponse) -> LlmResponse:
         replaced = await self._plugins.run_after_model_callback(
             callback_context=self._context, llm_response=answer
         )
         if replaced is None and (callbacks := self._agent.canonical_after_model_callbacks):
-            replaced = await first_result(
+            given = await first_result(
                 callbacks, is_truthy, callback_context=self._context, llm_response=answer
             )
+            replaced = _response(given, "after_model_callback", callbacks)
         return answer if replaced is None else _completed(replaced, answer)
 
     async def _recovered(self, error: Exception) -> LlmResponse:
@@ -107,13 +108,15 @@ class ModelCall:
             callback_context=self._context, llm_request=self._request, error=error
         )
         if answer is None:
-            answer = await first_result(
-                self._agent.canonical_on_model_error_callbacks,
+            callbacks = self._agent.canonical_on_model_error_callbacks
+            given = await first_result(
+                callbacks,
                 is_not_none,
                 callback_context=self._context,
                 llm_request=self._request,
                 error=error,
             )
+            answer = _response(given, "on_model_error_callback", callbacks)
         if answer is None:
             raise error
         return answer
@@ -131,6 +134,14 @@ class ModelCall:
             answer.error_code = NO_CONTENT
             answer.error_message = "The model ended its answer without saying anything."
         return answer
+
+
+def _response(result: object, name: str, callbacks: list[Callback]) -> LlmResponse | None:
+    """The result of callbacks, checked: what they return is often another library's response."""
+    if result is None:
+        return None
+    check_result(result, LlmResponse, name, callbacks)
+    return cast("LlmResponse", result)
 
 
 def _completed(replaced: LlmResponse, original: LlmResponse) -> LlmResponse:

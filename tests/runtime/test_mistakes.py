@@ -1,0 +1,132 @@
+"""The commonest mistakes in agent code, and every word that their author is told.
+
+Each is a file of an app: it is imported and run as the worker does it, and told as the worker
+tells it, with the file and the line of the author's own code.
+"""
+
+import logging
+import sys
+from pathlib import Path
+
+import pytest
+
+from devui.runtime.apps import App
+from devui.runtime.runners import InMemoryRunner
+from devui.worker.faults import agent_error
+from devui.worker.loading import load
+from tests.kit.conversation import Conversation
+
+HEAD = """\
+from google.genai import types
+from pydantic import BaseModel
+from devui.runtime.agents import BaseAgent, LlmAgent, LoopAgent, RunConfig
+from devui.runtime.apps import App
+from devui.runtime.events import Event
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import LoggingPlugin
+from devui.runtime.tools import AgentTool
+class City(BaseModel):
+    name: str
+def look() -> str:
+    "Looks."
+    return "ok"
+def says(text="Hello."):
+    return ScriptedLlm(rules=[Rule(then=Say(text))])
+def calls(name, **args):
+    return ScriptedLlm(rules=[Rule(after=name, then=Say("Done.")), Rule(then=Call(name, **args))])
+"""
+"""What all apps of this module begin with; what follows begins at line 18."""
+
+
+def _table(kind: str) -> dict[str, tuple[str, str]]:
+    """Apps and what is told of them, by the name of the mistake."""
+    text = (Path(__file__).parent / "data" / "mistakes.txt").read_text(encoding="utf-8")
+    found = {}
+    for section in text.split("\n=== ")[1:]:
+        title, _, rest = section.partition("\n")
+        when, _, name = title.partition(": ")
+        body, _, told = rest.partition("\n--- told\n")
+        if when == kind:
+            found[name] = f"{body}\n", told.strip()
+    return found
+
+
+IMPORTING, RUNNING = _table("imported"), _table("run")
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    """Writes an app, imports it and runs it once; what is told of the error."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    async def told(body: str, *, runs: bool) -> str:
+        folder = tmp_path / "app_with_a_mistake"
+        folder.mkdir()
+        (folder / "agent.py").write_text(HEAD + body)
+        try:
+            loaded = load(tmp_path, folder.name)
+            assert runs, "the import should have failed"
+            await _run(loaded)
+        except Exception as error:  # noqa: BLE001  whatever it is, it has to be told
+            told = agent_error(error, tmp_path)
+            own = told.file and not told.file.startswith("/")
+            place = f"{told.file}:{told.line}: " if own else ""
+            return f"{place}{told.type}: {told.message}".replace(f"{tmp_path}/", "")
+        finally:
+            for name in [name for name in sys.modules if name.startswith(folder.name)]:
+                del sys.modules[name]
+        return "nothing"
+
+    return told
+
+
+async def _run(loaded):
+    conversation = Conversation(loaded.root_agent if isinstance(loaded, App) else loaded)
+    if isinstance(loaded, App):
+        conversation.runner = InMemoryRunner(app=loaded)
+    await conversation.say("go")
+
+
+@pytest.mark.parametrize("mistake", IMPORTING)
+async def test_a_mistake_is_told_when_the_app_is_imported(app, mistake):
+    body, told = IMPORTING[mistake]
+    assert await app(body, runs=False) == told
+
+
+@pytest.mark.parametrize("mistake", RUNNING)
+async def test_a_mistake_is_told_when_the_agent_runs(app, mistake):
+    body, told = RUNNING[mistake]
+    assert await app(body, runs=True) == told
+
+
+NAMESAKE = """\
+one, other = (LlmAgent(name="helper", model=says()) for _ in range(2))
+root_agent = LlmAgent(name="agent", model=says(), sub_agents=[one, other])
+"""
+TWO_TOOLS = """\
+def again() -> str:
+    "Looks again."
+again.__name__ = "look"
+root_agent = LlmAgent(name="agent", model=says(), tools=[look, again])
+"""
+UNTYPED = """\
+def find(what: "Nothing"):
+    "Finds."
+root_agent = LlmAgent(name="agent", model=says(), tools=[find])
+"""
+WARNINGS = {
+    NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
+    " others.",
+    TWO_TOOLS: "Two tools are named 'look': the earlier one can no longer be called. Rename one of"
+    " them.",
+    UNTYPED: "Tool 'find' has an annotation that cannot be resolved (name 'Nothing' is not"
+    " defined): its parameters are not declared to the model. Import the type at the top of the"
+    " tool's module.",
+}
+
+
+@pytest.mark.parametrize("body", WARNINGS, ids=["names of agents", "names of tools", "annotations"])
+async def test_what_need_not_be_a_mistake_is_a_warning(app, body, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert await app(body, runs=True) == "nothing"
+    assert caplog.messages == [WARNINGS[body]]
