@@ -40,13 +40,17 @@ def sendable(text: str) -> str:
 
 def _message(error: BaseException) -> str:
     try:
-        if isinstance(error, ValidationError):
-            return _refusal(error)
-        if isinstance(error, KeyError) and error.args:
-            return str(error.args[0])  # `str` of it would be the text between quotation marks
-        return str(error) or repr(error)
+        return "\n".join([_text(error), *vars(error).get("__notes__", ())])
     except Exception as second:  # noqa: BLE001
         return f"(its message cannot be told: {type(second).__name__})"
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        return _refusal(error)
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])  # `str` of it would be the text between quotation marks
+    return str(error) or repr(error)
 
 
 def _refusal(error: ValidationError) -> str:

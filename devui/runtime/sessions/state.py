@@ -109,10 +109,12 @@ class State:
             return self._delta[key]
         if key in self._value:
             return self._value[key]
-        raise KeyError(
+        error = KeyError(key)
+        error.add_note(
             f"The state has no key {key!r}. Write it before it is read, or read it with"
             f" state.get({key!r})."
         )
+        raise error
 
     def _remember(self, key: str, container: Any) -> None:
         try:
