@@ -84,6 +84,15 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/load_artifacts_tool.py:LoadArtifactsTool._load": (
         "users' functions; a file that cannot be prepared is left out of the request"
     ),
+    "devui/runtime/tools/skill_script_tool.py:RunSkillScriptTool._run": (
+        "users' code executors; the model is told why a script did not run"
+    ),
+    "devui/runtime/tools/skill_tools.py:SearchSkillsTool._run": (
+        "users' registries; the model is told why a search failed"
+    ),
+    "devui/runtime/tools/skill_tools.py:SkillTool._skill": (
+        "users' registries; the model is told why a skill did not come"
+    ),
     "devui/runtime/tools/preload_memory_tool.py:PreloadMemoryTool.process_llm_request": (
         "users' memory services; an agent that nobody asked to remember goes on without"
     ),
@@ -118,6 +127,9 @@ LITERAL_GETATTR = {
 }
 
 DYNAMIC_CODE = {
+    "devui/runtime/skills/skill_folders.py": (
+        "the head of SKILL.md is YAML, and safe_load makes nothing but data of it"
+    ),
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
     "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",
 }

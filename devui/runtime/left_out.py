@@ -46,7 +46,9 @@ TABLE = (
         " code_executors.AgentEngineSandboxCodeExecutor code_executors.GkeCodeExecutor"
         " code_executors.VertexAiCodeExecutor"
         " code_executors.agent_engine_sandbox_code_executor code_executors.gke_code_executor"
-        " code_executors.vertex_ai_code_executor examples.VertexAiExampleStore"
+        " code_executors.vertex_ai_code_executor skills.list_skills_in_gcs_dir"
+        " skills.list_skills_in_gcs_dir_async skills.load_skill_from_gcs_dir"
+        " skills.load_skill_from_gcs_dir_async examples.VertexAiExampleStore"
         " examples.vertex_ai_example_store integrations memory.VertexAiMemoryBankService"
         " memory.VertexAiRagMemoryService memory.vertex_ai_memory_bank_service"
         " memory.vertex_ai_rag_memory_service models.ApigeeLlm models.apigee_llm"
@@ -160,15 +162,10 @@ TABLE = (
         " utils.cache_performance_analyzer utils.content_utils utils.context_utils utils.env_utils"
         " utils.feature_decorator utils.model_name_utils utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
+        " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION"
         " version",
         "The inside is made otherwise here.",
         "The public names: docs/guide/runtime.md lists them.",
-    ),
-    LeftOut(
-        "Skills",
-        "skills tools.skill_toolset",
-        "Not made yet.",
-        "Instructions in the agent, and tools as functions.",
     ),
     LeftOut(
         "Rarely used",

@@ -47,6 +47,8 @@ _WHERE = {
     "sessions.base_session_service": "GetSessionConfig",
     "sessions.in_memory_session_service": "InMemorySessionService",
     "sessions.state": "State",
+    "skills.models": "Frontmatter Resources Script Skill",
+    "tools.skill_toolset": "SkillDiscoveryMode SkillToolset",
     "tools.agent_tool": "AgentTool",
     "tools.authenticated_function_tool": "AuthenticatedFunctionTool",
     "tools.base_tool": "BaseTool",

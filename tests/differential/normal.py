@@ -34,6 +34,9 @@ _OURS = (
     "get_user_choice",
     "load_artifacts",
     "load_memory",
+    "load_skill",
+    "load_skill_resource",
+    "list_skills",
     "set_model_response",
     "transfer_to_agent",
 )
@@ -219,6 +222,13 @@ def _tool(tool: Json) -> Json:
         fields = {name: each | {"title": ""} for name, each in schema["properties"].items()}
         schema = schema | {"title": "", "description": "", "properties": fields}
         tool = tool | {"parametersJsonSchema": schema}
+    elif tool.get("name") in _OURS and "parametersJsonSchema" in tool:
+        schema = tool["parametersJsonSchema"]
+        fields = {
+            name: each | ({"description": "<worded>"} if "description" in each else {})
+            for name, each in schema.get("properties", {}).items()
+        }
+        tool = tool | {"parametersJsonSchema": schema | {"properties": fields}}
     said, note, _ = tool.get("description", "").partition("\n\nNOTE:")
     return tool | {"description": "<worded>" if tool.get("name") in _OURS else f"{said}{note}"}
 

@@ -78,7 +78,7 @@ IMPORTED = {
 }
 """What the table has as must and should, and the modules below the root it is imported from."""
 
-ELSEWHERE = {"get_fast_api_app", "RemoteA2aAgent", "SkillToolset"}
+ELSEWHERE = {"get_fast_api_app", "RemoteA2aAgent"}
 """Of these, the names that are left out, with an explanation."""
 
 LINES = [(name, module) for name, modules in IMPORTED.items() for module in modules.split()]

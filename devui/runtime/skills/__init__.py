@@ -1,0 +1,37 @@
+"""Skills: instructions and files for one kind of work. Names are loaded on first use.
+
+`load_skill_from_dir` and its kin need `pip install devui[skills]`.
+"""
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.exports import lazy
+
+if TYPE_CHECKING:
+    from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
+    from devui.runtime.skills.skill_registry import SkillRegistry
+
+__all__ = [
+    "Frontmatter",
+    "Resources",
+    "Script",
+    "Skill",
+    "SkillRegistry",
+]
+
+__getattr__ = lazy(
+    __name__,
+    {
+        "Frontmatter": "models",
+        "Resources": "models",
+        "Script": "models",
+        "Skill": "models",
+        "SkillRegistry": "skill_registry",
+        "list_skills_in_dir": "skill_folders",
+        "list_skills_in_dir_async": "skill_folders",
+        "load_skill_from_dir": "skill_folders",
+        "load_skill_from_dir_async": "skill_folders",
+        "load_skills_from_dir": "skill_folders",
+        "load_skills_from_dir_async": "skill_folders",
+    },
+)

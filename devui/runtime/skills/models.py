@@ -1,0 +1,131 @@
+"""What a skill consists of: what it is for, its instructions, and its files (agentskills.io)."""
+
+import re
+import unicodedata
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+MAX_NAME = 64
+MAX_DESCRIPTION = 1024
+MAX_COMPATIBILITY = 500
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class Frontmatter(BaseModel):
+    """What a model reads of a skill before it loads it: the head of SKILL.md."""
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True)
+
+    name: str
+    """Lower case, digits and single hyphens; also the name of the skill's folder."""
+    description: str
+    """What the skill does and when to use it."""
+    license: str | None = None
+    compatibility: str | None = None
+    allowed_tools: str | None = Field(
+        None, alias="allowed-tools", serialization_alias="allowed-tools"
+    )
+    """Names of tools, parted by blanks. For clients; the runtime makes no use of it."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """`adk_additional_tools` lists tools of the toolset that come with the skill;
+    `adk_inject_state: true` fills in `{var}` in the instructions."""
+
+    @field_validator("metadata")
+    @classmethod
+    def _check_metadata(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(value.get("adk_additional_tools", []), list):
+            raise ValueError("adk_additional_tools must be a list of the names of tools")  # noqa: TRY004  pydantic's way
+        if not isinstance(value.get("adk_inject_state", False), bool):
+            raise ValueError("adk_inject_state must be true or false")  # noqa: TRY004
+        return value
+
+    @field_validator("name")
+    @classmethod
+    def _check_name(cls, value: str) -> str:
+        name = unicodedata.normalize("NFKC", value)
+        if len(name) > MAX_NAME:
+            raise ValueError(f"name must be at most {MAX_NAME} characters")
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                "name must be in lower case (a-z, 0-9), its words parted by single hyphens:"
+                " write-report"
+            )
+        return name
+
+    @field_validator("description")
+    @classmethod
+    def _check_description(cls, value: str) -> str:
+        if not value:
+            raise ValueError("description must not be empty: the model chooses by it")
+        if len(value) > MAX_DESCRIPTION:
+            raise ValueError(f"description must be at most {MAX_DESCRIPTION} characters")
+        return value
+
+    @field_validator("compatibility")
+    @classmethod
+    def _check_compatibility(cls, value: str | None) -> str | None:
+        if value is not None and len(value) > MAX_COMPATIBILITY:
+            raise ValueError(f"compatibility must be at most {MAX_COMPATIBILITY} characters")
+        return value
+
+
+class Script(BaseModel):
+    """The source of a script."""
+
+    src: str
+
+    def __str__(self) -> str:
+        """The source."""
+        return self.src
+
+
+class Resources(BaseModel):
+    """The files of a skill, by their paths within its three folders."""
+
+    references: dict[str, str | bytes] = Field(default_factory=dict)
+    assets: dict[str, str | bytes] = Field(default_factory=dict)
+    scripts: dict[str, Script] = Field(default_factory=dict)
+
+    def get_reference(self, reference_id: str) -> str | bytes | None:
+        """A file of `references/`; bytes if it is no text."""
+        return self.references.get(reference_id)
+
+    def get_asset(self, asset_id: str) -> str | bytes | None:
+        """A file of `assets/`; bytes if it is no text."""
+        return self.assets.get(asset_id)
+
+    def get_script(self, script_id: str) -> Script | None:
+        """A file of `scripts/`."""
+        return self.scripts.get(script_id)
+
+    def list_references(self) -> list[str]:
+        """The paths in `references/`."""
+        return list(self.references)
+
+    def list_assets(self) -> list[str]:
+        """The paths in `assets/`."""
+        return list(self.assets)
+
+    def list_scripts(self) -> list[str]:
+        """The paths in `scripts/`."""
+        return list(self.scripts)
+
+
+class Skill(BaseModel):
+    """A skill as a whole."""
+
+    frontmatter: Frontmatter
+    instructions: str
+    """The text of SKILL.md below its head."""
+    resources: Resources = Field(default_factory=Resources)
+
+    @property
+    def name(self) -> str:
+        """The name in the head."""
+        return self.frontmatter.name
+
+    @property
+    def description(self) -> str:
+        """The description in the head."""
+        return self.frontmatter.description

@@ -1,0 +1,162 @@
+"""Skills in folders: SKILL.md and beside it references, assets and scripts.
+
+Needs `pip install devui[skills]`, since the head of SKILL.md is YAML.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
+
+try:
+    import yaml
+except ImportError as error:
+    raise ImportError(
+        "Skills in folders need the package pyyaml: pip install 'devui[skills]'. Skill and"
+        " Frontmatter objects do without."
+    ) from error
+
+logger = logging.getLogger(__name__)
+
+_FENCE = "---"
+_NAMES = ("SKILL.md", "skill.md")
+
+
+def load_skill_from_dir(skill_dir: str | Path) -> Skill:
+    """The skill in a folder, with all its files.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or no SKILL.md in it.
+        ValueError: SKILL.md is not as it should be, or names another folder.
+    """
+    folder = Path(skill_dir).resolve()
+    frontmatter, body = _read(folder)
+    scripts = {
+        name: Script(src=source)
+        for name, source in _files(folder / "scripts").items()
+        if isinstance(source, str) or _is_skipped(folder, name)
+    }
+    resources = Resources(
+        references=_files(folder / "references"), assets=_files(folder / "assets"), scripts=scripts
+    )
+    return Skill(frontmatter=frontmatter, instructions=body, resources=resources)
+
+
+def load_skills_from_dir(skills_dir: str | Path) -> list[Skill]:
+    """The skills in the folders of a folder, by name; folders without SKILL.md are left out.
+
+    Raises:
+        FileNotFoundError: there is no such folder.
+        ValueError: it is none, or one of the skills is not as it should be.
+    """
+    folder = Path(skills_dir).resolve()
+    if not folder.exists():
+        raise FileNotFoundError(f"There is no folder {folder} of skills.")
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder.")
+    return [load_skill_from_dir(each) for each in sorted(folder.iterdir()) if _skill_file(each)]
+
+
+def list_skills_in_dir(
+    skills_base_path: str | Path, on_error: Callable[[str, Exception], None] | None = None
+) -> dict[str, Frontmatter]:
+    """What is known of the skills in the folders of a folder, by name.
+
+    Args:
+        skills_base_path: The folder.
+        on_error: Told of each folder that holds no good skill, by name, and why; it may raise to
+            end the listing. Without it such folders are logged and left out.
+    """
+    folder = Path(skills_base_path).resolve()
+    if not folder.is_dir():
+        logger.warning("%s is no folder of skills.", folder)
+        return {}
+    found = {}
+    for each in sorted(one for one in folder.iterdir() if one.is_dir()):
+        try:
+            found[each.name] = _read(each)[0]
+        except (OSError, ValueError) as error:
+            if on_error is None:
+                logger.warning("%s holds no good skill: %s", each, error)
+            else:
+                on_error(each.name, error)
+    return found
+
+
+async def load_skill_from_dir_async(skill_dir: str | Path) -> Skill:
+    """`load_skill_from_dir` in a thread."""
+    return await asyncio.to_thread(load_skill_from_dir, skill_dir)
+
+
+async def load_skills_from_dir_async(skills_dir: str | Path) -> list[Skill]:
+    """`load_skills_from_dir` in a thread."""
+    return await asyncio.to_thread(load_skills_from_dir, skills_dir)
+
+
+async def list_skills_in_dir_async(
+    skills_base_path: str | Path, on_error: Callable[[str, Exception], None] | None = None
+) -> dict[str, Frontmatter]:
+    """`list_skills_in_dir` in a thread."""
+    return await asyncio.to_thread(list_skills_in_dir, skills_base_path, on_error)
+
+
+def _skill_file(folder: Path) -> Path | None:
+    return next((folder / name for name in _NAMES if (folder / name).is_file()), None)
+
+
+def _read(folder: Path) -> tuple[Frontmatter, str]:
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {folder} of a skill.")
+    file = _skill_file(folder)
+    if file is None:
+        raise FileNotFoundError(f"There is no SKILL.md in {folder}.")
+    head, body = _parted(file)
+    try:
+        frontmatter = Frontmatter.model_validate(head)
+    except ValidationError as error:
+        raise ValueError(f"{file}: {error}") from error
+    if frontmatter.name != folder.name:
+        raise ValueError(
+            f"{file}: the skill is named {frontmatter.name!r} and its folder {folder.name!r};"
+            " give both the same name."
+        )
+    return frontmatter, body
+
+
+def _parted(file: Path) -> tuple[dict[str, Any], str]:
+    opening, *rest = file.read_text(encoding="utf-8").split(_FENCE, 2)
+    if opening or len(rest) != 2:
+        raise ValueError(f"{file} must begin with a head of YAML between two lines of {_FENCE}.")
+    try:
+        head = yaml.safe_load(rest[0])
+    except yaml.YAMLError as error:
+        raise ValueError(f"{file}: the head is no YAML: {error}") from error
+    if not isinstance(head, dict):
+        raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
+            f"{file}: the head must have the form `name: …`, line by line."
+        )
+    return head, rest[1].strip()
+
+
+def _files(folder: Path) -> dict[str, str | bytes]:
+    """The files of a folder and those below, by their paths; bytes if they are no text."""
+    found: dict[str, str | bytes] = {}
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or "__pycache__" in path.parts:
+            continue
+        data = path.read_bytes()
+        try:
+            found[path.relative_to(folder).as_posix()] = data.decode("utf-8")
+        except UnicodeDecodeError:
+            found[path.relative_to(folder).as_posix()] = data
+    return found
+
+
+def _is_skipped(folder: Path, name: str) -> bool:
+    logger.warning("The script %s of %s is no text: left out.", name, folder)
+    return False

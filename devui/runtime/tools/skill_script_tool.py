@@ -1,0 +1,198 @@
+"""`RunSkillScriptTool`: runs a script of a skill by a code executor."""
+
+import base64
+import json
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, cast
+
+from devui.runtime.calling import call
+from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+from devui.runtime.code_executors.code_execution_utils import (
+    CodeExecutionInput,
+    CodeExecutionResult,
+)
+from devui.runtime.skills.models import Skill
+from devui.runtime.tools.skill_instruction import RUN_SKILL_SCRIPT
+from devui.runtime.tools.skill_tools import SkillError, Skills, SkillTool, not_found
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+
+_STRING = {"type": "string"}
+_STRINGS = {"type": "array", "items": _STRING}
+_SHELLS = frozenset({".sh", ".bash"})
+
+_PROGRAM = """\
+import base64, json, os, runpy, subprocess, sys, tempfile
+
+plan = json.loads({plan!r})
+with tempfile.TemporaryDirectory() as folder:
+    for name, data in plan["files"].items():
+        path = os.path.realpath(os.path.join(folder, *name.split("/")))
+        if os.path.commonpath([path, os.path.realpath(folder)]) != os.path.realpath(folder):
+            raise PermissionError("The path of a skill's file leads out of it: " + name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        if plan["shell"]:
+            done = subprocess.run(
+                ["bash", *plan["argv"]],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=plan["timeout"],
+            )
+            sys.stdout.write(done.stdout)
+            sys.stderr.write(done.stderr)
+            if done.returncode:
+                raise SystemExit(done.returncode)
+        else:
+            sys.argv = plan["argv"]
+            sys.path.insert(0, os.path.dirname(os.path.abspath(plan["argv"][0])))
+            try:
+                runpy.run_path(plan["argv"][0], run_name="__main__")
+            except SystemExit as ended:
+                if ended.code:
+                    raise
+    finally:
+        os.chdir(before)
+"""
+"""Puts the skill's files into a folder and runs the script there; what it needs is in `plan`."""
+
+
+class RunSkillScriptTool(SkillTool):
+    """Runs a Python or shell script in a copy of its skill's folder."""
+
+    def __init__(self, toolset: Skills, timeout: int) -> None:
+        """Describe the tool; `timeout` holds for shell scripts, in seconds."""
+        any_args = {"anyOf": [{"type": "object"}, _STRINGS]}
+        super().__init__(
+            toolset,
+            RUN_SKILL_SCRIPT,
+            "Run a script from the scripts/ folder of a skill.",
+            {
+                "properties": {
+                    "skill_name": {**_STRING, "description": "Which skill."},
+                    "file_path": {**_STRING, "description": "Its path: scripts/…"},
+                    "args": {
+                        **any_args,
+                        "description": "Its arguments: all of them as a list, or its long options"
+                        " as an object.",
+                    },
+                    "short_options": {
+                        "type": "object",
+                        "description": "Its short options, if args is no list.",
+                    },
+                    "positional_args": {
+                        **_STRINGS,
+                        "description": "Its other arguments, if args is no list.",
+                    },
+                },
+                "required": ["skill_name", "file_path"],
+            },
+        )
+        self._timeout = timeout
+
+    async def _run(self, args: dict[str, Any], context: "Context") -> dict[str, Any]:
+        arguments = script_arguments(args)
+        skill = await self._skill(args, context)
+        name = str(args["file_path"]).removeprefix("scripts/")
+        if skill.resources.get_script(name) is None:
+            raise not_found("SCRIPT", f"Script '{args['file_path']}'", skill, context)
+        code = self._code(skill, name, arguments)
+        executor = self._executor(context)
+        try:
+            result = await call(
+                executor.execute_code, context.get_invocation_context(), CodeExecutionInput(code)
+            )
+        except Exception as error:  # users' executors
+            raise SkillError(
+                "EXECUTION_ERROR",
+                f"Failed to execute script '{args['file_path']}':"
+                f"\n{type(error).__name__}: {str(error)[:200]}",
+            ) from error
+        said = {"skill_name": skill.name, "file_path": args["file_path"]}
+        streams = {"stdout": result.stdout, "stderr": result.stderr}
+        return {**said, **streams, "status": _status(result)}
+
+    def _executor(self, context: "Context") -> BaseCodeExecutor:
+        own = self._toolset.code_executor or executor_of(context)
+        if own is None:
+            raise SkillError(
+                "NO_CODE_EXECUTOR",
+                "Scripts cannot be run: neither the SkillToolset nor the agent has a code"
+                " executor.",
+            )
+        return own
+
+    def _code(self, skill: Skill, name: str, arguments: list[str]) -> str:
+        kind = PurePosixPath(name).suffix.lower()
+        if kind != ".py" and kind not in _SHELLS:
+            raise SkillError(
+                "UNSUPPORTED_SCRIPT_TYPE",
+                f"Unsupported script type '{kind}'. Supported types: .py, .sh, .bash",
+            )
+        plan = {
+            "argv": [f"scripts/{name}", *arguments],
+            "files": {path: base64.b64encode(data).decode() for path, data in _files(skill)},
+            "shell": kind in _SHELLS,
+            "timeout": self._timeout,
+        }
+        return _PROGRAM.format(plan=json.dumps(plan))
+
+
+def executor_of(context: "ReadonlyContext") -> BaseCodeExecutor | None:
+    """The code executor of the agent; None for agents that have none."""
+    agent = context._invocation_context.agent
+    if agent is None or "code_executor" not in type(agent).model_fields:
+        return None
+    return cast("LlmAgent", agent).code_executor
+
+
+def script_arguments(args: dict[str, Any]) -> list[str]:
+    """The arguments for the script, from what the model wrote.
+
+    Raises:
+        SkillError: they are not of the declared types, or are given in two ways.
+    """
+    given, short = args.get("args"), args.get("short_options")
+    positional = args.get("positional_args")
+    wrong = []
+    if not isinstance(given, dict | list | None):
+        wrong.append("'args' must be an object or a list of strings.")
+    if not isinstance(short, dict | None):
+        wrong.append("'short_options' must be an object.")
+    if not isinstance(positional, list | None):
+        wrong.append("'positional_args' must be a list of strings.")
+    if isinstance(given, list) and (short or positional):
+        wrong.append("If 'args' is a list, it must be alone.")
+    if wrong:
+        raise SkillError("INVALID_ARGUMENTS", "\n".join(wrong))
+    if isinstance(given, list):
+        return [str(one) for one in given]
+    found = [word for key, value in (given or {}).items() for word in (f"--{key}", str(value))]
+    found += [word for key, value in (short or {}).items() for word in (f"-{key}", str(value))]
+    return [*found, "--", *map(str, positional)] if positional else found
+
+
+def _files(skill: Skill) -> list[tuple[str, bytes]]:
+    resources = skill.resources
+    found: list[tuple[str, str | bytes]] = [
+        *((f"references/{name}", data) for name, data in resources.references.items()),
+        *((f"assets/{name}", data) for name, data in resources.assets.items()),
+        *((f"scripts/{name}", script.src) for name, script in resources.scripts.items()),
+    ]
+    return [(name, data.encode() if isinstance(data, str) else data) for name, data in found]
+
+
+def _status(result: CodeExecutionResult) -> str:
+    """How it ended; by its exit status, or if there is none by what it wrote."""
+    if result.exit_code or (result.stderr and not result.stdout):
+        return "error"
+    return "warning" if result.stderr else "success"
