@@ -45,7 +45,15 @@ from devui.web.runs import log_line, run_end, run_note, run_status
 from devui.web.services import Services
 from devui.web.ticks import ticks
 from devui.web.window import SIZE, body, window_before
-from devui.web.workbench import app_status, composer_state, live_chat, live_rows, totals
+from devui.web.workbench import (
+    app_status,
+    composer_field,
+    composer_state,
+    live_chat,
+    live_rows,
+    totals,
+    welcome,
+)
 
 _FEW = 8
 
@@ -66,6 +74,8 @@ class LivePage:
         self._kinds: list[str] = []
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
+        self._unheard: set[type[News]] = {AppChanged}
+        """What may have changed between page and stream, and is in no journal."""
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
@@ -97,7 +107,8 @@ class LivePage:
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
-        kinds = {type(news) for news in batch.news}
+        kinds = {type(news) for news in batch.news} | self._unheard
+        self._unheard = set()
         pieces = Markup("")
         if kinds & {EventCommitted, RunChanged}:
             pieces += await self._history(batch)
@@ -109,15 +120,18 @@ class LivePage:
             pieces += self._in_flight()
         if kinds & {RunChanged, AppChanged, RunStuck}:
             pieces += self._status()
-        for news in batch.news:
-            if isinstance(news, OutputArrived):
-                lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
-                pieces += append("#log-live", self._found.render.parts(lines))
-            elif isinstance(news, RunChanged):
-                pieces += fill("#run", self._found.render.part(run_status(news.run)))
-            elif isinstance(news, SessionChanged):
-                pieces += self._renamed(news.session)
-        return pieces
+        if AppChanged in kinds:
+            pieces += await self._app()
+        return pieces + Markup("").join(self._one(news) for news in batch.news)
+
+    def _one(self, news: News) -> Markup:
+        """The piece that one of the news brings by itself."""
+        if isinstance(news, OutputArrived):
+            lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
+            return append("#log-live", self._found.render.parts(lines))
+        if isinstance(news, RunChanged):
+            return fill("#run", self._found.render.part(run_status(news.run)))
+        return self._renamed(news.session) if isinstance(news, SessionChanged) else Markup("")
 
     # --- what is added to the timeline and the chat ----------------------------------------
 
@@ -220,6 +234,14 @@ class LivePage:
         return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
             "#composer-state", found.render.part(composer_state(live, app))
         )
+
+    async def _app(self) -> Markup:
+        """What says something of the app, which may have been loaded since the page was made."""
+        found, session = self._found, self._session
+        app = app_status(found, session.app)
+        field = found.render.part(composer_field(session, app))
+        told = found.render.part(await welcome(found, session, app))
+        return replace("#composer-text", field) + replace("#welcome", told)
 
     def _renamed(self, session: SessionRow | None) -> Markup:
         render = self._found.render

@@ -90,6 +90,12 @@ def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.Compose
     return parts.ComposerState()
 
 
+def composer_field(session: SessionRow, app: AppStatus | None) -> parts.ComposerField:
+    """The field for a message; it names the agent, or the app as long as that is not loaded."""
+    agent = app.info.agents[0].name if app and app.info else session.app
+    return parts.ComposerField(f"Message {visible(agent)}")
+
+
 async def session_page(
     found: Services,
     session: SessionRow,
@@ -157,16 +163,15 @@ async def _chat(
     live: LiveRun | None,
     app: AppStatus | None,
 ) -> parts.Chat:
-    agent = app.info.agents[0].name if app and app.info else session.app
     messages = window.messages()
     await prepare(written(messages))
     return parts.Chat(
-        welcome=await _welcome(found, session, app),
+        welcome=await welcome(found, session, app),
         messages=messages,
         live=live_chat(live),
         composer=parts.Composer(
             action=runs_url(session.key),
-            placeholder=f"Message {visible(agent)}",
+            field=composer_field(session, app),
             state=composer_state(live, app),
         ),
     )
@@ -178,7 +183,8 @@ def _about(found: Services, name: str, app: AppStatus | None) -> str:
     return (app.info.description if app.info else "") or found.apps.about(name)
 
 
-async def _welcome(found: Services, session: SessionRow, app: AppStatus | None) -> parts.Welcome:
+async def welcome(found: Services, session: SessionRow, app: AppStatus | None) -> parts.Welcome:
+    """What an empty chat says; more of it once the app has been loaded."""
     keys = len(await found.journal.sessions.initial_state(session.key))
     readme = found.apps.readme(session.app) if app else ""
     return parts.Welcome(

@@ -1,6 +1,7 @@
 """Apps while their author works on them: broken, mended, broken again, gone."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -45,6 +46,14 @@ def workshop(browser, tmp_path, agents):
     ):
         begun.context.new_page().goto(server.link)
         yield begun
+
+
+def slow(answer: str, gate: Path) -> str:
+    """An app that is imported once there is a file."""
+    wait = (
+        f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)\n"
+    )
+    return wait + good(answer)
 
 
 def traceback_is_shown(page: Page) -> None:
@@ -154,3 +163,21 @@ def test_a_message_to_an_app_that_does_not_load_can_be_sent_again(workshop, agen
     session.ends()
     expect(session.messages.last).to_contain_text("I do")
     expect(session.row(1)).to_contain_text("Do you hear me?")
+
+
+def test_a_page_that_was_there_before_its_app_gets_to_know_it(workshop, agents, tmp_path):
+    write_app(agents, "late", slow("at last", tmp_path / "gate"))
+    session = workshop.session("late")
+    early = workshop.again(session)
+    for page in (session, early):
+        expect(page.composer).to_have_attribute("placeholder", "Message late")
+        expect(page.page.locator("#welcome")).not_to_contain_text("Answers at last")
+    session.composer.fill("A draft")
+    (tmp_path / "gate").touch()
+    for page in (session, early):
+        expect(page.composer).to_have_attribute("placeholder", "Message Echo")
+        expect(page.page.locator("#welcome")).to_contain_text("Answers at last")
+    expect(session.composer).to_be_focused()
+    expect(session.composer).to_have_value("A draft")
+    early.say("Hello")
+    expect(early.messages.last).to_contain_text("at last")

@@ -348,7 +348,7 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
         ),
         composer=parts.Composer(
             action=links.runs_url(KEY),
-            placeholder="Message TravelAgent",
+            field=parts.ComposerField("Message TravelAgent"),
             state=parts.ComposerState(
                 "FlightAgent is answering" if running else "",
                 links.stop_url("run-1") if running else None,

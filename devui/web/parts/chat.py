@@ -103,7 +103,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What an empty chat says."""
+    """What an empty chat says. Its element is `#welcome`."""
 
     template: ClassVar[str] = "parts/welcome.html"
     app: str
@@ -127,13 +127,21 @@ class ComposerState:
 
 
 @dataclass(frozen=True, slots=True)
+class ComposerField:
+    """The field that a message is typed into. Its element is `#composer-text`."""
+
+    template: ClassVar[str] = "parts/composer_field.html"
+    placeholder: str
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Composer:
     template: ClassVar[str] = "parts/composer.html"
     action: str
-    placeholder: str
+    field: ComposerField
     state: ComposerState
     streaming: bool = True
-    draft: str = ""
     error: str = ""
     """Why the posted message was not taken."""
 
