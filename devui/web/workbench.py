@@ -5,7 +5,7 @@ from devui.debugger.live import LiveRun, Streaming
 from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, SessionRow
+from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web import parts
 from devui.web.chat import written
 from devui.web.cursor import Cursor
@@ -106,7 +106,7 @@ async def session_page(
 ) -> SessionPage:
     """The whole page; the stream it names completes it from `head` on, without gap or double."""
     journal = found.journal
-    head = await journal.head()
+    head, run = await _now(journal, session.key)
     session = await journal.sessions.get(session.key) or session
     window, tail = await _window(journal, session, row, head)
     live, app = found.runs.live(session.key), app_status(found, session.app)
@@ -115,7 +115,7 @@ async def session_page(
         theme=theme,
         key=session.key,
         name=session_name(session),
-        topbar=await _topbar(found, session),
+        topbar=await _topbar(found, session, run),
         chat=await _chat(found, session, window, live, app),
         timeline=parts.Timeline(
             items=window.items(row.number if row else None),
@@ -140,7 +140,19 @@ async def _window(
     return await window_around(journal, session.key, row), False
 
 
-async def _topbar(found: Services, session: SessionRow) -> parts.TopBar:
+async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
+    """The journal's head, and the newest run as it was then.
+
+    A run that changes in between is looked at again: its status on the page must not be newer than
+    the rows, or a page without a stream would tell of an end that it does not show.
+    """
+    while True:
+        head, run = await journal.head(), await journal.runs.newest(session)
+        if run is None or run.seq <= head:
+            return head, run
+
+
+async def _topbar(found: Services, session: SessionRow, run: RunRow | None) -> parts.TopBar:
     newest = await found.journal.sessions.list(session.app, limit=_IN_MENU)
     return parts.TopBar(
         app=session.app,
@@ -151,7 +163,7 @@ async def _topbar(found: Services, session: SessionRow) -> parts.TopBar:
         delete_action=delete_url(session.key),
         user=visible(session.user),
         session_id=visible(session.id),
-        run=run_status(await found.journal.runs.newest(session.key)),
+        run=run_status(run),
         totals=await totals(found.journal, session),
     )
 

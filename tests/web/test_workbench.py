@@ -1,0 +1,74 @@
+"""The session page, while the journal goes on."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from devui.debugger.apps import AppFolder
+from devui.debugger.bus import Bus
+from devui.debugger.runs import Runs
+from devui.debugger.workers import Workers
+from devui.settings import Settings
+from devui.store import Journal
+from devui.web.assets import Assets
+from devui.web.parts import RunEnd
+from devui.web.render import Renderer
+from devui.web.services import Services
+from devui.web.sse import Streams
+from devui.web.workbench import session_page
+
+SECONDS = 30
+
+
+class PausingConnection(sqlite3.Connection):
+    """Stops once after it has read the journal's head, until it may go on."""
+
+    armed: ClassVar[bool] = False
+    paused: ClassVar[threading.Event] = threading.Event()
+    go_on: ClassVar[threading.Event] = threading.Event()
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        cursor = super().execute(sql, parameters)
+        if type(self).armed and sql == "SELECT seq FROM journal":
+            type(self).armed = False
+            self.paused.set()
+            assert self.go_on.wait(SECONDS)
+        return cursor
+
+
+@pytest.fixture
+async def found(tmp_path: Path) -> AsyncIterator[Services]:
+    (tmp_path / "agents").mkdir()
+    bus: Bus[Any] = Bus()
+    async with (
+        await Journal.open(tmp_path / "data", factory=PausingConnection) as journal,
+        Workers(AppFolder.at(tmp_path / "agents"), bus) as workers,
+        Runs(journal, workers, bus) as runs,
+    ):
+        yield Services(
+            settings=Settings(agents=tmp_path / "agents"),
+            journal=journal,
+            bus=bus,
+            workers=workers,
+            runs=runs,
+            render=Renderer(Assets.find()),
+            streams=Streams(),
+        )
+
+
+async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Services) -> None:
+    session = await found.journal.sessions.create("travel", "u", "s", {})
+    await found.journal.runs.start("run-1", session.key)
+    PausingConnection.armed = True
+    making = asyncio.create_task(session_page(found, session, None, tab=None, theme="auto"))
+    assert await asyncio.to_thread(PausingConnection.paused.wait, SECONDS)
+    await found.journal.runs.change("run-1", "failed")
+    PausingConnection.go_on.set()
+    page = await making
+    assert page.topbar.run.status == "failed"
+    assert [type(item) for item in page.timeline.items] == [RunEnd]
