@@ -4,22 +4,18 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from devui.debugger.apps import AppFolder
-from devui.debugger.bus import Bus
-from devui.debugger.runs import Runs
-from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store import Journal
-from devui.web.assets import Assets
+from devui.web.access import Access
 from devui.web.parts import RunEnd
-from devui.web.render import Renderer
+from devui.web.program import opened
 from devui.web.services import Services
-from devui.web.sse import Streams
 from devui.web.workbench import session_page
 
 SECONDS = 30
@@ -43,22 +39,14 @@ class PausingConnection(sqlite3.Connection):
 
 @pytest.fixture
 async def found(tmp_path: Path) -> AsyncIterator[Services]:
+    """A server's parts, with a journal that can be held up."""
     (tmp_path / "agents").mkdir()
-    bus: Bus[Any] = Bus()
+    settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "server")
     async with (
+        opened(settings, Access(None)) as parts,
         await Journal.open(tmp_path / "data", factory=PausingConnection) as journal,
-        Workers(AppFolder.at(tmp_path / "agents"), bus) as workers,
-        Runs(journal, workers, bus) as runs,
     ):
-        yield Services(
-            settings=Settings(agents=tmp_path / "agents"),
-            journal=journal,
-            bus=bus,
-            workers=workers,
-            runs=runs,
-            render=Renderer(Assets.find()),
-            streams=Streams(),
-        )
+        yield replace(parts, journal=journal)
 
 
 async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Services) -> None:
