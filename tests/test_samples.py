@@ -43,8 +43,18 @@ class Conversation:
 
     async def say(self, text: str) -> list[Event]:
         """Run one streamed turn and return its events; `seen` holds them as they come."""
+        return await self._send(types.Part(text=text))
+
+    async def answer(self, question: types.FunctionCall, result: object) -> list[Event]:
+        """Answer a question of the agent."""
+        response = types.FunctionResponse(
+            id=question.id, name=question.name, response={"result": result}
+        )
+        return await self._send(types.Part(function_response=response))
+
+    async def _send(self, part: types.Part) -> list[Event]:
         self.seen = []
-        message = types.Content(role="user", parts=[types.Part(text=text)])
+        message = types.Content(role="user", parts=[part])
         async for event in self.runner.run_async(
             user_id=USER,
             session_id=self.session.id,
@@ -192,6 +202,41 @@ async def test_travel_says_what_it_knows_when_it_does_not_understand() -> None:
     events = await travel.say("Book a flight to Atlantis")
     assert calls(events) == []
     assert "London" in texts(events)[-1]
+
+
+def steps(events: list[Event]) -> list[str]:
+    """The nodes that gave something, in order."""
+    return [event.node_info.name for event in events if event.output is not None]
+
+
+async def test_refunds_pays_small_sums_at_once() -> None:
+    refunds = await open_sample("refunds")
+    events = await refunds.say(prompts("refunds")[0])
+    before, beside, after = steps(events)[0], steps(events)[1:3], steps(events)[3:]
+    assert before == "read_ticket"
+    assert sorted(beside) == ["check_age", "check_price"]
+    assert after == ["facts", "assess", "pay"]
+    assert texts(events)[-1] == "Good news: € 35 for a lamp are on the way to you."
+
+
+@pytest.mark.parametrize(
+    ("consent", "reply"),
+    [(True, "Good news: € 840 for a sofa"), (False, "I am sorry, we cannot refund a sofa.")],
+)
+async def test_refunds_waits_for_a_manager_before_it_pays_a_large_sum(
+    consent: bool, reply: str
+) -> None:
+    refunds = await open_sample("refunds")
+    asked = await refunds.say(prompts("refunds")[1])
+    [question] = asked[-1].get_function_calls()
+    assert asked[-1].node_info.path == "refunds@1/ask_manager@1"
+    assert "pay" not in steps(asked)
+
+    events = await refunds.answer(question, consent)
+
+    assert steps(events)[0] == "ask_manager", "what was done is not done again"
+    assert events[-1].invocation_id == asked[-1].invocation_id
+    assert texts(events)[-1].startswith(reply)
 
 
 async def test_field_state_reads_the_committed_value_after_the_yield(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
+from devui.debugger.nodes import node_of, says_end
 from devui.debugger.preview import arguments, one_line, preview
 
 Kind = Literal[
@@ -82,10 +83,12 @@ class Summary:
     error_code: str | None = None
     transfer_to: str | None = None
     escalate: bool = False
+    node: str = ""
+    """The node of a workflow that it is from, where the author does not tell."""
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""
-        kept = {k: v for k, v in asdict(self).items() if v not in (None, False, 0, ())}
+        kept = {k: v for k, v in asdict(self).items() if v not in (None, False, 0, (), "")}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
@@ -127,6 +130,7 @@ def summarise(event: Mapping[str, Any], *, final: bool) -> Summary:
         error_code=event.get("errorCode"),
         transfer_to=actions.get("transferToAgent"),
         escalate=actions.get("escalate") is True,
+        node=node_of(event),
     )
 
 
@@ -158,11 +162,13 @@ def _content_kind(event: Mapping[str, Any], actions: Mapping[str, Any]) -> Kind:
         return "thought" if all(part.get("thought") for part in texts) else "text"
     if parts:
         return "other"
+    if event.get("output") is not None:
+        return "result"
     if actions.get("stateDelta"):
         return "state"
     if actions.get("artifactDelta"):
         return "artifact"
-    saved = actions.get("endOfAgent") or actions.get("agentState") is not None
+    saved = actions.get("endOfAgent") or actions.get("agentState") is not None or says_end(event)
     return "checkpoint" if saved else "other"
 
 
@@ -186,7 +192,8 @@ def _text(
         case "call":
             text = ", ".join(f"{call.name}({call.args})" for call in calls)
         case "result":
-            text = ", ".join(f"{r.name} → {r.preview}" for r in responses)
+            results = [f"{r.name} → {r.preview}" for r in responses]
+            text = ", ".join(results) or preview(event.get("output"), TEXT_LIMIT)
         case "state":
             text = _assignments(_mapping(actions["stateDelta"]))
         case "artifact":
@@ -240,7 +247,8 @@ def _unspoken(event: Mapping[str, Any], actions: Mapping[str, Any]) -> str:
         (actions.get("agentState") is not None, "agent checkpoint"),
         (actions.get("compaction"), "earlier events compacted"),
         (actions.get("rewindBeforeInvocationId"), "rewound the session"),
-        (event.get("output") is not None, preview(event.get("output"), PREVIEW_LIMIT)),
+        (says_end(event), "end of node"),
+        (actions.get("route") is not None, f"route {preview(actions.get('route'), PREVIEW_LIMIT)}"),
         (event.get("interrupted"), "interrupted"),
         (event.get("turnComplete"), "turn complete"),
     )

@@ -10,6 +10,7 @@ from dataclasses import replace
 from hashlib import sha1
 from typing import Any
 
+from devui.debugger.nodes import answers
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
 from devui.web.content import attachment, clipped, mapping, raw_parts, spoken, text_part
 from devui.web.links import artifact_url, session_url
@@ -148,6 +149,8 @@ def _said(
             parts.append(shown)
     if summary.kind == "result" and summary.final:
         parts += _results(event)
+    if answers(event):
+        parts.append(_answer(event, summary))
     return (*parts, *_artifacts(event, session))
 
 
@@ -158,6 +161,13 @@ def _results(event: Mapping[str, Any]) -> Iterable[ChatPart]:
         if response:
             text = json.dumps(response.get("response"), indent=2, ensure_ascii=False)
             yield OutputPart(visible(str(response.get("name", ""))), visible(clipped(text)))
+
+
+def _answer(event: Mapping[str, Any], summary: Summary) -> OutputPart:
+    """What a workflow gave in the end."""
+    output = event["output"]
+    text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+    return OutputPart(visible(summary.node), visible(clipped(text)))
 
 
 def _artifacts(event: Mapping[str, Any], session: int) -> Iterable[ArtifactChip]:

@@ -112,6 +112,11 @@ def _model(event: Mapping[str, Any]) -> Iterator[Fact]:
 
 def _identity(event: Mapping[str, Any], row: StoredEvent) -> Iterator[Fact]:
     yield Fact("invocation", visible(row.invocation_id), mono=True)
+    path = mapping(event.get("nodeInfo")).get("path")
+    if path:
+        yield Fact("node", visible(str(path)), mono=True)
+    if event.get("output") is not None:
+        yield Fact("output", visible(preview(event["output"], VALUE)), mono=True)
     yield Fact("branch", visible(row.branch or "none"), mono=bool(row.branch))
     yield Fact("id", visible(row.id), mono=True)
     if row.run:

@@ -34,7 +34,7 @@ def event_row(
         kind=summary.kind,
         word=WORDS[summary.kind],
         shape=shape(summary.kind, final=row.final),
-        author=visible(row.author),
+        author=visible(f"{row.author}/{summary.node}" if summary.node else row.author),
         text=visible(summary.text),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary)),

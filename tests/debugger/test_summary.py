@@ -150,6 +150,11 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
      "checkpoint", "agent checkpoint"),
     ("end of an agent", {"author": "A", "actions": {"endOfAgent": True}}, True,
      "checkpoint", "end of agent"),
+    ("output of a node", {"author": "wf", "output": {"n": [1]}}, True, "result", '{"n": [1]}'),
+    ("route of a node", {"author": "wf", "actions": {"route": "yes"}}, True, "other",
+     'route "yes"'),
+    ("end of a node", {"author": "wf", "customMetadata": {"__adk_internal_node_ended": True}},
+     True, "checkpoint", "end of node"),
     ("nothing", {"author": "A"}, True, "other", "no content"),
 ]  # fmt: skip
 
@@ -172,6 +177,23 @@ def test_a_summary_comes_back_from_its_json(
 ) -> None:
     summary = summarise(row[1], final=row[2])
     assert Summary.from_json(summary.to_json()) == summary
+
+
+@pytest.mark.parametrize(
+    ("author", "path", "node"),
+    [
+        ("wf", "wf@1/send@1", "send"),
+        ("wf", "wf@1/send@2", "send@2"),
+        ("wf", "wf@1/parent@1/below@1", "below"),
+        ("writer", "wf@1/writer@1", ""),
+        ("one", "wf@1/sequence@1", ""),
+        ("root", "root@1", ""),
+        ("root", "", ""),
+    ],
+)
+def test_an_event_that_a_workflow_signs_tells_its_node(author: str, path: str, node: str) -> None:
+    event = {"author": author, "nodeInfo": {"path": path}}
+    assert summarise(event, final=True).node == node
 
 
 def test_every_kind_has_an_example() -> None:
