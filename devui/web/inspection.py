@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, OutputLine, SessionRow
 from devui.web import parts
+from devui.web.debugging import pending
 from devui.web.detail import event_detail
 from devui.web.figures import plural
 from devui.web.jsontext import json_text
@@ -121,6 +122,7 @@ async def state(found: Services, session: SessionRow, row: EventRow | None) -> p
         temp,
         session=session.key,
         number=row.number if row else None,
+        pending=() if row else pending(live),
     )
 
 

@@ -53,6 +53,11 @@ def stop_url(run: str) -> str:
     return f"/runs/{_segment(run)}/stop"
 
 
+def commands_url(run: str) -> str:
+    """Where the debugger's commands for a run are posted."""
+    return f"/runs/{_segment(run)}/commands"
+
+
 def log_url(run: str) -> str:
     return f"/runs/{_segment(run)}/log"
 

@@ -7,7 +7,7 @@ of them: so what a batch adds is rendered as it is at the end of the batch, neve
 changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import takewhile
 
 from markupsafe import Markup
@@ -19,6 +19,7 @@ from devui.debugger.news import (
     News,
     OutputArrived,
     PartialArrived,
+    PositionChanged,
     RunChanged,
     RunStuck,
     SessionChanged,
@@ -33,6 +34,7 @@ from devui.web.chat import (
     tool_outcomes,
     written,
 )
+from devui.web.debugging import debugger, held, resume
 from devui.web.inspection import state
 from devui.web.kinds import kind_of
 from devui.web.lists import session_title
@@ -41,7 +43,7 @@ from devui.web.notices import notices
 from devui.web.parts import ChatMessage, Notice, ToolChip
 from devui.web.push import append, fill, replace
 from devui.web.rows import group_id, invocation_header, timeline_items
-from devui.web.runs import log_line, run_end, run_note, run_status
+from devui.web.runs import log_line, run_end, run_note
 from devui.web.services import Services
 from devui.web.ticks import ticks
 from devui.web.window import SIZE, body, window_before
@@ -51,6 +53,7 @@ from devui.web.workbench import (
     composer_state,
     live_chat,
     live_rows,
+    run_of,
     totals,
     welcome,
 )
@@ -74,8 +77,19 @@ class LivePage:
         self._kinds: list[str] = []
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
-        self._unheard: set[type[News]] = {AppChanged}
+        self._unheard: set[type[News]] = {AppChanged, PositionChanged}
         """What may have changed between page and stream, and is in no journal."""
+        self._makers: tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...] = (
+            ({EventCommitted, RunChanged}, self._history),
+            ({EventCommitted, PositionChanged}, self._present),
+            ({EventCommitted, RunChanged}, self._totals),
+            ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
+            ({RunChanged, PositionChanged}, self._debugger),
+            ({RunChanged, AppChanged, RunStuck}, self._status),
+            ({AppChanged}, self._app),
+            ({OutputArrived, SessionChanged}, self._told),
+        )
+        """What makes the pieces, in their order, and the news that call for it."""
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
@@ -107,31 +121,13 @@ class LivePage:
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
-        kinds = {type(news) for news in batch.news} | self._unheard
+        kinds: set[type[News]] = {type(news) for news in batch.news} | self._unheard
         self._unheard = set()
         pieces = Markup("")
-        if kinds & {EventCommitted, RunChanged}:
-            pieces += await self._history(batch)
-        if EventCommitted in kinds:
-            pieces += await self._present()
-        if kinds & {EventCommitted, RunChanged}:
-            pieces += await self._totals()
-        if kinds & {EventCommitted, PartialArrived, RunChanged}:
-            pieces += self._in_flight()
-        if kinds & {RunChanged, AppChanged, RunStuck}:
-            pieces += self._status()
-        if AppChanged in kinds:
-            pieces += await self._app()
-        return pieces + Markup("").join(self._one(news) for news in batch.news)
-
-    def _one(self, news: News) -> Markup:
-        """The piece that one of the news brings by itself."""
-        if isinstance(news, OutputArrived):
-            lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
-            return append("#log-live", self._found.render.parts(lines))
-        if isinstance(news, RunChanged):
-            return fill("#run", self._found.render.part(run_status(news.run)))
-        return self._renamed(news.session) if isinstance(news, SessionChanged) else Markup("")
+        for triggers, make in self._makers:
+            if kinds & triggers:
+                pieces += await make(batch)
+        return pieces
 
     # --- what is added to the timeline and the chat ----------------------------------------
 
@@ -212,36 +208,57 @@ class LivePage:
 
     # --- what shows the present ------------------------------------------------------------
 
-    async def _present(self) -> Markup:
+    async def _present(self, _: Batch) -> Markup:
         render, key = self._found.render, self._session.key
         self._session = await self._found.journal.sessions.get(key) or self._session
         marks = ticks([kind_of(kind) for kind in self._kinds])
         panel = await state(self._found, self._session, None)
         return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel))
 
-    async def _totals(self) -> Markup:
+    async def _totals(self, _: Batch) -> Markup:
         figures = await totals(self._found.journal, self._session)
         return fill("#totals", self._found.render.part(figures))
 
-    def _in_flight(self) -> Markup:
+    async def _in_flight(self, _: Batch) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
         rows = fill("#live-rows", render.part(live_rows(live)))
         return rows + fill("#live-chat", render.part(live_chat(live)))
 
-    def _status(self) -> Markup:
+    async def _debugger(self, _: Batch) -> Markup:
+        found, key = self._found, self._session.key
+        live, newest = found.runs.live(key), await found.journal.runs.newest(key)
+        part = found.render.part
+        return (
+            fill("#run", part(run_of(found, key, newest)))
+            + fill("#debugger", part(debugger(live)))
+            + fill("#held", part(held(live)))
+            + fill("#resume", part(await resume(found, newest, live)))
+        )
+
+    async def _status(self, _: Batch) -> Markup:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
         return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
             "#composer-state", found.render.part(composer_state(live, app))
         )
 
-    async def _app(self) -> Markup:
+    async def _app(self, _: Batch) -> Markup:
         """What says something of the app, which may have been loaded since the page was made."""
         found, session = self._found, self._session
         app = app_status(found, session.app)
         field = found.render.part(composer_field(session, app))
         told = found.render.part(await welcome(found, session, app))
         return replace("#composer-text", field) + replace("#welcome", told)
+
+    async def _told(self, batch: Batch) -> Markup:
+        pieces = Markup("")
+        for news in batch.news:
+            if isinstance(news, OutputArrived):
+                lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
+                pieces += append("#log-live", self._found.render.parts(lines))
+            elif isinstance(news, SessionChanged):
+                pieces += self._renamed(news.session)
+        return pieces
 
     def _renamed(self, session: SessionRow | None) -> Markup:
         render = self._found.render

@@ -53,6 +53,7 @@ class SessionPage:
     timeline: parts.Timeline
     inspector: parts.Inspector
     transport: parts.Transport
+    debugger: parts.Debugger
     stream_href: str
     """The stream of everything that comes after this page."""
     notices: tuple[parts.Notice, ...] = ()

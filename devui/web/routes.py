@@ -27,6 +27,7 @@ pages = [
     Route("/sessions/{key}/title", session.rename, methods=["POST"]),
     Route("/sessions/{key}/delete", session.delete, methods=["POST"]),
     Route("/sessions/{key}/artifacts/{name:path}", artifacts.show, methods=["GET"]),
+    Route("/runs/{run}/commands", runs.command, methods=["POST"]),
     Route("/runs/{run}/stop", runs.stop, methods=["POST"]),
     Route("/runs/{run}/log", runs.log, methods=["GET"]),
 ]

@@ -25,6 +25,7 @@ from devui.wire.messages import AgentError
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",
     "running": "running",
+    "held": "paused",
     "stopping": "stopping",
     "done": "done",
     "failed": "failed",
@@ -40,14 +41,15 @@ ENDINGS: Final[dict[Status, str]] = {
 """What is said about a run that did not simply finish."""
 
 
-def run_status(run: RunRow | None) -> RunStatus:
-    """The status of the session's newest run; None if there was none."""
+def run_status(run: RunRow | None, *, held: bool = False) -> RunStatus:
+    """The status of the session's newest run, None if there was none; `held` by the debugger."""
     if run is None:
         return RunStatus("idle", WORDS["idle"])
     active = run.status == "running"
+    status: Status = "held" if held and active else run.status
     return RunStatus(
-        status=run.status,
-        word=WORDS[run.status],
+        status=status,
+        word=WORDS[status],
         stop_href=stop_url(run.id) if active else None,
         started=moment(run.started) if active else None,
     )

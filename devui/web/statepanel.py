@@ -26,11 +26,12 @@ def state_panel(
     *,
     session: int,
     number: int | None = None,
+    pending: tuple[StateValue, ...] = (),
 ) -> StatePanel:
     """All scopes, with what the selected event changed.
 
     `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
-    state is as of, None for now.
+    state is as of, None for now; `pending` is what held events will change.
     """
     changed = {(change.scope, change.key): change for change in changes}
     scopes = [
@@ -39,11 +40,13 @@ def state_panel(
     ]
     kept = tuple(_temporary(key, value) for key, value in temp.items())
     scopes.append(StateScope("temp:", "not kept: gone when the invocation ends", kept))
-    return StatePanel(number=number, scopes=tuple(scopes), changed=len(changes) + len(kept))
+    return StatePanel(
+        number=number, scopes=tuple(scopes), changed=len(changes) + len(kept), pending=pending
+    )
 
 
 def changed_values(
-    changes: Iterable[Change], *, session: int, number: int
+    changes: Iterable[Change], *, session: int, number: int | None
 ) -> tuple[StateValue, ...]:
     """What one event did to the state, old and new; keys carry their prefix."""
     return tuple(_changed(change, session, number, PREFIXES[change.scope]) for change in changes)

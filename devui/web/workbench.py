@@ -9,6 +9,7 @@ from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web import parts
 from devui.web.chat import written
 from devui.web.cursor import Cursor
+from devui.web.debugging import SENTENCES, debugger, held, resume
 from devui.web.examples import example_prompts
 from devui.web.figures import compact, plural, seconds
 from devui.web.inspection import inspector, tab_of, transport
@@ -78,7 +79,13 @@ def live_chat(live: LiveRun | None) -> parts.LiveChat:
         )
         for answer in live.streaming.values()
     )
-    return parts.LiveChat(unsaid(live.row), messages, "" if messages else "working")
+    return parts.LiveChat(unsaid(live.row), messages, _doing(live, bool(messages)))
+
+
+def _doing(live: LiveRun, streaming: bool) -> str:
+    if live.stepper.holds:
+        return SENTENCES[live.stepper.holds[0].arrival.gate].lower()
+    return "" if streaming else "working"
 
 
 def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.ComposerState:
@@ -120,11 +127,13 @@ async def session_page(
         timeline=parts.Timeline(
             items=window.items(row.number if row else None),
             live=live_rows(live),
+            held=held(live),
             count=session.events,
             earlier=earlier(session.key, first),
         ),
         inspector=await inspector(found, session, row, tab_of(tab, selected=row is not None)),
         transport=await transport(found, session, row, tab),
+        debugger=debugger(live),
         stream_href=stream_url(session.key, Cursor(journal.id, head))
         + ("" if tail else "&tail=no"),
         notices=notices(session.app, app, live),
@@ -152,6 +161,12 @@ async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
             return head, run
 
 
+def run_of(found: Services, session: int, run: RunRow | None) -> parts.RunStatus:
+    """The status of the session's newest run."""
+    live = found.runs.live(session)
+    return run_status(run, held=live is not None and bool(live.stepper.holds))
+
+
 async def _topbar(found: Services, session: SessionRow, run: RunRow | None) -> parts.TopBar:
     newest = await found.journal.sessions.list(session.app, limit=_IN_MENU)
     return parts.TopBar(
@@ -163,7 +178,7 @@ async def _topbar(found: Services, session: SessionRow, run: RunRow | None) -> p
         delete_action=delete_url(session.key),
         user=visible(session.user),
         session_id=visible(session.id),
-        run=run_status(run),
+        run=run_of(found, session.key, run),
         totals=await totals(found.journal, session),
     )
 
@@ -181,6 +196,7 @@ async def _chat(
         welcome=await welcome(found, session, app),
         messages=messages,
         live=live_chat(live),
+        resume=await resume(found, await found.journal.runs.newest(session.key), live),
         composer=parts.Composer(
             action=runs_url(session.key),
             field=composer_field(session, app),

@@ -111,6 +111,10 @@ def live_pages() -> dict[str, Model]:
         "session-live": session_page(travel[:-1], panel=now, run=running, live=True),
         "session-waiting": session_page(travel[:6], panel=hint, run=running),
         "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(broken,)),
+        "session-held": session_page(travel[:9], panel=now, run=running, is_held=True),
+        "session-interrupted": session_page(
+            travel[:9], panel=now, run=replace(samples.RUN, status="interrupted")
+        ),
         "session-long": session_page(long, panel=now, first=100),
     }
 

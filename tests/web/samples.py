@@ -16,7 +16,7 @@ from devui.web.jsontext import json_text
 from devui.web.moments import moment
 from devui.web.rows import earlier, live_row, timeline_items
 from devui.web.runs import log_line, run_end, run_note, run_status
-from devui.web.statepanel import state_panel
+from devui.web.statepanel import changed_values, state_panel
 from devui.web.ticks import ticks
 
 KEY = 7
@@ -346,6 +346,7 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
         live=parts.LiveChat(
             (), (said,) if live else (), "FlightAgent is working" if running else ""
         ),
+        resume=RESUME if run is not None and run.status == "interrupted" else parts.Resume(),
         composer=parts.Composer(
             action=links.runs_url(KEY),
             field=parts.ComposerField("Message TravelAgent"),
@@ -357,12 +358,54 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
     )
 
 
+STEPS = parts.Debugger(
+    action="/runs/run-1/commands",
+    key="k1",
+    position=7,
+    buttons=(
+        parts.CommandButton("continue", "Continue", "c", "Let the run go on (c)", primary=True),
+        parts.CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
+    ),
+    plan="to the next event",
+    last="step event by page",
+)
+HELD = parts.Held(
+    items=(
+        parts.HeldItem(
+            id=1,
+            kind="text",
+            shape="final",
+            word="text",
+            author="FlightAgent",
+            text="I found three flights",
+            sentence="Paused before the commit",
+            stage="produced",
+            since=moment(NOW),
+            branch="",
+            changes=changed_values(
+                [Change("session", "city", '"Paris"', '"London"')], session=KEY, number=None
+            ),
+            held=json_text({"author": "FlightAgent"}),
+            holding="event",
+        ),
+    ),
+    others="1 other answer is still streaming",
+)
+RESUME = parts.Resume(
+    text="This invocation was interrupted.",
+    action=links.runs_url(KEY),
+    invocation="e-90b4d511",
+    lost=("Paused before the commit: I found three flights",),
+)
+
+
 def timeline(
     events: list[Stored],
     run: RunRow | None,
     *,
     selected: int | None = None,
     live: bool = False,
+    is_held: bool = False,
     first: int = 0,
 ) -> parts.Timeline:
     """The timeline of some events; those before `first` are left out."""
@@ -372,6 +415,7 @@ def timeline(
     return parts.Timeline(
         items=timeline_items(rows, previous=before, selected=selected) + ((end,) if end else ()),
         live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
+        held=HELD if is_held else parts.Held(),
         count=len(events),
         earlier=earlier(KEY, rows[0][0]) if rows else None,
     )
@@ -384,6 +428,7 @@ def session_page(
     selected: int | None = None,
     run: RunRow | None = RUN,
     live: bool = False,
+    is_held: bool = False,
     first: int = 0,
     notices: tuple[parts.Notice, ...] = (),
 ) -> pages.SessionPage:
@@ -394,9 +439,10 @@ def session_page(
         name="Flight to London",
         topbar=topbar(run, len(events), 3211 if events else None),
         chat=chat(events[first:], run, live=live),
-        timeline=timeline(events, run, selected=selected, live=live, first=first),
+        timeline=timeline(events, run, selected=selected, live=live, is_held=is_held, first=first),
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
+        debugger=STEPS if is_held else parts.Debugger(),
         stream_href=links.stream_url(KEY, Cursor("0123456789abcdef", 140)),
         notices=notices,
     )

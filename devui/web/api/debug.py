@@ -59,6 +59,17 @@ class CommandBody(Strict):
     like: LikeBody | None = None
     actor: str = Field(default="api", max_length=100)
 
+    def told(self) -> Command:
+        """The order itself."""
+        return Command(
+            name=self.command,
+            key=self.key,
+            position=self.position,
+            hold=self.hold,
+            like=Like(**self.like.model_dump()) if self.like else None,
+            actor=self.actor,
+        )
+
 
 async def start(request: Request) -> Response:
     """Start a run, or resume an invocation, and answer at once with where it stands."""
@@ -116,16 +127,8 @@ async def command(request: Request) -> Response:
     """Tell a run how to go on; a refusal carries the position that the run is at."""
     found, run = services(request), request.path_params["run"]
     body = parse(CommandBody, await read_json(request))
-    told = Command(
-        name=body.command,
-        key=body.key,
-        position=body.position,
-        hold=body.hold,
-        like=Like(**body.like.model_dump()) if body.like else None,
-        actor=body.actor,
-    )
     try:
-        return answer(await found.runs.command(run, told))
+        return answer(await found.runs.command(run, body.told()))
     except CommandRefused as refused:
         status = 422 if isinstance(refused, Misused) else 409
         return answer({"detail": str(refused), "position": refused.position}, status=status)

@@ -11,6 +11,7 @@ from devui.web.parts.content import (
     TextPart,
     ThoughtPart,
 )
+from devui.web.parts.debugger import Resume
 from devui.web.parts.session import RunNote
 
 Outcome = Literal["running", "waiting", "done", "failed"]
@@ -152,4 +153,5 @@ class Chat:
     welcome: Welcome
     messages: tuple[ChatMessage | RunNote, ...]
     live: LiveChat
+    resume: Resume
     composer: Composer

@@ -61,6 +61,8 @@ class StatePanel:
     scopes: tuple[StateScope, ...]
     changed: int
     """How many keys the selected event changed."""
+    pending: tuple[StateValue, ...] = ()
+    """What is written and not committed: what held events will change."""
 
 
 @dataclass(frozen=True, slots=True)

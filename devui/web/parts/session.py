@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from devui.web.parts.basics import Failure, Moment
 from devui.web.parts.content import SpokenPart
 
-Status = Literal["idle", "running", "stopping", "done", "failed", "stopped", "interrupted"]
+Status = Literal["idle", "running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.parts.chat import ChatMessage
+from devui.web.parts.debugger import Held
 from devui.web.parts.session import RunEnd, RunNote
 
 FlagKind = Literal["delta", "artifact", "chunks", "partial", "final", "long", "error"]
@@ -98,6 +99,7 @@ class Timeline:
     template: ClassVar[str] = "parts/timeline.html"
     items: tuple[TimelineItem, ...]
     live: LiveRows
+    held: Held
     count: int
     """Events of the whole session."""
     earlier: Earlier | None = None

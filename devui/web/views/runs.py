@@ -3,8 +3,11 @@
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from devui.debugger.commands import CommandRefused
 from devui.debugger.driver import RunRequest
-from devui.web.errors import NotFound, Unprocessable
+from devui.web.api.bodies import parse
+from devui.web.api.debug import CommandBody
+from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.formats import clock
 from devui.web.htmx import HtmxRequest
 from devui.web.intake import read_form
@@ -14,26 +17,45 @@ from devui.web.views.lookup import session_of
 
 
 async def start(request: Request) -> Response:
-    """Send a message; everything that follows comes on the stream."""
+    """Send a message, or resume an invocation; everything that follows comes on the stream."""
     found, session = await session_of(request)
     form = await read_form(request)
     text = str(form.get("text") or "").strip()
-    if not text:
+    invocation = str(form.get("invocation") or "") or None
+    if not text and invocation is None:
         raise Unprocessable("write a message first")
-    message = {"role": "user", "parts": [{"text": text}]}
-    streaming = form.get("streaming") is not None
-    await found.runs.start(session, RunRequest(message=message, streaming=streaming))
-    if HtmxRequest.read(request.headers):
-        return Response(status_code=204)
-    return RedirectResponse(session_url(session.key), status_code=303)
+    wanted = RunRequest(
+        message={"role": "user", "parts": [{"text": text}]} if text else None,
+        invocation=invocation,
+        streaming=form.get("streaming") is not None,
+        pause=form.get("pause") is not None,
+    )
+    await found.runs.start(session, wanted)
+    return _done(request, session.key)
+
+
+async def command(request: Request) -> Response:
+    """Tell a held run how to go on; where it then stands comes on the stream."""
+    found, run = services(request), request.path_params["run"]
+    form = await read_form(request)
+    body = parse(CommandBody, {"actor": "page", **dict(form)})
+    try:
+        position = await found.runs.command(run, body.told())
+    except CommandRefused as refused:
+        raise Conflict(f"{refused}; the page shows where it stands now") from refused
+    return _done(request, position["session"])
 
 
 async def stop(request: Request) -> Response:
     """Stop a run; one that has ended already is left as it is."""
     run = await services(request).runs.stop(request.path_params["run"])
+    return _done(request, run.session)
+
+
+def _done(request: Request, session: int) -> Response:
     if HtmxRequest.read(request.headers):
         return Response(status_code=204)
-    return RedirectResponse(session_url(run.session), status_code=303)
+    return RedirectResponse(session_url(session), status_code=303)
 
 
 async def log(request: Request) -> Response:

@@ -1,0 +1,87 @@
+"""The debugger on the session page: its buttons, and what is held."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from devui.web.parts.basics import Moment
+from devui.web.parts.inspector import StateValue
+from devui.web.parts.json import JsonText
+
+Stage = Literal["produced", "committed", "working"]
+"""Where on the rail a hold is: before the commit of an event, after it, or at neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandButton:
+    """One order that can be given now."""
+
+    name: str
+    """As the endpoint takes it."""
+    label: str
+    key: str
+    """The key that presses it."""
+    title: str
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Debugger:
+    """The buttons for the run that is under way. Goes into `#debugger`."""
+
+    template: ClassVar[str] = "parts/debugger.html"
+    action: str = ""
+    """Where a command is posted; "" when no run is under way."""
+    key: str = ""
+    """Makes a double click harmless: the same key is carried out once."""
+    position: int = 0
+    """What the commands are decided upon; a run that has moved on refuses them."""
+    buttons: tuple[CommandButton, ...] = ()
+    plan: str = ""
+    """`to the next event`: where a run that goes on will stop."""
+    last: str = ""
+    """`step event by page`: the last command and who gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldItem:
+    """One thing that waits at a gate."""
+
+    id: int
+    kind: str
+    shape: str
+    word: str
+    author: str
+    text: str
+    sentence: str
+    """`Paused before the commit`."""
+    stage: Stage
+    since: Moment
+    branch: str
+    changes: tuple[StateValue, ...]
+    """What the commit will do to the state."""
+    held: JsonText
+    holding: str
+    """What `held` is: `event`, `request`, `arguments`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Everything that is held; rows after the last event. Goes into `#held`."""
+
+    template: ClassVar[str] = "parts/held.html"
+    items: tuple[HeldItem, ...] = ()
+    others: str = ""
+    """What goes on meanwhile, since a hold freezes one branch and not the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """An offer to go on with the invocation that ended before its time. Goes into `#resume`."""
+
+    template: ClassVar[str] = "parts/resume.html"
+    text: str = ""
+    """"" when there is nothing to resume."""
+    action: str = ""
+    invocation: str = ""
+    lost: tuple[str, ...] = ()
+    """What was held when the server ended, a line each."""

@@ -1,0 +1,146 @@
+"""Stopping the loop on the page: pause, step, look at what is held, go on, resume."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+
+
+@pytest.fixture
+def paused(visit) -> SessionPage:
+    """A run of the travel agent, held before the commit of its first event."""
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    return session
+
+
+def is_held(session: SessionPage, sentence: str) -> None:
+    expect(session.page.locator("#held header b")).to_have_text(sentence)
+    expect(session.status).to_have_class("run held")
+
+
+def press(session: SessionPage, key: str) -> None:
+    session.page.evaluate("document.activeElement.blur()")
+    session.page.keyboard.press(key)
+
+
+def command(session: SessionPage, name: str):
+    return session.page.locator("#debugger").get_by_role("button", name=name, exact=True)
+
+
+def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):
+    expect(paused.events).to_have_count(0)
+    expect(paused.page.locator("#live-chat .msg.user")).to_have_text(BOOK)
+    press(paused, "n")
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    expect(paused.events).to_have_count(1)
+    press(paused, "m")
+    is_held(paused, "Paused before the commit")
+    expect(paused.page.locator("#held .rail [aria-current]")).to_have_text("produced")
+    expect(paused.page.locator("#held .what")).to_have_text('find_airports(city="London")')
+    expect(paused.events).to_have_count(1)
+    press(paused, "c")
+    paused.ends()
+    expect(paused.page.locator("#held .held")).to_have_count(0)
+    whole = visit.session("travel")
+    whole.say(BOOK)
+    kinds = "(rows) => rows.map((row) => row.className.match(/k-\\w+/)[0])"
+    assert paused.events.evaluate_all(kinds) == whole.events.evaluate_all(kinds)
+
+
+def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
+    press(paused, "n")
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    for sentence in (
+        "Paused before the agent begins",
+        "Paused before the model is asked",
+        "Paused with the model's answer",
+    ):
+        command(paused, "Into").click()
+        is_held(paused, sentence)
+    paused.page.get_by_text("The response as JSON").click()
+    expect(paused.page.locator("#held pre")).to_contain_text("find_airports")
+
+
+def test_what_a_held_event_will_write_is_shown_as_pending_and_then_as_written(paused):
+    for _ in range(2):
+        command(paused, "Step").click()
+        is_held_after = re.compile("Paused after the commit of #")
+        expect(paused.page.locator("#held header b")).to_have_text(is_held_after)
+    expect(paused.events).to_have_count(2)
+    command(paused, "Half").click()
+    is_held(paused, "Paused before the commit")
+    pending = paused.page.locator("#pending")
+    expect(pending).to_contain_text("city")
+    expect(pending).to_contain_text('"London"')
+    expect(paused.page.locator("#state-live .scope:not(.pending)").first).to_contain_text("nothing")
+    command(paused, "Half").click()
+    is_held(paused, "Paused after the commit of #3, before the agent goes on")
+    expect(pending).to_have_count(0)
+    expect(paused.page.locator("#state-live .scope").first).to_contain_text('"London"')
+
+
+def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
+    paused.page.reload()
+    is_held(paused, "Paused before the commit")
+    other = visit.again(paused)
+    is_held(other, "Paused before the commit")
+    command(other, "Step").click()
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    is_held(other, "Paused after the commit of #1, before the agent goes on")
+    expect(paused.page.locator("#debugger .sr")).to_have_text("last: step event by page")
+
+
+def test_a_double_click_steps_once(paused):
+    command(paused, "Step").dblclick()
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    expect(paused.events).to_have_count(1)
+
+
+def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
+    session = visit.session("summary")
+    session.send("Summarise the document about the runtime")
+    expect(session.live).to_contain_text("Events carry everything")
+    press(session, "p")
+    is_held(session, "Paused before the commit")
+    expect(session.events).to_have_count(1)
+    press(session, "F8")
+    session.ends()
+    expect(session.events).to_have_count(2)
+
+
+def test_a_held_run_can_be_stopped(paused):
+    paused.page.locator("#stop").click()
+    paused.ends("stopped")
+    expect(paused.page.locator("#held .held")).to_have_count(0)
+    expect(paused.page.locator("#debugger button")).to_have_count(0)
+
+
+def test_a_stopped_invocation_is_resumed_from_the_page(visit):
+    session = visit.session("summary")
+    session.send("Summarise the document about the runtime")
+    expect(session.live).to_contain_text("Events carry everything")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    session.page.get_by_role("button", name="Resume").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("the one that counts")
+    expect(session.page.get_by_role("button", name="Resume")).to_have_count(0)
+    groups = session.page.locator("#rows > .inv")
+    expect(groups).to_have_count(1)
+
+
+def test_the_page_made_by_the_stream_equals_the_page_made_from_the_store_while_held(paused, visit):
+    command(paused, "Step").click()
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    loaded = visit.again(paused)
+    for part in ("#rows", "#messages", "#live-chat", "#panel"):
+        assert loaded.outline(part) == paused.outline(part), part
