@@ -169,8 +169,7 @@ TABLE = (
     ),
     LeftOut(
         "Rarely used",
-        "agents.McpInstructionProvider code_executors.CodeExecutorContext"
-        " code_executors.code_executor_context agents.mcp_instruction_provider"
+        "agents.McpInstructionProvider agents.mcp_instruction_provider"
         " plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
         " plugins.ReflectAndRetryModelPlugin plugins.ToolCallIntegrityError"
         " plugins.ToolCallIntegrityPlugin plugins.ToolResultClassification"

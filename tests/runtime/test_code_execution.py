@@ -15,11 +15,15 @@ from devui.runtime.code_executors import (
     BuiltInCodeExecutor,
     CodeExecutionInput,
     CodeExecutionResult,
+    CodeExecutorContext,
     File,
     UnsafeLocalCodeExecutor,
 )
+from devui.runtime.flows.llm_flows.data_files import exploring_code
 from devui.runtime.models import Rule, Say, ScriptedLlm
 from tests.kit.conversation import STREAMED, Conversation, outline, said
+from tests.kit.stages import WHERE, runner_of, stored
+from tests.kit.stages import run as run_runner
 
 CODE = "Let me see.\n```python\nprint(6 * 7)\n```\nThe answer is 41."
 
@@ -212,6 +216,61 @@ def test_code_does_not_outlive_the_process_that_runs_it(tmp_path):
         assert pipe.read() == ""  # waits until the code is gone
 
     assert time.monotonic() - started < 30
+
+
+def with_table(text: str) -> types.Content:
+    table = types.Blob(data=b"city,rain\nRome,3\n", mime_type="text/csv")
+    return types.Content(role="user", parts=[types.Part(text=text), types.Part(inline_data=table)])
+
+
+async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code():
+    code = exploring_code(File("data_1_2.csv", "", "text/csv"))
+    compile(code, "exploring", "exec")
+    answers = {code: CodeExecutionResult(stdout="1 row")}
+    executor = Table(optimize_data_file=True, answers=answers)
+    agent = coder(executor, Rule(user="42", then=Say("It is 42.")), Rule(then=Say(CODE)))
+    runner = runner_of(agent)
+
+    first = [e async for e in runner.run_async(**WHERE, new_message=with_table("How much rain?"))]
+
+    explored, found, _, _, answer = first
+    assert explored.content.parts[1].executable_code.code == code
+    assert "data_1_2 = pandas.read_csv('data_1_2.csv')" in code
+    assert found.content.parts[0].code_execution_result.output.strip().endswith("1 row")
+    assert said(answer) == "It is 42."
+    [file] = executor.asked[0].input_files
+    assert (file.name, file.data()) == ("data_1_2.csv", b"city,rain\nRome,3\n")
+    assert executor.asked[1].input_files == [file]
+    told = outline(agent.model.requests[0].contents)
+    assert "data_1_2.csv" in told[0][1][1]
+    assert agent.model.requests[0].contents[0].parts[1].inline_data is None
+    kept = await stored(runner)
+    assert kept.events[0].content.parts[1].inline_data.data == b"city,rain\nRome,3\n"
+    assert kept.state["_code_execution_context"] == {"processed_input_files": ["data_1_2.csv"]}
+
+    second = await run_runner(runner, "And now?")
+    assert [said(event) for event in second if said(event)][-1] == "It is 42."
+    assert [asked.code for asked in executor.asked].count(code) == 1
+
+
+def test_the_context_of_executions_keeps_what_it_is_told():
+    state: dict = {}
+    context = CodeExecutorContext(state)
+    context.set_execution_id("x")
+    context.add_input_files([File("a.csv", "YQ==", "text/csv")])
+    context.add_processed_file_names(["a.csv"])
+    for _ in range(2):
+        context.increment_error_count("e-1")
+    context.update_code_execution_result("e-1", "print(1)", "1", "")
+    again = CodeExecutorContext({**state, **context.get_state_delta()})
+    assert again.get_execution_id() == "x"
+    assert again.get_processed_file_names() == ["a.csv"]
+    assert [file.data() for file in again.get_input_files()] == [b"a"]
+    assert again.get_error_count("e-1") == 2
+    again.reset_error_count("e-1")
+    assert again.get_error_count("e-1") == 0
+    again.clear_input_files()
+    assert (again.get_input_files(), again.get_processed_file_names()) == ([], [])
 
 
 def test_an_error_shows_the_code_alone():

@@ -7,6 +7,7 @@ from devui.runtime.code_executors.code_execution_utils import (
     CodeExecutionResult,
     File,
 )
+from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
 from devui.runtime.code_executors.unsafe_local_code_executor import UnsafeLocalCodeExecutor
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "BuiltInCodeExecutor",
     "CodeExecutionInput",
     "CodeExecutionResult",
+    "CodeExecutorContext",
     "File",
     "UnsafeLocalCodeExecutor",
 ]

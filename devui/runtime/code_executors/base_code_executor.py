@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -21,7 +21,8 @@ class BaseCodeExecutor(BaseModel, ABC):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     optimize_data_file: bool = False
-    """Not supported in this version."""
+    """Whether CSV files in the user's messages are looked at by code (pandas) before the model
+    reads them: it reads what was found, and its code finds the files by name."""
     stateful: bool = False
     """Whether the executions of a session go on from each other."""
     error_retry_attempts: int = 2
@@ -35,15 +36,6 @@ class BaseCodeExecutor(BaseModel, ABC):
     """Between which marks the model reads the result."""
     timeout_seconds: int | None = None
     """Seconds that one execution may take; None sets no limit."""
-
-    @model_validator(mode="after")
-    def _check_data_files(self) -> Self:
-        if self.optimize_data_file:
-            raise ValueError(
-                f"{type(self).__name__}: optimize_data_file is not supported in this version;"
-                " leave it out and give the agent a tool that reads the files."
-            )
-        return self
 
     @abstractmethod
     def execute_code(

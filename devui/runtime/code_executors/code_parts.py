@@ -50,7 +50,7 @@ def find_code(
     before, code = block
     first = next(part for part in parts if part.text)
     said = [first.model_copy(update={"text": before})] if before else []
-    kept = content.model_copy(update={"parts": [*thoughts, *said, _code_part(code)]})
+    kept = content.model_copy(update={"parts": [*thoughts, *said, code_part(code)]})
     return FoundCode(code, kept)
 
 
@@ -68,7 +68,8 @@ def _first_block(text: str, delimiters: Sequence[Delimiters]) -> tuple[str, str]
     return (before, code) if code else None
 
 
-def _code_part(code: str) -> types.Part:
+def code_part(code: str) -> types.Part:
+    """Code as a part of a model's answer."""
     executable = types.ExecutableCode(code=code, language=types.Language.PYTHON)
     return types.Part(executable_code=executable)
 

@@ -50,7 +50,13 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     """Seconds that one execution may take; None sets no limit."""
 
     @model_validator(mode="after")
-    def _check_stateful(self) -> Self:
+    def _check_abilities(self) -> Self:
+        if self.optimize_data_file:
+            raise ValueError(
+                "UnsafeLocalCodeExecutor gives its code no files, so it cannot optimize_data_file."
+                " Give the agent a tool that reads them, or write a BaseCodeExecutor that puts"
+                " input_files beside the code."
+            )
         if self.stateful:
             raise ValueError(
                 "UnsafeLocalCodeExecutor starts a new process each time; it cannot be stateful."

@@ -6,7 +6,7 @@ from typing import Any
 from google.genai import types
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import EMPTY_EVENTS
+from tests.differential.differing import EMPTY_EVENTS, EXPLORED_FILES
 from tests.differential.script import Raw, Say, call
 
 BLOCK = "Let me see.\n```python\nprint(6 * 7)\n```\nThe answer is 41."
@@ -227,3 +227,18 @@ async def a_model_that_cannot_run_code_itself(stage):
     executor = stage.ns.BuiltInCodeExecutor()
     await stage.open(stage.agent("agent", "Never.", code_executor=executor))
     await stage.say("go")
+
+
+@case(differs=EXPLORED_FILES)
+async def data_files_are_looked_at_by_code(stage):
+    class Reader(stage.ns.BaseCodeExecutor):
+        def execute_code(self, invocation_context, code_execution_input):
+            given = code_execution_input
+            stage.note("run", [file.name for file in given.input_files], given.execution_id)
+            return stage.ns.CodeExecutionResult(stdout="2 rows")
+
+    executor = Reader(optimize_data_file=True, stateful=True)
+    await stage.open(stage.agent("agent", BLOCK, "Two.", "Still two.", code_executor=executor))
+    table = types.Blob(data=b"a,b\n1,2\n3,4\n", mime_type="text/csv")
+    await stage.say([types.Part(text="How many?"), types.Part(inline_data=table)])
+    await stage.say("Sure?")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from datetime import datetime
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -15,9 +16,20 @@ from devui.runtime.code_executors.code_execution_utils import (
     CodeExecutionInput,
     CodeExecutionResult,
 )
-from devui.runtime.code_executors.code_parts import as_plain_text, find_code, result_part
+from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
+from devui.runtime.code_executors.code_parts import (
+    as_plain_text,
+    code_part,
+    find_code,
+    result_part,
+)
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.data_files import (
+    exploring_code,
+    how_to_run_code,
+    set_aside,
+)
 from devui.runtime.flows.llm_flows.nl_planning import reads_answers
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
@@ -33,17 +45,41 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
     from devui.runtime.models.llm_response import LlmResponse
 
-_STATE_KEY = "_code_execution_context"
-_SESSION_KEY = "execution_session_id"
 
-
-async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
+async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     executor = agent_of(ctx).code_executor
     if executor is None:
         return
     if isinstance(executor, BuiltInCodeExecutor):
         executor.process_llm_request(llm_request)
+    elif executor.optimize_data_file:
+        async with aclosing(_explore(ctx, executor, llm_request)) as events:
+            async for event in events:
+                yield event
     llm_request.contents = [as_plain_text(content, executor) for content in llm_request.contents]
+
+
+async def _explore(
+    ctx: InvocationContext, executor: BaseCodeExecutor, llm_request: LlmRequest
+) -> AsyncGenerator[Event, None]:
+    """Look at data files that are new; the model reads what was found as if it had done it."""
+    llm_request.append_instructions([how_to_run_code(executor)])
+    if _failures(ctx) >= executor.error_retry_attempts:
+        return
+    context = CodeExecutorContext(ctx.session.state)
+    for file in set_aside(llm_request, context):
+        if file.name in context.get_processed_file_names():
+            continue
+        said = types.Part(text=f"I look at the file `{file.name}` first.")
+        code = exploring_code(file)
+        content = types.Content(role="model", parts=[said, code_part(code)])
+        llm_request.contents.append(content)
+        yield _event(ctx, content, EventActions())
+        context.add_processed_file_names([file.name])
+        told = await _executed(ctx, executor, context, CodeExecutionInput(code, [file]))
+        yield told
+        if told.content is not None:
+            llm_request.contents.append(told.content)
 
 
 def _has_executor(agent: LlmAgent) -> bool:
@@ -70,21 +106,27 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         return
     response.content = None
     yield _event(ctx, found.content, EventActions())
-    execution_id = ctx.session.id if executor.stateful else None
-    result = await _run(executor, ctx, CodeExecutionInput(found.code, [], execution_id))
-    known = {_SESSION_KEY: execution_id} if execution_id else {}
-    actions = EventActions(state_delta={_STATE_KEY: known})
+    context = CodeExecutorContext(ctx.session.state)
+    given = CodeExecutionInput(found.code, context.get_input_files())
+    yield await _executed(ctx, executor, context, given)
+
+
+async def _executed(
+    ctx: InvocationContext,
+    executor: BaseCodeExecutor,
+    context: CodeExecutorContext,
+    given: CodeExecutionInput,
+) -> Event:
+    """Run code; the event of its result."""
+    if executor.stateful:
+        given.execution_id = context.get_execution_id() or ctx.session.id
+        context.set_execution_id(given.execution_id)
+    result: CodeExecutionResult = await call(executor.execute_code, ctx, given)
+    actions = EventActions(state_delta=context.get_state_delta())
     for file in result.output_files:
         blob = types.Blob(data=file.data(), mime_type=file.mime_type)
         await _save(ctx, file.name, blob, actions)
-    yield _event(ctx, types.Content(role="model", parts=[result_part(result)]), actions)
-
-
-async def _run(
-    executor: BaseCodeExecutor, ctx: InvocationContext, given: CodeExecutionInput
-) -> CodeExecutionResult:
-    result: CodeExecutionResult = await call(executor.execute_code, ctx, given)
-    return result
+    return _event(ctx, types.Content(role="model", parts=[result_part(result)]), actions)
 
 
 def _failures(ctx: InvocationContext) -> int:
@@ -150,5 +192,5 @@ def _event(ctx: InvocationContext, content: types.Content | None, actions: Event
     )
 
 
-code_execution = RequestProcessor("code_execution", prepare=_prepare)
+code_execution = RequestProcessor("code_execution", run=_prepare)
 code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)

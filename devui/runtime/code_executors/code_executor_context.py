@@ -1,0 +1,98 @@
+"""`CodeExecutorContext`: what is remembered between executions of code (adk-runtime 10.5)."""
+
+import copy
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from devui.runtime.code_executors.code_execution_utils import File
+from devui.runtime.platform.time import get_time
+
+_CONTEXT = "_code_execution_context"
+_SESSION_ID = "execution_session_id"
+_PROCESSED = "processed_input_files"
+_FILES = "_code_executor_input_files"
+_ERRORS = "_code_executor_error_counts"
+_RESULTS = "_code_execution_results"
+
+
+class Values(Protocol):
+    """State that can be read and written: a `State` or a dict."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """The value of the key."""
+
+    def __setitem__(self, key: str, value: Any, /) -> None: ...
+
+
+class CodeExecutorContext:
+    """Reads and writes a session's state.
+
+    What stands in `get_state_delta` is meant to be stored; input files, counts and results last
+    as long as the session object.
+    """
+
+    def __init__(self, session_state: Values) -> None:
+        self._state = session_state
+        self._context: dict[str, Any] = dict(session_state.get(_CONTEXT) or {})
+
+    def get_state_delta(self) -> dict[str, Any]:
+        """What an event should write into the state."""
+        return {_CONTEXT: copy.deepcopy(self._context)}
+
+    def get_execution_id(self) -> str | None:
+        """The id by which a stateful executor goes on; None before the first execution."""
+        return self._context.get(_SESSION_ID)
+
+    def set_execution_id(self, session_id: str) -> None:
+        """Choose that id."""
+        self._context[_SESSION_ID] = session_id
+
+    def get_processed_file_names(self) -> list[str]:
+        """The input files that code has looked at."""
+        return list(self._context.get(_PROCESSED) or [])
+
+    def add_processed_file_names(self, file_names: list[str]) -> None:
+        """Note that code has looked at these files."""
+        self._context[_PROCESSED] = [*self.get_processed_file_names(), *file_names]
+
+    def get_input_files(self) -> list[File]:
+        """The files that code can read."""
+        return [File(**file) for file in self._state.get(_FILES) or []]
+
+    def add_input_files(self, input_files: list[File]) -> None:
+        """Let code read these files, too."""
+        known = self._state.get(_FILES) or []
+        self._state[_FILES] = [*known, *(asdict(file) for file in input_files)]
+
+    def clear_input_files(self) -> None:
+        """Forget all input files, and which of them were looked at."""
+        self._state[_FILES] = []
+        self._context[_PROCESSED] = []
+
+    def get_error_count(self, invocation_id: str) -> int:
+        """How often code has failed in the invocation, as far as it was counted here."""
+        return int((self._state.get(_ERRORS) or {}).get(invocation_id, 0))
+
+    def increment_error_count(self, invocation_id: str) -> None:
+        """Count a failure."""
+        count = self.get_error_count(invocation_id) + 1
+        self._state[_ERRORS] = {**(self._state.get(_ERRORS) or {}), invocation_id: count}
+
+    def reset_error_count(self, invocation_id: str) -> None:
+        """Start counting anew."""
+        counts = self._state.get(_ERRORS) or {}
+        self._state[_ERRORS] = {key: n for key, n in counts.items() if key != invocation_id}
+
+    def update_code_execution_result(
+        self, invocation_id: str, code: str, result_stdout: str, result_stderr: str
+    ) -> None:
+        """Keep what an execution gave."""
+        results = self._state.get(_RESULTS) or {}
+        made = {
+            "code": code,
+            "result_stdout": result_stdout,
+            "result_stderr": result_stderr,
+            "timestamp": int(get_time()),
+        }
+        own = [*results.get(invocation_id, []), made]
+        self._state[_RESULTS] = {**results, invocation_id: own}
