@@ -4,10 +4,16 @@ from functools import cache
 from typing import Any, Self, TypeVar
 
 from google.genai import types
-from pydantic import ConfigDict, Field, field_serializer, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
@@ -60,6 +66,11 @@ class Event(LlmResponse):
         if not isinstance(data, dict) or _SHORTHANDS.isdisjoint(data):
             return data
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
+
+    @field_serializer("output", mode="wrap")
+    def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+        """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
+        return serialised(value, handler)
 
     @field_serializer("long_running_tool_ids")
     def _sorted_ids(self, ids: set[str] | None) -> list[str] | None:

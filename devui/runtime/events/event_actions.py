@@ -21,6 +21,15 @@ from devui.runtime.events.ui_widget import UiWidget
 logger = logging.getLogger(__name__)
 
 
+def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+    """A value as `handler` writes it; what JSON cannot hold as its repr."""
+    try:
+        return handler(value)
+    except (ValueError, TypeError):
+        logger.warning("A value in an event has no JSON form; its repr is kept.")
+        return handler(to_jsonable_python(value, serialize_unknown=True))
+
+
 class EventCompaction(BaseModel):
     """A summary that stands for the events between two moments."""
 
@@ -73,8 +82,4 @@ class EventActions(BaseModel):
     @field_serializer("state_delta", "agent_state", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
-        try:
-            return handler(value)
-        except (ValueError, TypeError):
-            logger.warning("A value in an event's state has no JSON form; its repr is kept.")
-            return handler(to_jsonable_python(value, serialize_unknown=True))
+        return serialised(value, handler)

@@ -1,0 +1,364 @@
+"""Graphs of nodes where google-adk is no measure: threads, ends, errors and odd values."""
+
+import asyncio
+import re
+import threading
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel, ValidationError
+
+from devui.runtime import Event, Workflow
+from devui.runtime.agents import LlmAgent
+from devui.runtime.events import RequestInput
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner, Runner
+from devui.runtime.sessions import SqliteSessionService, StateSchemaError
+from devui.runtime.tools import BaseToolset, ToolContext
+from devui.runtime.workflow import START, JoinNode, NodeTimeoutError, RetryConfig, node
+from devui.runtime.workflow.errors import DynamicNodeFailError, WorkflowDataError
+
+WHO = {"user_id": "u", "session_id": "s"}
+SECONDS = 20
+"""How long a test waits for what has to happen."""
+
+
+def text(words):
+    return types.Content(role="user", parts=[types.Part(text=words)])
+
+
+def reply(question, result):
+    response = types.FunctionResponse(
+        id=question.id, name=question.name, response={"result": result}
+    )
+    return types.Content(role="user", parts=[types.Part(function_response=response)])
+
+
+async def opened(*edges, **fields):
+    """A runner of a workflow with these edges, and its session."""
+    runner = InMemoryRunner(Workflow(name="wf", edges=list(edges), **fields), app_name="app")
+    await runner.session_service.create_session(app_name="app", **WHO)
+    return runner
+
+
+async def say(runner, words="go"):
+    return [event async for event in runner.run_async(**WHO, new_message=text(words))]
+
+
+async def stored(runner):
+    session = await runner.session_service.get_session(app_name="app", **WHO)
+    return session.events
+
+
+def given(events):
+    return {event.node_info.name: event.output for event in events if event.output is not None}
+
+
+async def test_plain_functions_side_by_side_run_at_the_same_time():
+    meeting = threading.Barrier(2)
+
+    def one():
+        return meeting.wait(SECONDS) is not None
+
+    def two():
+        return meeting.wait(SECONDS) is not None
+
+    runner = await opened((START, (one, two), JoinNode(name="both")))
+
+    assert given(await say(runner))["both"] == {"one": True, "two": True}
+
+
+async def test_a_plain_function_does_not_hold_up_the_loop():
+    released = threading.Event()
+
+    def blocks():
+        return released.wait(SECONDS)
+
+    def generates():
+        yield released.wait(SECONDS)
+
+    async def releases():
+        released.set()
+
+    runner = await opened((START, (blocks, generates, releases), JoinNode(name="all")))
+
+    assert given(await say(runner))["all"] == {"blocks": True, "generates": True, "releases": None}
+
+
+async def test_a_failure_stops_the_nodes_beside_it_before_it_is_raised():
+    stopped = []
+    begun = asyncio.Event()
+
+    async def waits():
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append("waits")
+
+    async def fails():
+        await begun.wait()
+        raise ConnectionError("offline")
+
+    runner = await opened((START, (waits, fails)))
+
+    with pytest.raises(ConnectionError):
+        await say(runner)
+    assert stopped == ["waits"]
+
+
+async def test_leaving_a_run_stops_its_nodes():
+    stopped = []
+
+    async def waits():
+        try:
+            yield Event(message="Wait.")
+            await asyncio.Event().wait()
+        finally:
+            stopped.append("waits")
+
+    runner = await opened((START, waits))
+    events = runner.run_async(**WHO, new_message=text("go"))
+    await anext(events)
+    await events.aclose()
+
+    assert stopped == ["waits"]
+
+
+async def test_a_node_goes_on_only_when_its_event_has_been_committed():
+    found = []
+
+    async def writes(ctx):
+        ctx.state["step"] = 1
+        yield Event(message="One.")
+        found.append(len(await stored(runner)))
+        yield Event(message="Two.")
+        found.append(len(await stored(runner)))
+
+    runner = await opened((START, writes))
+    await say(runner)
+
+    assert found == [2, 3]
+
+
+async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
+    async def slow(ctx):
+        if ctx.attempt_count == 1:
+            await asyncio.Event().wait()
+        return "in time"
+
+    retry = RetryConfig(initial_delay=0, exceptions=[NodeTimeoutError])
+    runner = await opened((START, node(slow, timeout=0.01, retry_config=retry)))
+    error, answer = await say(runner)
+
+    assert error.error_code == "NodeTimeoutError"
+    assert "'slow' did not end within 0.01 s; raise its `timeout`" in error.error_message
+    assert answer.output == "in time"
+
+
+async def test_an_error_tells_the_node_the_line_and_the_reason():
+    def divide(node_input: str):
+        return len(node_input) / 0
+
+    runner = await opened((START, divide))
+    with pytest.raises(ZeroDivisionError):
+        await say(runner)
+    [_, error] = await stored(runner)
+
+    assert (error.author, error.node_info.path) == ("wf", "wf@1/divide@1")
+    line = divide.__code__.co_firstlineno + 1
+    assert error.error_message == (
+        f"division by zero\nRaised in node wf@1/divide@1, at {__file__}:{line} in divide()."
+    )
+
+
+async def test_an_error_below_a_node_is_told_once_and_raised_as_it_is():
+    async def fails():
+        raise ConnectionError("offline")
+
+    async def parent(ctx):
+        with pytest.raises(DynamicNodeFailError) as caught:
+            await ctx.run_node(fails)
+        raise caught.value
+
+    runner = await opened((START, node(parent, rerun_on_resume=True)))
+    with pytest.raises(ConnectionError, match="offline"):
+        await say(runner)
+
+    told = [event.node_info.path for event in await stored(runner) if event.error_code]
+    assert told == ["wf@1/parent@1/fails@1"]
+
+
+async def test_a_missing_value_says_who_needs_it_and_what_to_do():
+    def greet(city: str):
+        return city
+
+    runner = await opened((START, greet))
+    place = rf"{re.escape(__file__)}:{greet.__code__.co_firstlineno}"
+
+    with pytest.raises(WorkflowDataError, match=rf"'greet' \({place}\).*no 'city'.*write state"):
+        await say(runner)
+
+
+class Known(BaseModel):
+    city: str
+
+
+def test_a_parameter_that_the_state_schema_lacks_is_refused():
+    def greet(name: str):
+        return name
+
+    with pytest.raises(StateSchemaError, match=r"'name' of node 'greet'.*declared are \['city'\]"):
+        Workflow(name="wf", edges=[(START, greet)], state_schema=Known)
+
+
+def first():
+    return 1
+
+
+def second():
+    return 2
+
+
+@pytest.mark.parametrize(
+    ("edges", "advice"),
+    [
+        ([(START, first), (second, node(first, name="x"))], r"to \['second', 'x'\]; add an edge"),
+        ([(START, first, node(second, name="first"))], r"names \['first'\].*name='\.\.\.'"),
+        ([(START, first, second, first)], "first.*second.*first.*Give one of these edges a route"),
+        ([(first, second)], "begin a chain with START"),
+        ([(START, {"a": first})], "Put a node in between"),
+        ([(START, first, second), (first, second)], "leave one out"),
+        ([(START, 5)], "give a function, an agent, a tool or a node"),
+        (
+            [(START, first, LlmAgent(name="talks", mode="chat"))],
+            "talks with the user and takes no input; use mode='single_turn'",
+        ),
+    ],
+)
+def test_a_graph_that_cannot_work_is_refused_with_advice(edges, advice):
+    with pytest.raises(ValidationError, match=advice):
+        Workflow(name="wf", edges=edges)
+
+
+async def test_a_value_that_json_cannot_hold_loses_no_event():
+    class Odd:
+        def __repr__(self):
+            return "<odd>"
+
+    def gives():
+        return {"odd": Odd()}
+
+    def takes(node_input):
+        return str(node_input["odd"])
+
+    runner = await opened((START, gives, takes))
+    events = await say(runner)
+
+    assert '"output":{"odd":"<odd>"}' in events[0].model_dump_json()
+    assert events[1].output == "<odd>"
+
+
+async def test_a_run_that_a_node_does_not_wait_for_comes_to_its_end():
+    released = asyncio.Event()
+    begun = []
+
+    async def late():
+        await released.wait()
+        return "late"
+
+    async def parent(ctx):
+        begun.append(asyncio.create_task(ctx.run_node(late)))
+        return "done"
+
+    runner = await opened((START, node(parent, rerun_on_resume=True)))
+    outputs = []
+    async for event in runner.run_async(**WHO, new_message=text("go")):
+        outputs.append(event.output)
+        released.set()
+
+    assert outputs == ["done", "late"]
+    assert await begun[0] == "late"
+
+
+async def test_what_is_for_nodes_says_so_elsewhere():
+    async def tool(tool_context: ToolContext):
+        """Tries."""
+        return await tool_context.run_node(first)
+
+    rules = [Rule(after="tool", then=Say("{result}")), Rule(then=Call("tool"))]
+    agent = LlmAgent(name="agent", tools=[tool], model=ScriptedLlm(rules=rules))
+
+    with pytest.raises(RuntimeError, match="run_node is for the nodes of a workflow"):
+        await InMemoryRunner(agent).run_debug("go", quiet=True)
+
+
+async def test_an_answer_that_does_not_fit_can_be_given_again():
+    async def ask():
+        yield RequestInput(interrupt_id="n", message="How many?", response_schema=int)
+
+    runner = await opened((START, ask))
+    [asked] = await say(runner)
+    [question] = asked.get_function_calls()
+
+    with pytest.raises(WorkflowDataError, match="send another function response"):
+        _ = [e async for e in runner.run_async(**WHO, new_message=reply(question, "many"))]
+
+
+async def test_another_process_goes_on_with_the_answer_from_the_events_alone(tmp_path):
+    async def letter(ctx):
+        ctx.state["sent"] = ctx.state.get("sent", 0) + 1
+
+    async def ask():
+        yield RequestInput(interrupt_id="q", message="Well?")
+
+    def tell(node_input, sent: int):
+        return f"{node_input} after {sent}"
+
+    def runner():
+        root = Workflow(name="wf", edges=[(START, letter, ask, tell)])
+        service = SqliteSessionService(str(tmp_path / "sessions.db"))
+        return Runner(node=root, app_name="app", session_service=service)
+
+    before, after = runner(), runner()
+    await before.session_service.create_session(app_name="app", **WHO)
+    asked = await say(before)
+    await before.close()
+    [question] = asked[-1].get_function_calls()
+
+    events = [e async for e in after.run_async(**WHO, new_message=reply(question, "yes"))]
+
+    assert given(events) == {"tell": "yes after 1"}
+    await after.close()
+
+
+class Tools(BaseToolset):
+    def __init__(self):
+        super().__init__()
+        self.closed = 0
+
+    async def get_tools(self, readonly_context=None):
+        return []
+
+    async def close(self):
+        self.closed += 1
+
+
+async def test_the_toolsets_of_agents_in_a_graph_are_closed_with_the_runner():
+    tools = Tools()
+    agent = LlmAgent(name="agent", tools=[tools], model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
+    inner = Workflow(name="inner", edges=[(START, node(agent, parallel_worker=True))])
+    runner = await opened((START, inner))
+    await say(runner)
+    await runner.close()
+
+    assert tools.closed == 1
+
+
+async def test_the_agent_name_of_a_node_is_that_of_the_root():
+    def who(ctx):
+        return [ctx.agent_name, ctx.node.name, ctx.node_path, ctx.run_id, ctx.attempt_count]
+
+    runner = await opened((START, who))
+
+    assert given(await say(runner))["who"] == ["wf", "who", "wf@1/who@1", "1", 1]
