@@ -10,10 +10,14 @@ from collections.abc import Hashable
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from devui.debugger.weights import bytes_of
+
 T = TypeVar("T")
 
 CAPACITY = 2000
 """How many items a subscriber may be behind."""
+BYTES = 8 * 1024 * 1024
+"""How much memory these items may take; one item always fits alone, however large it is."""
 
 
 class Subscription(Generic[T]):
@@ -23,6 +27,7 @@ class Subscription(Generic[T]):
         self._bus = bus
         self._topics = topics
         self._items: deque[T] = deque()
+        self._bytes = 0
         self._wake = asyncio.Event()
         self.closed = False
 
@@ -33,21 +38,26 @@ class Subscription(Generic[T]):
         """
         await self._wake.wait()
         items = list(self._items)
-        self._items.clear()
+        self._forget()
         if not self.closed:
             self._wake.clear()
         return items
 
-    def put(self, item: T) -> None:
-        """Called by the bus."""
+    def put(self, item: T, size: int) -> None:
+        """Called by the bus, with the bytes that the item takes."""
         if self.closed:
             return
-        if len(self._items) >= CAPACITY:
-            self._items.clear()
+        if self._items and (len(self._items) >= CAPACITY or self._bytes + size > BYTES):
+            self._forget()
             self.close()
             return
         self._items.append(item)
+        self._bytes += size
         self._wake.set()
+
+    def _forget(self) -> None:
+        self._items.clear()
+        self._bytes = 0
 
     def close(self) -> None:
         """Let the reader find the end after what it has."""
@@ -76,8 +86,10 @@ class Bus(Generic[T]):
 
     def publish(self, topic: Hashable, item: T) -> None:
         """Give `item` to every reader of `topic`."""
-        for reader in tuple(self._readers.get(topic, ())):
-            reader.put(item)
+        readers = tuple(self._readers.get(topic, ()))
+        size = bytes_of(item) if readers else 0
+        for reader in readers:
+            reader.put(item, size)
 
     def subscribe(self, *topics: Hashable) -> Subscription[T]:
         """A reader of the topics that sees everything published from now on, in order."""

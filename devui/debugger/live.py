@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devui.debugger.facts import Meter
+from devui.debugger.inbox import Inbox
 from devui.debugger.stepper import Moved, Stepper
 from devui.debugger.watching import Watch
 from devui.debugger.workers import Worker
@@ -69,7 +70,7 @@ class LiveRun:
 
     row: RunRow
     session: SessionRow
-    inbox: asyncio.Queue[Inbound] = field(default_factory=lambda: asyncio.Queue(maxsize=1000))
+    inbox: Inbox[Inbound] = field(default_factory=Inbox)
     stepper: Stepper = field(default_factory=Stepper)
     """Whether and where it is held."""
     meter: Meter = field(default_factory=Meter)
