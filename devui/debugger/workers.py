@@ -17,9 +17,18 @@ from watchfiles import Change, DefaultFilter, awatch
 from devui.debugger.apps import AppFolder
 from devui.debugger.bus import Bus
 from devui.debugger.news import APPS, AppChanged, News
+from devui.debugger.printed import Printed
 from devui.debugger.process import WorkerProcess
 from devui.debugger.tasks import Tasks
-from devui.wire.messages import AgentError, AppFailed, AppInfo, AppLoaded, ToServer, ToWorker
+from devui.wire.messages import (
+    AgentError,
+    AppFailed,
+    AppInfo,
+    AppLoaded,
+    Output,
+    ToServer,
+    ToWorker,
+)
 
 logger = logging.getLogger("devui.workers")
 
@@ -47,8 +56,15 @@ class Worker:
     runs: set[str] = field(default_factory=set)
     retired: bool = False
     """No new runs, for good: its code is outdated or a thread of it is stuck."""
+    printed: Printed = field(default_factory=Printed)
+    """What its app said while it was imported."""
     blocked: bool = False
     """Its event loop does not turn, so a new run would not begin."""
+
+    @property
+    def importing(self) -> bool:
+        """Whether what it says is said by the import of its app: that is under way, or failed."""
+        return not self.loaded.done() or self.loaded.exception() is not None
 
     async def send(self, message: ToWorker) -> None:
         """Send a message to the process."""
@@ -67,6 +83,8 @@ class _App:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     current: Worker | None = None
     error: AgentError | None = None
+    printed: Printed = field(default_factory=Printed)
+    """By the newest import, whether it failed or not."""
     loading: bool = False
     tried: bool = False
     stale: bool = False
@@ -84,6 +102,8 @@ class AppStatus:
     info: AppInfo | None
     error: AgentError | None
     """Why the newest version does not load; runs may still go on with an older one."""
+    printed: Printed
+    """What the newest import said."""
 
 
 Deliver = Callable[[Worker, ToServer], Awaitable[None]]
@@ -136,7 +156,7 @@ class Workers:
         elif app.error is not None:
             status = "broken"
         info = app.current.loaded.result() if app.current is not None else None
-        return AppStatus(name, status, info, app.error)
+        return AppStatus(name, status, info, app.error, app.printed)
 
     def warm(self, name: str) -> None:
         """Load an app that was not tried yet, in the background."""
@@ -193,7 +213,7 @@ class Workers:
         app.stale = False
         self._bus.publish(APPS, AppChanged(name))
         try:
-            worker = await self._spawn(name)
+            worker = await self._spawn(name, app)
             if app.current is not None:
                 self._retire(app.current)
             app.current, app.error = worker, None
@@ -207,7 +227,7 @@ class Workers:
                 app.current = None
             self._bus.publish(APPS, AppChanged(name, app.error))
 
-    async def _spawn(self, name: str) -> Worker:
+    async def _spawn(self, name: str, app: _App) -> Worker:
         """A worker that has imported the app; raises AppBroken."""
         if self._leaving.is_set():
             raise AppBroken(_not_started("devui is being stopped"))
@@ -217,6 +237,7 @@ class Workers:
             raise AppBroken(_refused(error)) from error
         worker = Worker(name, process, asyncio.get_running_loop().create_future())
         self._all.add(worker)
+        app.printed = worker.printed
         self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
         if self._leaving.is_set():  # it came too late to be ended with the others
             process.kill()
@@ -241,7 +262,13 @@ class Workers:
                 logger.exception("worker %s said what cannot be taken", worker.process.pid)
                 worker.process.kill()
 
-        status = await worker.process.listen(receive, lambda text: self._overhear(worker, text))
+        def overhear(text: str) -> None:
+            if worker.importing:
+                worker.printed.overhear(text)
+            else:
+                self._overhear(worker, text)
+
+        status = await worker.process.listen(receive, overhear)
         self._all.discard(worker)
         if not worker.loaded.done():
             error = _gone_while_loading(worker.process.last_words)
@@ -258,6 +285,8 @@ class Workers:
             worker.loaded.set_result(message.info)
         elif isinstance(message, AppFailed):
             worker.loaded.set_exception(AppBroken(message.error))
+        elif isinstance(message, Output) and worker.importing:
+            worker.printed.take(message)
         else:
             await self._deliver(worker, message)
 

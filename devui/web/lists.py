@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from devui.debugger.printed import Printed
 from devui.debugger.workers import AppStatus
 from devui.store.rows import RunRow, SessionRow
+from devui.web.figures import plural
 from devui.web.links import (
     app_url,
     create_session_url,
@@ -53,7 +55,19 @@ def app_head(app: AppStatus, about: str) -> AppHead:
         word=word,
         failure=app_failure(app),
         reload_action=reload_url(app.name),
+        printed=visible(printed_text(app.printed)),
     )
+
+
+def printed_text(printed: Printed) -> str:
+    """What an app said while it was imported, as a log: records with their level."""
+    told = [
+        line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"
+        for line in printed.lines
+    ]
+    if printed.left_out:
+        told.append(f"… {plural(printed.left_out, 'more line')} not kept")
+    return "\n".join(told)
 
 
 def _description(app: AppStatus, about: str) -> str:

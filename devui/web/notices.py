@@ -3,9 +3,12 @@
 from devui.debugger.live import LiveRun
 from devui.debugger.workers import AppStatus
 from devui.web.links import app_url
-from devui.web.lists import app_failure
+from devui.web.lists import app_failure, printed_text
 from devui.web.parts import Notice
 from devui.web.visible import visible
+
+_SAID = 200
+"""Characters of a line that was printed."""
 
 
 def notices(name: str, app: AppStatus | None, live: LiveRun | None) -> tuple[Notice, ...]:
@@ -26,10 +29,12 @@ def _broken(app: AppStatus | None) -> Notice | None:
     if app is None or failure is None:
         return None
     going_on = " The version before goes on being used." if app.status == "ready" else ""
+    last = printed_text(app.printed).strip().rpartition("\n")[2]
+    said = f" The last it printed: {visible(last[:_SAID])}" if last else ""
     return Notice(
         tone="bad",
         title=f"{app.name} does not load.",
-        text=f"{failure.message} {failure.place}{going_on}".strip(),
+        text=f"{failure.message} {failure.place}{going_on}{said}".strip(),
         href=app_url(app.name),
         label="See the traceback",
     )

@@ -89,9 +89,12 @@ def main() -> None:
         gates = Gates(link)
         engine = NativeEngine(arguments.app, load(agents, arguments.app), link, gates)
         gc.freeze()  # what imports have made is no garbage: no collection need look at it again
-        link.send(AppLoaded(info=engine.describe()))
+        info = engine.describe()
+        outputs.flush()  # what was said while importing goes first, and belongs to it
+        link.send(AppLoaded(info=info))
     # An import may raise anything; all of it is told to the author of the agent.
     except BaseException as error:  # noqa: BLE001
+        outputs.flush()
         link.send(AppFailed(error=agent_error(error, agents)))
         os._exit(0)
     watchdog = Watchdog(loop, link.send)

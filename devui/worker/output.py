@@ -43,10 +43,14 @@ class Outputs:
                 text = f"{text[:_MAX_LINE]}… ({len(text) - _MAX_LINE:,} more characters)"
             self._send(Output(run=run, stream=stream, text=sendable(text), at=time.time()))
 
-    def end(self, run: str) -> None:
-        """Send the lines a run has begun, tell how much was dropped, and forget its share."""
+    def flush(self) -> None:
+        """Send the lines that were begun and not ended."""
         for writer in self.writers:
             writer.flush()
+
+    def end(self, run: str) -> None:
+        """Send the lines a run has begun, tell how much was dropped, and forget its share."""
+        self.flush()
         dropped = self._used.get(run, 0) - MAX_PER_RUN
         if dropped > 0:
             self.say("stderr", f"… output cut: about {dropped:,} more characters", urgent=True)

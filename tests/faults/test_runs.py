@@ -239,6 +239,37 @@ def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client
     assert "error" in frames[-1]
 
 
+@pytest.mark.req("R51")
+@pytest.mark.parametrize("app", ["announces", "laments"])
+def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
+    client.post(f"/apps/{app}/reload")
+    page = client.get(f"/apps/{app}", headers=HTML).text
+    printed = page.split("Printed while it was loaded", 1)[1].split("</pre>", 1)[0]
+    assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in printed
+    assert "warning: prices: they are of last year\n" in printed
+    assert "no end" in printed
+    while "from a child" not in client.get(f"/apps/{app}", headers=HTML).text:
+        threading.Event().wait(0.1)  # it comes by another way than the rest
+
+
+@pytest.mark.req("R51")
+def test_the_notice_of_an_app_that_does_not_load_has_the_last_it_printed(client):
+    client.post("/apps/laments/reload")
+    session = make_session(client, "laments")
+    page = session_page(client, session)
+    assert "laments does not load" in page
+    assert re.search("The last it printed: (no end|from a child)", page)
+
+
+def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
+    client.post("/apps/prattles/reload")
+    page = client.get("/apps/prattles", headers=HTML).text
+    assert "line 199\n" in page
+    assert "line 200\n" not in page
+    assert "9,800 more lines not kept" in page
+    run(client, "prattles", make_session(client, "prattles")["id"], "go")
+
+
 def worker_of(server, app: str) -> psutil.Process:
     """The process of an app, the newest if one before it is on its way out."""
     found = [

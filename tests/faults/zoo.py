@@ -27,6 +27,14 @@ def _agent(*lines: str) -> str:
     return _HEAD.replace("{body}", "\n".join(f"        {line}" for line in lines))
 
 
+_IMPORT = """
+import logging, subprocess
+print("reading <b>prices</b>")
+logging.getLogger("prices").warning("they are of last year")
+subprocess.run(["echo", "from a child"])
+print("no end", end="")
+"""
+
 AGENTS = {
     "fine": _agent("pass"),
     "raises": _agent("raise ValueError('no such seat')"),
@@ -105,6 +113,9 @@ AGENTS = {
     "unstorable": _agent("yield event('odd', odd=object())"),
     "surrogate": _agent("yield event('bad \\ud800 text')"),
     "huge": _agent("yield event('x' * 40_000_000)"),
+    "announces": _IMPORT + _agent("pass"),
+    "laments": _IMPORT + "raise RuntimeError('no key')\n",
+    "prattles": "for n in range(10_000): print('line', n)\n" + _agent("pass"),
     "syntax": "def broken(:\n    pass\n",
     "missing": "import a_module_that_is_not_there\n",
     "bare": "x = 1\n",

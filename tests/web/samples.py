@@ -484,6 +484,7 @@ def app_head(card: parts.AppCard) -> parts.AppHead:
         word=card.word,
         failure=card.failure,
         reload_action=card.reload_action,
+        printed="reading <b>prices</b>\nwarning: prices: they are of last year",
     )
 
 

@@ -39,6 +39,8 @@ class AppHead:
     failure: Failure | None
     """Why the app could not be imported."""
     reload_action: str
+    printed: str = ""
+    """What it printed and logged while it was imported."""
 
 
 @dataclass(frozen=True, slots=True)
