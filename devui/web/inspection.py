@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final, TypeVar
 
 from devui.debugger.summary import Summary
@@ -29,7 +30,8 @@ TABS: Final[tuple[tuple[parts.TabKey, str], ...]] = (
 LOG_LINES: Final = 1000
 """The last lines of a run's output, which are shown; the log's own address has all of them."""
 _HEAVY: Final = 32 * 1024
-"""Bytes of an event from which on its panels are put together on another thread."""
+"""Bytes of an event, or characters of a state, from which on their panels are put together on
+another thread."""
 
 T = TypeVar("T")
 
@@ -99,8 +101,12 @@ async def detail(found: Services, session: SessionRow, row: EventRow) -> parts.E
 
 
 async def _built(row: EventRow, build: Callable[[], T]) -> T:
-    """A panel about an event; a large one does not hold up everyone else meanwhile."""
-    heavy = row.size > _HEAVY or row.chunks
+    """A panel about an event."""
+    return await _beside(build, heavy=row.size > _HEAVY or row.chunks > 0)
+
+
+async def _beside(build: Callable[[], T], *, heavy: bool) -> T:
+    """A panel; a large one does not hold up everyone else meanwhile."""
     return await asyncio.to_thread(build) if heavy else build()
 
 
@@ -116,14 +122,18 @@ async def state(found: Services, session: SessionRow, row: EventRow | None) -> p
     journal = found.journal
     live = found.runs.live(session.key)
     temp = live.temp if live and (row is None or row.run == live.row.id) else {}
-    return state_panel(
-        await journal.state.at(session.key, row.seq if row else None),
-        await journal.state.changes(session.key, row.number) if row else (),
-        temp,
+    values = await journal.state.at(session.key, row.seq if row else None)
+    changes = await journal.state.changes(session.key, row.number) if row else ()
+    build = partial(
+        state_panel,
+        values,
+        changes,
+        dict(temp),
         session=session.key,
         number=row.number if row else None,
         pending=() if row else pending(live),
     )
+    return await _beside(build, heavy=sum(len(value.value) for value in values) > _HEAVY)
 
 
 async def log(found: Services, session: SessionRow, row: EventRow | None) -> parts.LogPanel:

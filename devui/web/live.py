@@ -222,7 +222,9 @@ class LivePage:
     async def _in_flight(self, _: Batch) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
         rows = fill("#live-rows", render.part(live_rows(live)))
-        return rows + fill("#live-chat", render.part(live_chat(live)))
+        chat = live_chat(live)
+        await prepare(message.text for message in chat.messages)
+        return rows + fill("#live-chat", render.part(chat))
 
     async def _debugger(self, _: Batch) -> Markup:
         found, key = self._found, self._session.key

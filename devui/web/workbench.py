@@ -191,11 +191,12 @@ async def _chat(
     app: AppStatus | None,
 ) -> parts.Chat:
     messages = window.messages()
-    await prepare(written(messages))
+    chat = live_chat(live)
+    await prepare([*written(messages), *(message.text for message in chat.messages)])
     return parts.Chat(
         welcome=await welcome(found, session, app),
         messages=messages,
-        live=live_chat(live),
+        live=chat,
         resume=await resume(found, await found.journal.runs.newest(session.key), live),
         composer=parts.Composer(
             action=runs_url(session.key),
