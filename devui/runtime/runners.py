@@ -31,6 +31,7 @@ from devui.runtime.invocations.messages import (
 )
 from devui.runtime.invocations.resumption import node_of_turn
 from devui.runtime.invocations.rewinding import rewind_event
+from devui.runtime.invocations.spoken_to import spoken_to
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
 from devui.runtime.invocations.transcript import transcript
@@ -128,6 +129,8 @@ class Runner:
         message = user_message(new_message) if new_message else None
         session = await self._session(user_id, session_id, config)
         answer = answered(message, session.events)
+        if answer is None and message is not None and invocation_id is None:
+            answer = spoken_to(self.agent, session.events)
         ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
@@ -261,15 +264,10 @@ class Runner:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
-        known = invocation_id is not None and any(
-            event.invocation_id == invocation_id for event in live_events(session.events)
-        )
-        if message is None and invocation_id is not None and not known:
-            raise InvocationNotFoundError(
-                f"Session {session.id!r} has no invocation {invocation_id!r} to resume."
-            )
+        known = _is_known(invocation_id, session, wanted=message is None)
         invocation_id = invocation_id or new_invocation_context_id()
-        original = original_message(invocation_id, session.events) if known else None
+        spoken = answer.scope if answer and answer.in_words else None
+        original = original_message(invocation_id, session.events) if known and not spoken else None
         ctx = InvocationContext(
             artifact_service=self.artifact_service,
             session_service=self.session_service,
@@ -285,7 +283,9 @@ class Runner:
             events_compaction_config=self.app.events_compaction_config,
             plugin_manager=self.plugin_manager,
         )
-        if known:
+        if spoken:
+            ctx.mark_spoken_to(spoken)
+        elif known:
             ctx.mark_resumed(answered=answer is not None)
         return ctx
 
@@ -304,7 +304,8 @@ class Runner:
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
-            branch=answer.event.branch if answer else None,
+            branch=answer.event.branch if answer and not answer.in_words else None,
+            isolation_scope=answer.scope if answer else None,
             content=message,
             actions=EventActions(state_delta=dict(state_delta or {})),
             custom_metadata=dict(ctx.custom_metadata) or None,
@@ -352,6 +353,18 @@ class InMemoryRunner(Runner):
             memory_service=InMemoryMemoryService(),
             plugin_close_timeout=plugin_close_timeout,
         )
+
+
+def _is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bool:
+    """Whether the invocation has begun; raises InvocationNotFoundError if it has not but should."""
+    if invocation_id is None:
+        return False
+    known = any(event.invocation_id == invocation_id for event in live_events(session.events))
+    if wanted and not known:
+        raise InvocationNotFoundError(
+            f"Session {session.id!r} has no invocation {invocation_id!r} to resume."
+        )
+    return known
 
 
 def _app(

@@ -391,3 +391,89 @@ GENERATORS_IN_WORKFLOWS = Difference(
     there="RuntimeError.",
     why="Where an agent stands should not decide which tools it can have.",
 )
+TOOLS_BESIDE_TASKS = Difference(
+    "Tools called beside a task",
+    here="They run before the task begins, whether they are functions or tool objects.",
+    there="Those given as plain functions run only when the task has ended, if it does.",
+    why="An answer's calls belong together; the user may take days to answer the task's agent.",
+)
+TASK_AFTER_TRANSFER = Difference(
+    "Tasks of an agent that was handed the conversation",
+    here="It gives them away like any other agent.",
+    there="The run ends with ValueError; the task begins with the user's next message, which is"
+    " lost.",
+    why="Agents work the same wherever they are in the tree.",
+)
+TASK_OF_THE_ROOT = Difference(
+    "An agent of mode `task` as root",
+    here="It sees the message that began its task, also when the user has said more, and after a"
+    " finished task the next one begins with the next message.",
+    there="It sees the latest message in the place of the first, and messages after a finished task"
+    " do not go on with the task that waits for them.",
+    why="Without what the user wants the agent cannot finish its task.",
+)
+ARGUMENTS_OF_TASKS = Difference(
+    "Arguments of a task that do not fit the input schema",
+    here="The model that gave the task gets an error to correct itself by.",
+    there="The run ends with a validation error.",
+    why="Models make such mistakes, and correct them when told; other tools behave so, too.",
+)
+TASK_ALWAYS_TOLD = Difference(
+    "Tasks of an agent with `include_contents='none'`",
+    here="Its first request tells it the task.",
+    there="Its first request is empty.",
+    why="An agent must know what it is to do.",
+)
+CHAT_BELOW_TASKS = Difference(
+    "A task agent that hands over to a chat agent below it",
+    here="The task stays open; the user's next message goes to the task agent.",
+    there="The task ends at once, with no output.",
+    why="A task ends with `finish_task`.",
+)
+LEAVING_TASKS = Difference(
+    "Leaving a task by transfer",
+    here="An agent of mode `task` or `single_turn` may hand over only to chat agents below itself.",
+    there="It may hand over to its parent and peers, which then work within the task, and the"
+    " parent begins it anew.",
+    why="Its caller waits for the result: a task ends with `finish_task`, a single turn with its"
+    " answer.",
+)
+ENDS_OF_TASKS = Difference(
+    "End of a task agent",
+    here="In a resumable app it is recorded when the task is finished.",
+    there="It is recorded when the agent says something and waits for the user, and not when the"
+    " task is finished.",
+    why="The end of an agent says that its work is done (resume seed).",
+)
+AFTER_TASKS = Difference(
+    "After-callbacks of task agents",
+    here="`after_agent_callback` is called when the agent waits for the user, and also when it has"
+    " finished its task.",
+    there="It is not called when the task is finished.",
+    why="Whoever cleans up after an agent has to hear of its end.",
+)
+CALLBACKS_OF_TASKS = Difference(
+    "Tool callbacks of calls that give tasks",
+    here="`before_tool_callback` is asked; its answer stands for the task.",
+    there="It is passed over, unless another tool is called beside the task.",
+    why="A callback that allows or forbids calls must see all of them.",
+)
+CHECKED_OUTPUT = Difference(
+    "Output of tasks",
+    here="The output is what the schema makes of the arguments of `finish_task`: values converted,"
+    " defaults filled in, None left out.",
+    there="It is the arguments as the model gave them.",
+    why="What reads the output relies on its schema; `output_key` behaves so in both.",
+)
+SINGLE_TURN_BELOW_TASKS = Difference(
+    "A `single_turn` agent below a task agent",
+    here="It is told what it was asked.",
+    there="It is also told the task of the agent above it.",
+    why="It is told what it was asked and nothing of the conversation, wherever it is in the tree.",
+)
+SINGLE_TURN_ERRORS = Difference(
+    "Errors of `single_turn` agents",
+    here="The caller's model gets `{error: ...}` with the name of the agent and what it raised.",
+    there="It gets `{result: ...}` with a text that says that a node failed.",
+    why="All tools tell of errors in one form, and a model that knows the cause can act on it.",
+)

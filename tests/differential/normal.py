@@ -28,9 +28,11 @@ _FROM_CASES = re.compile(r"boom[\w ]*")
 _NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|(?<= )\d+(?= )|\w+(?=\(\))|\w+_callback")
 """What a text puts between quotation marks, calls or counts, and the names of hooks."""
 _WORDS = re.compile(r"<worded: (.*?); ([^>]*)>")
+_NOTE = re.compile(r"\n+(?:NOTE|IMPORTANT):")
 _AUTHOR = re.compile(r"\[(\w+)\]")
 _OURS = (
     "exit_loop",
+    "finish_task",
     "get_user_choice",
     "load_artifacts",
     "load_memory",
@@ -47,8 +49,9 @@ EVERYWHERE = (
         "Streamed fragments",
         here="A partial event has no actions, and its function calls have no made-up ids and are"
         " never marked as long-running. It is never a final response.",
-        there="Partial events share their actions with the whole answer, so changes of state show"
-        " up in them later; a call in a fragment has another id than in the whole answer.",
+        there="Partial events share their actions and `node_info` with the whole answer, so what"
+        " that changes shows up in them later; a call in a fragment has another id than in the"
+        " whole answer.",
         why="Fragments are for showing and are never committed (events seed). What counts is the"
         " whole answer, which has the same id.",
     ),
@@ -134,6 +137,7 @@ def _fragment(event: Json) -> Json:
         event.get("nodeInfo", {}).pop(told_later, None)
     event.pop("longRunningToolIds", None)
     event.pop("final", None)
+    event["nodeInfo"] = {"path": event["nodeInfo"]["path"]}
     for part in (event.get("content") or {}).get("parts") or []:
         part.get("functionCall", {}).pop("id", None)
     return event
@@ -217,11 +221,10 @@ def _mentioned(text: str, names: list[str]) -> list[str]:
 
 
 def _tool(tool: Json) -> Json:
-    if tool.get("name") == "set_model_response":
-        schema = tool["parametersJsonSchema"]
-        fields = {name: each | {"title": ""} for name, each in schema["properties"].items()}
-        schema = schema | {"title": "", "description": "", "properties": fields}
-        tool = tool | {"parametersJsonSchema": schema}
+    by_schema = tool.get("name") in {"finish_task", "set_model_response"}
+    said, *note = _NOTE.split(tool.get("description", ""), 1)
+    if by_schema or (note and tool.get("name") not in _OURS):
+        tool = tool | {"parametersJsonSchema": _untitled(tool.get("parametersJsonSchema"))}
     elif tool.get("name") in _OURS and "parametersJsonSchema" in tool:
         schema = tool["parametersJsonSchema"]
         fields = {
@@ -229,8 +232,18 @@ def _tool(tool: Json) -> Json:
             for name, each in schema.get("properties", {}).items()
         }
         tool = tool | {"parametersJsonSchema": schema | {"properties": fields}}
-    said, note, _ = tool.get("description", "").partition("\n\nNOTE:")
-    return tool | {"description": "<worded>" if tool.get("name") in _OURS else f"{said}{note}"}
+    told = "<worded>" if tool.get("name") in _OURS else f"{said} <note>" if note else said
+    return tool | {"description": told}
+
+
+def _untitled(schema: Json) -> Json:
+    """The schema of parameters without what a runtime calls them."""
+    if schema is None:
+        return None
+    fields = {
+        name: each | {"title": "", "description": ""} for name, each in schema["properties"].items()
+    }
+    return schema | {"title": "", "description": "", "properties": fields}
 
 
 def _quoted(content: Json) -> Json:

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -103,6 +103,7 @@ class BaseAgent(BaseNode):
                     f"{sub_agent.parent_agent.name!r} and cannot be one of {self.name!r} too; "
                     "give each its own copy, made with clone()."
                 )
+            sub_agent.check_parent(self)
             sub_agent.parent_agent = self
         twice = [name for name, count in Counter(_names(self)).items() if count > 1]
         if self.sub_agents and twice:
@@ -287,6 +288,18 @@ class BaseAgent(BaseNode):
         )
 
     # The tree
+
+    @property
+    def task_agents(self) -> Sequence[BaseAgent]:
+        """The sub-agents that carry out tasks for this agent's model, if it has one."""
+        return ()
+
+    def check_parent(self, parent: BaseAgent) -> None:
+        """Refuse a place in the tree where the agent cannot work; any will do by default.
+
+        Raises:
+            ValueError: it cannot be a sub-agent of `parent`.
+        """
 
     @property
     def root_agent(self) -> BaseAgent:

@@ -52,6 +52,7 @@ class _Shared:
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
+    spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
 
 
@@ -86,6 +87,10 @@ class InvocationContext:
     """Which agents have ended, by name (resume seed)."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
+    delegating: bool = False
+    """Whether the agent's model has given a task away; the agent goes on when that is done."""
+    task_output: Any = None
+    """What came of the agent's own task, from when it is finished."""
     emit: Callable[[Event], Awaitable[None]] | None = None
     """Commits an event of a running tool; returns when that is done. None outside of tools."""
     live_request_queue: Any = None
@@ -155,6 +160,8 @@ class InvocationContext:
     @property
     def waits_for_answers(self) -> bool:
         """Whether an agent with open calls does nothing; else its model goes on without them."""
+        if self.isolation_scope is not None and self._shared.spoken_to == self.isolation_scope:
+            return False
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
 
@@ -173,6 +180,10 @@ class InvocationContext:
         """Note that the invocation goes on from the session's events, with an answer or bare."""
         self._shared.resumed_at = len(self.session.events)
         self._shared.resumed_with_answer = answered
+
+    def mark_spoken_to(self, scope: str) -> None:
+        """Note that the user says something to the agent of the task with that scope."""
+        self._shared.spoken_to = scope
 
     def set_agent_state(
         self,

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from google.genai import types
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.llm_agent_callbacks import CalledBack
 from devui.runtime.agents.llm_agent_node import run_as_node
-from devui.runtime.agents.llm_agent_output import OutputSaver, mark_answer
+from devui.runtime.agents.llm_agent_output import OutputSaver, TaskOutput
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
     check_config,
     check_given,
     check_mode,
+    check_task,
     check_tools,
+    no_parent_of_tasks,
     refuse_misplaced,
 )
-from devui.runtime.callbacks import Callback, as_list
+from devui.runtime.agents.tasks import awaits_words, in_own_scope, run_with_tasks
 from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.events.event import Event
@@ -36,7 +39,9 @@ from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
+from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.function_tool import FunctionTool
+from devui.runtime.tools.task_agent_tool import TaskAgentTool
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -48,7 +53,7 @@ logger = logging.getLogger(__name__)
 Instruction = str | Callable[..., Any]
 
 
-class LlmAgent(BaseAgent):
+class LlmAgent(CalledBack):
     """An agent with a model, instructions and tools. `Agent` is another name of it.
 
     The fields say what is wanted; the `canonical_*` members make of it what a run
@@ -80,7 +85,8 @@ class LlmAgent(BaseAgent):
     """`none`: the model sees the current turn only."""
     mode: str | None = None
     """`chat`: talks with the user and hands over by transfer, the default. `single_turn`: as a
-    sub-agent, is called by its parent's model like a function and answers once."""
+    sub-agent, is called by its parent's model like a function and answers once. `task`: is called
+    in the same way, may talk with the user, and answers with the tool `finish_task`."""
     input_schema: type[BaseModel] | None = None
     """What the agent takes when another agent calls it like a function."""
     output_schema: Any = None
@@ -91,18 +97,6 @@ class LlmAgent(BaseAgent):
     """How the model thinks before it acts."""
     code_executor: BaseCodeExecutor | None = None
     """Runs the code that the model writes."""
-    before_model_callback: Any = None
-    """Called with `callback_context` and `llm_request`; an LlmResponse stands for the model's."""
-    after_model_callback: Any = None
-    """Called with `callback_context` and `llm_response`, fragments too; may replace it."""
-    on_model_error_callback: Any = None
-    """Called with `callback_context`, `llm_request` and `error`; an LlmResponse recovers."""
-    before_tool_callback: Any = None
-    """Called with `tool`, `args` and `tool_context`; a dict stands for the tool's result."""
-    after_tool_callback: Any = None
-    """Called with `tool`, `args`, `tool_context` and `tool_response`; a dict replaces it."""
-    on_tool_error_callback: Any = None
-    """Called with `tool`, `args`, `tool_context` and `error`; a dict recovers."""
 
     _flow: BaseLlmFlow | None = PrivateAttr(default=None)
     _named_model: BaseLlm | None = PrivateAttr(default=None)
@@ -121,6 +115,8 @@ class LlmAgent(BaseAgent):
         check_mode(self.mode)
         check_config(self.generate_content_config)
         check_tools(self.tools)
+        if self.mode == "task":
+            check_task(self.tools, self.output_schema)
         return self
 
     @classmethod
@@ -132,6 +128,16 @@ class LlmAgent(BaseAgent):
         async with aclosing(run_as_node(self, ctx, node_input)) as events:
             async for event in events:
                 yield event
+
+    def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the agent between its callbacks and yield its events.
+
+        When its model gives tasks to sub-agents of mode `task`, the agent is run up to there, and
+        again when the tasks are done.
+        """
+        run = super().run_async
+        ctx = in_own_scope(self, parent_context)
+        return run_with_tasks(self, ctx, run) if self.task_agents else run(ctx)
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         left, name = what_is_left(self, ctx)
@@ -148,22 +154,30 @@ class LlmAgent(BaseAgent):
                     yield event
             # The conversation has moved on: this agent's after-callbacks have nothing to add.
             ctx.end_invocation = True
-        if ctx.is_resumable and not turn.paused(self.name):
+        if ctx.delegating:
+            ctx.end_invocation = True
+            return  # the agent has not come to its end
+        if ctx.is_resumable and not turn.paused(self.name) and not awaits_words(ctx, self):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     async def _take_turn(self, ctx: InvocationContext, turn: Turn) -> AsyncGenerator[Event, None]:
-        output = OutputSaver(self.name, self.output_key, self.output_schema)
+        output = self._output(ctx)
         async with aclosing(self._llm_flow.run_async(ctx)) as events:
             async for event in events:
                 problem = output.save(event)
-                if self.is_delegated and ctx.node_path:
-                    with suppress(ValueError):  # who called the agent is told
-                        mark_answer(event, ctx.node_path, self.output_schema)
                 yield event
                 _raise(problem)
+                if output.complete:
+                    return
                 turn.watch(event)
                 target = event.actions.transfer_to_agent
                 turn.target = self._target(target) if target and not event.partial else None
+
+    def _output(self, ctx: InvocationContext) -> OutputSaver | TaskOutput:
+        if self.mode == "task":
+            return TaskOutput(ctx, self.output_key)
+        path = ctx.node_path if self.answers_once else None
+        return OutputSaver(self.name, self.output_key, self.output_schema, path)
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
         """Why the run ended, which the history must show (events seed; adk-runtime 12.4)."""
@@ -244,7 +258,8 @@ class LlmAgent(BaseAgent):
         tools: list[BaseTool] = []
         for entry in self.tools:
             tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
-        return [*tools, *self.delegates]
+        finish = [FinishTaskTool(self.output_schema)] if self.mode == "task" else []
+        return [*tools, *finish, *self.delegates]
 
     @property
     def transfer_targets(self) -> list[BaseAgent]:
@@ -263,48 +278,36 @@ class LlmAgent(BaseAgent):
     @property
     def is_delegated(self) -> bool:
         """Whether the model of the agent above calls this one like a function."""
-        return self.mode == "single_turn" and isinstance(self.parent_agent, LlmAgent)
+        return self.mode in {"single_turn", "task"} and isinstance(self.parent_agent, LlmAgent)
+
+    @property
+    def answers_once(self) -> bool:
+        """Whether the agent is called like a function and gets no more words than those."""
+        return self.mode == "single_turn" and self.is_delegated
+
+    @property
+    def task_agents(self) -> Sequence[LlmAgent]:
+        """The sub-agents that carry out tasks for this agent's model."""
+        below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
+        return [agent for agent in below if agent.mode == "task"]
+
+    def check_parent(self, parent: BaseAgent) -> None:
+        """Raise ValueError for the parent of a task agent that has no model to give it tasks."""
+        can_wait = isinstance(parent, LlmAgent) and parent.mode != "single_turn"
+        if self.mode == "task" and not can_wait:
+            raise ValueError(no_parent_of_tasks(self.name, parent.name))
 
     @property
     def delegates(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
-        return [DelegatedAgentTool(agent) for agent in self.sub_agents if _is_delegated(agent)]
+        below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
+        return [_as_tool(agent) for agent in below if agent.is_delegated]
 
     @property
     def root_llm_agent(self) -> LlmAgent | None:
         """The root of the tree, if it is an agent with a model."""
         root = self.root_agent
         return root if isinstance(root, LlmAgent) else None
-
-    @property
-    def canonical_before_model_callbacks(self) -> list[Callback]:
-        """`before_model_callback` as a list."""
-        return as_list(self.before_model_callback)
-
-    @property
-    def canonical_after_model_callbacks(self) -> list[Callback]:
-        """`after_model_callback` as a list."""
-        return as_list(self.after_model_callback)
-
-    @property
-    def canonical_on_model_error_callbacks(self) -> list[Callback]:
-        """`on_model_error_callback` as a list."""
-        return as_list(self.on_model_error_callback)
-
-    @property
-    def canonical_before_tool_callbacks(self) -> list[Callback]:
-        """`before_tool_callback` as a list."""
-        return as_list(self.before_tool_callback)
-
-    @property
-    def canonical_after_tool_callbacks(self) -> list[Callback]:
-        """`after_tool_callback` as a list."""
-        return as_list(self.after_tool_callback)
-
-    @property
-    def canonical_on_tool_error_callbacks(self) -> list[Callback]:
-        """`on_tool_error_callback` as a list."""
-        return as_list(self.on_tool_error_callback)
 
     def _by_name(self, name: str) -> BaseLlm:
         """The model of that name, made once: it keeps connections."""
@@ -338,6 +341,10 @@ class LlmAgent(BaseAgent):
 
 def _is_delegated(agent: BaseAgent) -> bool:
     return isinstance(agent, LlmAgent) and agent.is_delegated
+
+
+def _as_tool(agent: LlmAgent) -> BaseTool:
+    return TaskAgentTool(agent) if agent.mode == "task" else DelegatedAgentTool(agent)
 
 
 def _raise(problem: Exception | None) -> None:

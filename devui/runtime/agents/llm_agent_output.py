@@ -1,10 +1,22 @@
-"""Keeps an agent's answer in the state (adk-runtime 6.4)."""
+"""What comes of an agent's run: in the state, and on its events (adk-runtime 6.4, 12.4, 12.8)."""
 
+from __future__ import annotations
+
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from devui.runtime.events.event import Event
 from devui.runtime.models.output_schema import parsed
+from devui.runtime.tools.finish_task_tool import finishing_response
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+_TOO_EARLY = (
+    "The task is not finished: other calls of this answer are still open. Call again, alone, when"
+    " you have their results."
+)
 
 
 @dataclass(slots=True)
@@ -14,6 +26,10 @@ class OutputSaver:
     agent: str
     key: str | None
     schema: Any = None
+    path: str | None = None
+    """The place of an agent that was called like a function, whose answers are its output."""
+    complete: ClassVar[bool] = False
+    """Whether the run is to end: it does so by itself."""
     _texts: list[str] = field(default_factory=list)
 
     def save(self, event: Event) -> ValueError | None:
@@ -25,6 +41,9 @@ class OutputSaver:
         Returns:
             What is wrong with the answer, if it does not fit the schema.
         """
+        if self.path is not None:
+            with suppress(ValueError):  # who called the agent is told
+                mark_answer(event, self.path, self.schema)
         if self.key is None or event.partial or event.author != self.agent:
             return None
         text = _spoken(event)
@@ -47,6 +66,37 @@ class OutputSaver:
         return None
 
 
+@dataclass(slots=True)
+class TaskOutput:
+    """Notes what came of a task on the event that finishes it, and in `state[output_key]`."""
+
+    ctx: InvocationContext
+    key: str | None
+    complete: bool = False
+    """Whether the task is finished, and the run is to end."""
+
+    def save(self, event: Event) -> None:
+        """Look at an event before it is committed.
+
+        A task does not end while calls of the same answer are open: then the finishing call gets
+        an error.
+        """
+        response = finishing_response(event)
+        actions = event.actions
+        asks = actions.requested_tool_confirmations or actions.requested_auth_configs
+        if response is None:
+            return
+        if self.ctx.delegating or asks:
+            response.response = {"error": _TOO_EARLY}
+            return
+        output = event.output = self.ctx.task_output
+        if self.ctx.node_path:
+            _place(event, self.ctx.node_path, output_for=[self.ctx.node_path])
+        if self.key is not None:
+            actions.state_delta[self.key] = output
+        self.complete = True
+
+
 def mark_answer(event: Event, path: str, schema: Any) -> None:
     """Note on the answer of an agent that was called like a function that it is its output.
 
@@ -64,8 +114,12 @@ def mark_answer(event: Event, path: str, schema: Any) -> None:
         told["message_as_output"] = True
     elif text.strip():
         event.output = parsed(schema, text)
-    # The events of one model call share their place.
-    event.node_info = event.node_info.model_copy(update={**told, "path": path})
+    _place(event, path, **told)
+
+
+def _place(event: Event, path: str, **told: Any) -> None:
+    # The events of one model call share their `node_info`, so this one gets its own.
+    event.node_info = event.node_info.model_copy(update={"path": path, **told})
 
 
 def _is_models(event: Event) -> bool:

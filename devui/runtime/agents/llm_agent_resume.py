@@ -17,6 +17,7 @@ from devui.runtime.agents.agent_progress import forget, has_ended, has_started
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls
 from devui.runtime.agents.pause import Pause
+from devui.runtime.agents.tasks import awaits_words
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo
 
@@ -46,11 +47,13 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
     said = [event for event in events if event.content or event.error_code]
     own = [event for event in said if event.author == agent.name]
+    if agent.mode == "task" and not awaits_words(ctx, agent):
+        return Left.NOTHING, ""
     if own and (target := own[-1].actions.transfer_to_agent):
         return Left.TRANSFER, target
     if not said or not _is_over(said[-1], agent.name) or lost_calls(ctx, agent.name):
         return Left.TURN, ""
-    waits = awaits_user(ctx, {agent.name})
+    waits = awaits_words(ctx, agent) or awaits_user(ctx, {agent.name})
     return (Left.WAIT if waits else Left.NOTHING), ""
 
 

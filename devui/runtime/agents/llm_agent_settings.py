@@ -1,10 +1,12 @@
 """What may be given to an `LlmAgent`, and what to do instead where it may not."""
 
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel
+from pydantic.errors import PydanticUserError
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.callbacks import check_callbacks
@@ -12,6 +14,7 @@ from devui.runtime.mistakes import given
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.finish_task_tool import NAME, FinishTaskTool
 
 _INSTEAD = {
     "system_instruction": "`instruction`",
@@ -75,18 +78,48 @@ def check_given(values: Mapping[str, Any]) -> None:
 
 
 def check_mode(mode: str | None) -> None:
-    """Refuse modes of graph workflows.
+    """Refuse what is no mode.
 
     Raises:
-        ValueError: the mode is `task`, or none at all.
+        ValueError: there is no such mode.
     """
-    if mode == "task":
+    if mode not in {None, "chat", "single_turn", "task"}:
+        raise ValueError(f"There is no mode {mode!r}; use 'chat', 'single_turn' or 'task'.")
+
+
+def check_task(tools: list[Any], output_schema: Any) -> None:
+    """Refuse what keeps an agent from finishing a task.
+
+    Raises:
+        ValueError: a tool has the name of the finishing one, or the schema cannot be declared.
+    """
+    if NAME in (_name(tool) for tool in tools):
         raise ValueError(
-            "mode='task' is not supported in this version; use 'single_turn' for an agent that"
-            " needs no more words of the user, and 'chat' for one that talks with the user."
+            f"A tool of an agent of mode 'task' cannot be named {NAME!r}: the agent gets one of"
+            " that name to finish its task with. Give it another name."
         )
-    if mode not in {None, "chat", "single_turn"}:
-        raise ValueError(f"There is no mode {mode!r}; use 'chat' or 'single_turn'.")
+    try:
+        FinishTaskTool(output_schema)
+    except PydanticUserError as error:
+        raise ValueError(
+            f"The output_schema {output_schema!r:.200} cannot be told to a model; give a pydantic"
+            f" model, a type such as list[str], or a JSON schema. {error.message}"
+        ) from error
+
+
+def no_parent_of_tasks(name: str, parent: str) -> str:
+    """What is wrong with a task agent below an agent that cannot give it tasks."""
+    return (
+        f"Agent {name!r} of mode 'task' cannot be a sub-agent of {parent!r}: its tasks come from"
+        " the model of an agent above it that can wait while it talks with the user. Put it below"
+        " an LlmAgent of mode 'chat' or 'task', or give it another mode."
+    )
+
+
+def _name(tool: Any) -> str:
+    if isinstance(tool, BaseTool):
+        return tool.name
+    return str(tool.__name__) if inspect.isroutine(tool) else ""
 
 
 def check_config(config: types.GenerateContentConfig | None) -> None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import family
 from devui.runtime.agents.open_calls import awaits_user
+from devui.runtime.agents.tasks import open_tasks
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Pause:
-    """Watches one run of a sub-agent for calls that are answered later.
+    """Watches one run of a sub-agent for calls that are answered later, and for open tasks.
 
     A resumed agent that still waits for its answer runs without saying anything, so then the
     history has to tell.
@@ -30,6 +31,8 @@ class Pause:
     @property
     def needed(self) -> bool:
         """Whether the run left something to wait for."""
-        if self._seen or self._ctx.resumed_at is None:
-            return self._seen
+        if self._seen or any(open_tasks(self._ctx, each) for each in family(self._agent)):
+            return True
+        if self._ctx.resumed_at is None:
+            return False
         return awaits_user(self._ctx, {member.name for member in family(self._agent)})

@@ -1,5 +1,7 @@
 """How an aborted invocation is closed in the history (adk-runtime 3.7)."""
 
+from dataclasses import dataclass
+
 from google.genai import types
 
 from devui.runtime.agents.invocation_context import InvocationContext
@@ -13,32 +15,51 @@ _MESSAGE = "The invocation was aborted."
 def abort_events(ctx: InvocationContext, root_name: str) -> list[Event]:
     """Answers to the function calls left open, so that models can go on from this history.
 
-    One event for each author and branch; if no call is open, one without content. Calls that are
-    answered later by a human or a job stay open.
+    One event for each author, branch and task; if no call is open, one without content. Calls that
+    are answered later by a human or a job stay open. So does a task whose agent has said something
+    to the user and waits.
     """
+    if _waits_for_words(ctx):
+        return []
     open_calls = _open_calls(ctx)
     if not open_calls:
-        return [_event(ctx, root_name, None, [])]
-    return [_event(ctx, author, branch, calls) for (author, branch), calls in open_calls.items()]
+        return [_event(ctx, _Caller(root_name), [])]
+    return [_event(ctx, caller, calls) for caller, calls in open_calls.items()]
 
 
-def _open_calls(
-    ctx: InvocationContext,
-) -> dict[tuple[str, str | None], list[types.FunctionCall]]:
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """An agent at work on a branch, perhaps for a task."""
+
+    name: str
+    branch: str | None = None
+    scope: str | None = None
+
+
+def _waits_for_words(ctx: InvocationContext) -> bool:
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    last = events[-1] if events else None
+    return last is not None and bool(last.isolation_scope) and _is_answer(last)
+
+
+def _is_answer(event: Event) -> bool:
+    return event.author != "user" and event.content is not None and event.is_final_response()
+
+
+def _open_calls(ctx: InvocationContext) -> dict[_Caller, list[types.FunctionCall]]:
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
     answered = {r.id for event in events for r in event.get_function_responses()}
-    found: dict[tuple[str, str | None], list[types.FunctionCall]] = {}
+    found: dict[_Caller, list[types.FunctionCall]] = {}
     for event in events:
         awaited = event.long_running_tool_ids or set()
+        caller = _Caller(event.author, event.branch, event.isolation_scope)
         for call in event.get_function_calls():
             if call.id not in answered and call.id not in awaited:
-                found.setdefault((event.author, event.branch), []).append(call)
+                found.setdefault(caller, []).append(call)
     return found
 
 
-def _event(
-    ctx: InvocationContext, author: str, branch: str | None, calls: list[types.FunctionCall]
-) -> Event:
+def _event(ctx: InvocationContext, caller: _Caller, calls: list[types.FunctionCall]) -> Event:
     parts = [
         types.Part(
             function_response=types.FunctionResponse(
@@ -49,8 +70,9 @@ def _event(
     ]
     return Event(
         invocation_id=ctx.invocation_id,
-        author=author,
-        branch=branch,
+        author=caller.name,
+        branch=caller.branch,
+        isolation_scope=caller.scope,
         content=types.Content(role="user", parts=parts) if parts else None,
         error_code=INVOCATION_ABORTED,
         error_message=_MESSAGE,

@@ -37,12 +37,16 @@ def user_message(message: types.Content) -> types.Content:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The function calls that a message answers."""
+    """The function calls that a message answers, or the task whose agent it is for."""
 
     event: Event
     """The event that made the first of them."""
     callers: frozenset[str]
     """The agents that made them."""
+    scope: str | None = None
+    """The isolation scope that the message gets."""
+    in_words: bool = False
+    """Whether the message only says something to the agent of an open task."""
 
     @property
     def invocation_id(self) -> str:
@@ -69,7 +73,8 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
             "new_message answers function calls of several invocations; send one each."
         )
     callers = frozenset(event.author for event in events.values())
-    return Answered(events[ids[0]], callers)
+    first = events[ids[0]]
+    return Answered(first, callers, scope=first.isolation_scope)
 
 
 def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:

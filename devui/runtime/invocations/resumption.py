@@ -35,7 +35,7 @@ def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None
     """
     if isinstance(root, BaseAgent):
         return agent_of_turn(ctx, root, answer)
-    if ctx.resumed_at is not None:
+    if ctx.resumed_at is not None or answer is not None:
         ctx.populate_invocation_agent_states()
     return root  # it finds out from the history where it was
 
@@ -46,7 +46,7 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
     Raises:
         ValueError: the invocation cannot be resumed because its app records no checkpoints.
     """
-    if ctx.resumed_at is None:
+    if ctx.resumed_at is None and answer is None:
         return _placed(ctx, root, last_speaker(root, ctx.session.events))
     ctx.populate_invocation_agent_states()
     if answer is not None:

@@ -51,15 +51,19 @@ def declared(agent: BaseAgent, name: str) -> types.FunctionDeclaration:
     )
 
 
-def as_message(agent: BaseAgent, args: dict[str, Any]) -> types.Content:
+def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) -> types.Content:
     """The arguments of a call as the message that the agent gets.
+
+    With an input schema that is JSON, `dense` or with spaces (adk-runtime 8.7, 12.8).
 
     Raises:
         ValueError: they do not fit the agent's input schema.
     """
     schema = input_schema(agent)
     if schema is not None:
-        text = schema.model_validate(args).model_dump_json(exclude_none=True)
+        checked = schema.model_validate(args).model_dump(mode="json", exclude_none=True)
+        separators = (",", ":") if dense else None
+        text = json.dumps(checked, ensure_ascii=False, separators=separators)
     elif REQUEST in args:
         text = str(args[REQUEST])
     else:

@@ -124,6 +124,8 @@ class AgentTool(BaseTool):
         return runner
 
     def _result(self, heard: Heard, tool_context: Context) -> Any:
+        if heard.output is not None:
+            return heard.output
         text = as_text(heard.content)
         if not text:
             return heard.error or ""

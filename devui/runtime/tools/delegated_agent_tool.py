@@ -43,7 +43,7 @@ class DelegatedAgentTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
         """Run the agent; None if it waits for an answer."""
         try:
-            message = as_message(self.agent, args)
+            message = as_message(self.agent, args, dense=False)
         except ValueError as error:
             return {"error": f"The arguments do not fit; correct them and call again. {error}"}
         try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.tools.finish_task_tool import finishing_response
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -18,6 +20,8 @@ class Heard:
     content: types.Content | None = None
     error: str | None = None
     grounding: types.GroundingMetadata | None = None
+    output: Any = None
+    """What the agent finished its task with."""
     waiting: set[str] = field(default_factory=set)
     """Long-running calls that have no response yet."""
 
@@ -25,6 +29,8 @@ class Heard:
         """Take note of an event."""
         if event.partial:
             return
+        if finishing_response(event) is not None:
+            self.output = event.output
         self.error = event.error_message or self.error
         self.waiting |= event.long_running_tool_ids or set()
         if event.content is not None:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel
 
-from devui.runtime.models.output_schema import conformed, json_schema
+from devui.runtime.models.output_schema import json_schema
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.value_parameters import ValueParameters
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -26,38 +27,23 @@ class SetModelResponseTool(BaseTool):
         super().__init__(
             name=NAME, description="Give your final answer, in the required structure."
         )
-        self._schema = output_schema
-        self._wrapped_in = _wrapper(output_schema)
+        self._parameters = ValueParameters(output_schema, _wrapper(output_schema))
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         return types.FunctionDeclaration(
             name=self.name,
             description=self.description,
-            parameters_json_schema=self._parameters(),
+            parameters_json_schema=self._parameters.declared(),
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Check the answer and keep it as the agent's response."""
-        value = args.get(self._wrapped_in) if self._wrapped_in else args
         try:
-            response = conformed(self._schema, value)
+            response = self._parameters.value(args)
         except ValueError as error:
             return {"error": f"The answer does not fit; correct it and call again. {error}"}
         tool_context.actions.set_model_response = response
         return response
-
-    def _parameters(self) -> dict[str, Any]:
-        schema = json_schema(self._schema)
-        if not self._wrapped_in:
-            return schema
-        definitions = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
-        name = self._wrapped_in
-        return {
-            "type": "object",
-            "properties": {name: schema},
-            "required": [name],
-            **definitions,
-        }
 
 
 def _wrapper(schema: Any) -> str | None:

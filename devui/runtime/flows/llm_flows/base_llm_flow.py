@@ -55,7 +55,7 @@ class BaseLlmFlow:
                 async for event in events:
                     last = event
                     yield event
-            if last is None or _ends_loop(last):
+            if last is None or ctx.delegating or _ends_loop(last):
                 return
 
     async def _step(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

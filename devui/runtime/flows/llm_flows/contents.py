@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent_node import runs_as_node
+from devui.runtime.agents.tasks import asked
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -35,19 +36,24 @@ class Contents:
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Put the history before what is in the request, and that before the user's last turn."""
         view = _view(ctx)
-        events = ctx.session.events
-        if agent_of(ctx).is_delegated:
-            contents = _delegated(ctx, view)
-        elif runs_as_node(ctx):
-            contents = _as_node(ctx, view)
-        elif agent_of(ctx).include_contents == "none":
-            contents = History(view).contents(_current_turn(events, view))
-        else:
-            contents = self._history(ctx, view).contents(events)
+        contents = self._shown(ctx, view)
+        contents[:0] = _first_words(ctx, view)
         context = ctx.run_config.model_input_context if ctx.run_config else None
         if context:
             _insert_before(ctx.user_content, contents, context)
         llm_request.put_history(contents)
+
+    def _shown(self, ctx: InvocationContext, view: View) -> list[types.Content]:
+        events = ctx.session.events
+        agent = agent_of(ctx)
+        if agent.answers_once:
+            own = events_of(events, invocation_id=ctx.invocation_id)
+            return History(view).contents([each for each in own if each.branch == ctx.branch])
+        if runs_as_node(ctx):
+            return _as_node(ctx, view)
+        if agent.include_contents == "none":
+            return History(view).contents(_current_turn(events, view))
+        return self._history(ctx, view).contents(events)
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
         key = (ctx.app_name, ctx.user_id, ctx.session.id, view)
@@ -65,15 +71,24 @@ def contents() -> RequestProcessor:
 
 def _view(ctx: InvocationContext) -> View:
     thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
-    return View(agent_of(ctx).name, ctx.branch, ctx.isolation_scope, thoughts)
+    agent = agent_of(ctx)
+    # Nobody has given the root its task: that stands in what the user said, outside of the task.
+    is_root = ctx.isolation_scope == f"{agent.name}@1"
+    return View(agent.name, ctx.branch, ctx.isolation_scope, thoughts, whole_session=is_root)
 
 
-def _delegated(ctx: InvocationContext, view: View) -> list[types.Content]:
-    """What the agent was asked, and what it did since."""
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
-    own = [event for event in events if event.branch == ctx.branch]
-    asked = [ctx.user_content] if ctx.user_content else []
-    return [*asked, *History(view).contents(own)]
+def _first_words(ctx: InvocationContext, view: View) -> list[types.Content]:
+    """What an agent was asked that the conversation, as it sees it, does not tell."""
+    message = [ctx.user_content] if ctx.user_content else []
+    if agent_of(ctx).answers_once:
+        return message
+    if ctx.isolation_scope is None or view.whole_session or runs_as_node(ctx):
+        return []
+    for event in reversed(ctx.session.events):
+        for call in event.get_function_calls():
+            if call.id == ctx.isolation_scope:
+                return [asked(call)]
+    return message  # a node of a graph is not called
 
 
 def _as_node(ctx: InvocationContext, view: View) -> list[types.Content]:

@@ -87,7 +87,7 @@ class History:
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
         self._callers = {}
-        live = live_events(events)
+        live = [e for e in live_events(events) if self._view.covers(e.isolation_scope)]
         if is_compacted(live):
             live = compacted(live, self._view.agent)
         entries = (self._entry(event) for event in live)

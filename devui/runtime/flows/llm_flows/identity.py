@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    if agent.is_delegated or runs_as_node(ctx):
+    if agent.answers_once or runs_as_node(ctx):
         return  # nobody speaks of it by name
     text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
     if agent.description:

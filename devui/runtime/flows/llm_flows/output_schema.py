@@ -23,7 +23,7 @@ _INSTRUCTION = (
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     schema = agent.output_schema
-    if schema is None:
+    if schema is None or agent.mode == "task":
         return
     if (
         not (agent.tools or agent.delegates)

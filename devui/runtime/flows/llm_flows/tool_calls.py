@@ -70,12 +70,13 @@ class ToolCall:
             unknown = _UnknownTool(self._call.name or "")
             return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
-        result = await self._before(tool)
-        if result is None:
-            result = await self._run_guarded(tool)
+        instead = await self._before(tool)
+        result = await self._run_guarded(tool) if instead is None else instead
+        if result is None and tool.defers_response:
+            return None
         replaced = await self._after(tool, result)
         result = result if replaced is None else replaced
-        if not result and (tool.is_long_running or tool.defers_response):
+        if not result and (tool.is_long_running or (tool.defers_response and instead is None)):
             return None
         self.spoken = self._spoken(tool, result)
         return response_part(self._call, tool, result)

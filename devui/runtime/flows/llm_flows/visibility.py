@@ -24,12 +24,18 @@ class View:
     """The isolation scope of a delegated task."""
     foreign_thoughts: bool = False
     """Whether the thoughts of other agents are shown."""
+    whole_session: bool = False
+    """Whether what belongs to no task is shown, too."""
+
+    def covers(self, scope: str | None) -> bool:
+        """Whether events of that isolation scope may be shown."""
+        return scope == self.scope or (scope is None and self.whole_session)
 
 
 def is_visible(event: Event, view: View) -> bool:
     """Whether the event says something, and says it to this view."""
     return (
-        event.isolation_scope == view.scope
+        view.covers(event.isolation_scope)
         and is_on_path(event.branch, view.branch)
         and not _is_progress(event.branch, view.branch)
         and says_something(event.content)

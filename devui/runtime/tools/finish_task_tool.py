@@ -1,0 +1,83 @@
+"""The tool by which an agent of mode `task` says that its task is done (adk-runtime 12.8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict
+
+from devui.runtime.models.output_schema import json_schema
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.value_parameters import ValueParameters
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
+
+NAME = "finish_task"
+_WRAPPER = "result"
+_DONE = "Task completed."
+_INSTRUCTION = (
+    f"You have been given a task. Do all of it before you call `{NAME}`; what is unclear, ask the"
+    f" user first. When it is done, call `{NAME}`, as the only call of your answer and without a"
+    " text."
+)
+
+
+class _Summary(BaseModel):
+    """What came of the task."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    result: str
+
+
+class FinishTaskTool(BaseTool):
+    """`finish_task`, with the fields of the agent's output schema as parameters, or a `result`.
+
+    An output that does not fit gives the model an error to correct itself by.
+    """
+
+    def __init__(self, output_schema: Any = None) -> None:
+        """Take outputs of this shape; None takes a text under `result`."""
+        super().__init__(
+            name=NAME, description="Say that your task is done, and what has come of it."
+        )
+        schema = _Summary if output_schema is None else output_schema
+        self._parameters = ValueParameters(schema, _wrapper(schema))
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self._parameters.declared(),
+        )
+
+    async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
+        """Declare the tool, and say when it is to be called."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        llm_request.append_instructions([_INSTRUCTION])
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Check the output and keep it for the event that finishes the task."""
+        try:
+            output = self._parameters.value(args)
+        except ValueError as error:
+            told = f"The output does not fit; correct it and call `{NAME}()` again:\n{error}"
+            return {"error": told}
+        tool_context.get_invocation_context().task_output = output
+        return _DONE
+
+
+def finishing_response(event: Event) -> types.FunctionResponse | None:
+    """The response by which the event ends a task."""
+    for response in event.get_function_responses():
+        if response.name == NAME and (response.response or {}).get("result") == _DONE:
+            return response
+    return None
+
+
+def _wrapper(schema: Any) -> str | None:
+    return None if json_schema(schema).get("type") in {"object", "OBJECT"} else _WRAPPER

@@ -1,0 +1,37 @@
+"""A value of some shape as the parameters of a function that a model calls with it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from devui.runtime.models.output_schema import conformed, json_schema
+
+
+@dataclass(frozen=True, slots=True)
+class ValueParameters:
+    """The fields of the value are the parameters, or one parameter holds it as a whole."""
+
+    schema: Any
+    """A pydantic model, any type of Python, or a JSON schema."""
+    wrapped_in: str | None
+    """The parameter that holds a value which has no named fields of its own."""
+
+    def declared(self) -> dict[str, Any]:
+        """The parameters as a JSON schema."""
+        schema = json_schema(self.schema)
+        if not self.wrapped_in:
+            return schema
+        definitions = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
+        return {
+            "type": "object",
+            "properties": {self.wrapped_in: schema},
+            "required": [self.wrapped_in],
+            **definitions,
+        }
+
+    def value(self, args: dict[str, Any]) -> Any:
+        """The value that a call gives, in the form of JSON without None values.
+
+        Raises:
+            ValueError: it does not fit the schema.
+        """
+        return conformed(self.schema, args.get(self.wrapped_in) if self.wrapped_in else args)
