@@ -7,15 +7,18 @@ _ENDED = "__adk_internal_node_ended"
 
 
 def node_of(event: Mapping[str, Any]) -> str:
-    """The node, if the event is signed by a workflow around it: `writer`, `writer@2`; else ''.
+    """The path of the node, if the event is signed by a workflow around it; else ''.
 
     What an agent signs itself needs no other name.
     """
-    segments = _path(event).split("/")
-    names = [segment.rpartition("@")[0] or segment for segment in segments]
-    if event.get("author") not in names[:-1]:
-        return ""
-    return segments[-1].removesuffix("@1")
+    path = _path(event)
+    names = [segment.rpartition("@")[0] or segment for segment in path.split("/")]
+    return path if event.get("author") in names[:-1] else ""
+
+
+def name_of(path: str) -> str:
+    """The name of the node at a path, with its run if that is not the first: `pay`, `pay@2`."""
+    return path.rpartition("/")[2].removesuffix("@1")
 
 
 def says_end(event: Mapping[str, Any]) -> bool:

@@ -84,7 +84,7 @@ class Summary:
     transfer_to: str | None = None
     escalate: bool = False
     node: str = ""
-    """The node of a workflow that it is from, where the author does not tell."""
+    """The path of the node that it is from, where the author does not tell: `wf@1/pay@1`."""
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""

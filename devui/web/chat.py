@@ -10,7 +10,7 @@ from dataclasses import replace
 from hashlib import sha1
 from typing import Any
 
-from devui.debugger.nodes import answers
+from devui.debugger.nodes import answers, name_of
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
 from devui.web.content import attachment, clipped, mapping, raw_parts, spoken, text_part
 from devui.web.links import artifact_url, session_url
@@ -167,7 +167,7 @@ def _answer(event: Mapping[str, Any], summary: Summary) -> OutputPart:
     """What a workflow gave in the end."""
     output = event["output"]
     text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
-    return OutputPart(visible(summary.node), visible(clipped(text)))
+    return OutputPart(visible(name_of(summary.node)), visible(clipped(text)))
 
 
 def _artifacts(event: Mapping[str, Any], session: int) -> Iterable[ArtifactChip]:

@@ -5,6 +5,7 @@ from hashlib import sha1
 from itertools import groupby
 from typing import Final
 
+from devui.debugger.nodes import name_of
 from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow as StoredEvent
 from devui.web.figures import compact, plural, seconds
@@ -34,7 +35,8 @@ def event_row(
         kind=summary.kind,
         word=WORDS[summary.kind],
         shape=shape(summary.kind, final=row.final),
-        author=visible(f"{row.author}/{summary.node}" if summary.node else row.author),
+        author=visible(name_of(summary.node) or row.author),
+        node=visible(summary.node),
         text=visible(summary.text),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary)),

@@ -99,8 +99,8 @@ def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
     address = re.search(r'href="(/sessions/\d+)"', listed)[1]
     page = client.get(address, headers=HTML).text
 
-    assert "refunds/check_price" in page
-    assert "refunds/ask_manager" in page
+    assert 'title="node refunds@1/check_price@1, branch check_price@1"' in page
+    assert "hx-ignore>ask_manager</span>" in page
     assert "asks for input" in page
     assert "Refund € 840 for order 2077?" in page
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from devui.debugger.nodes import name_of
 from devui.debugger.preview import one_line, preview
 from devui.debugger.summary import KINDS, Kind, Summary, summarise
 
@@ -180,7 +181,7 @@ def test_a_summary_comes_back_from_its_json(
 
 
 @pytest.mark.parametrize(
-    ("author", "path", "node"),
+    ("author", "path", "name"),
     [
         ("wf", "wf@1/send@1", "send"),
         ("wf", "wf@1/send@2", "send@2"),
@@ -191,9 +192,10 @@ def test_a_summary_comes_back_from_its_json(
         ("root", "", ""),
     ],
 )
-def test_an_event_that_a_workflow_signs_tells_its_node(author: str, path: str, node: str) -> None:
+def test_an_event_that_a_workflow_signs_tells_its_node(author: str, path: str, name: str) -> None:
     event = {"author": author, "nodeInfo": {"path": path}}
-    assert summarise(event, final=True).node == node
+    node = summarise(event, final=True).node
+    assert (node, name_of(node)) == (path if name else "", name)
 
 
 def test_every_kind_has_an_example() -> None:

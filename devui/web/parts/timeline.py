@@ -41,6 +41,8 @@ class EventRow:
     """DOM id of the invocation's header."""
     href: str
     selected: bool = False
+    node: str = ""
+    """The path of the node of a workflow; its name stands for the author."""
 
 
 @dataclass(frozen=True, slots=True)
