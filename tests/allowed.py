@@ -127,9 +127,7 @@ LITERAL_GETATTR = {
 }
 
 DYNAMIC_CODE = {
-    "devui/runtime/skills/skill_folders.py": (
-        "the head of SKILL.md is YAML, and safe_load makes nothing but data of it"
-    ),
+    "devui/runtime/yaml_parser.py": "safe_load makes nothing but data",
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
     "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",
 }

@@ -41,8 +41,8 @@ NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watc
 OPTIONAL = (
     "devui.runtime.auth.token_endpoint",
     "devui.runtime.models.lite_llm",
-    "devui.runtime.skills.skill_folders",
     "devui.runtime.tools.mcp_tool",
+    "devui.runtime.yaml_parser",
 )
 """Modules that need a package of an extra, which may be missing or bring what it likes."""
 

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections import Counter
-from importlib import import_module
 from itertools import pairwise
 
 import pytest
@@ -11,7 +10,16 @@ import pytest
 from devui.runtime.agents import LlmAgent
 from devui.runtime.code_executors import UnsafeLocalCodeExecutor
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.skills import Frontmatter, Resources, Script, Skill, SkillRegistry
+from devui.runtime.skills import (
+    Frontmatter,
+    Resources,
+    Script,
+    Skill,
+    SkillRegistry,
+    list_skills_in_dir_async,
+    load_skill_from_dir,
+    load_skills_from_dir_async,
+)
 from devui.runtime.tools.skill_toolset import SkillDiscoveryMode, SkillToolset
 from tests.kit.stages import run, runner_of, stored
 from tests.kit.turns import responses
@@ -35,12 +43,6 @@ def folder_of(tmp_path, name="report", metadata="author: me", body="Read the sty
     (skill / "scripts" / "data.bin").write_bytes(b"\xff\xfe")
     (skill / "scripts" / "__pycache__" / "x.pyc").write_bytes(b"x")
     return skill
-
-
-def load(*names):
-    """Functions that need an extra, loaded by name."""
-    pytest.importorskip("yaml")
-    return [getattr(import_module("devui.runtime.skills"), name) for name in names]
 
 
 def a_skill(**kwargs) -> Skill:
@@ -68,7 +70,7 @@ def declared(request) -> list[str]:
 
 
 def test_a_folder_is_read_with_all_its_files(tmp_path):
-    [load_skill_from_dir] = load("load_skill_from_dir")
+    pytest.importorskip("yaml")
     skill = load_skill_from_dir(folder_of(tmp_path))
     assert (skill.name, skill.description) == ("report", "Writes reports.")
     assert skill.frontmatter.metadata == {"author": "me"}
@@ -79,15 +81,20 @@ def test_a_folder_is_read_with_all_its_files(tmp_path):
 
 
 async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
-    listed, everything = load("list_skills_in_dir_async", "load_skills_from_dir_async")
+    pytest.importorskip("yaml")
     folder_of(tmp_path, "b-two")
     folder_of(tmp_path, "a-one")
     (tmp_path / "empty").mkdir()
-    assert [skill.name for skill in await everything(tmp_path)] == ["a-one", "b-two"]
-    assert list(await listed(tmp_path)) == ["a-one", "b-two"]
+    assert [skill.name for skill in await load_skills_from_dir_async(tmp_path)] == [
+        "a-one",
+        "b-two",
+    ]
+    assert list(await list_skills_in_dir_async(tmp_path)) == ["a-one", "b-two"]
     assert "empty holds no good skill" in caplog.text
     wrong = []
-    await listed(tmp_path, on_error=lambda name, error: wrong.append((name, str(error))))
+    await list_skills_in_dir_async(
+        tmp_path, on_error=lambda name, error: wrong.append((name, str(error)))
+    )
     assert [name for name, _ in wrong] == ["empty"]
 
 
@@ -108,7 +115,7 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
     ],
 )
 def test_a_skill_that_is_not_as_it_should_be_says_why(tmp_path, text, said):
-    [load_skill_from_dir] = load("load_skill_from_dir")
+    pytest.importorskip("yaml")
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "SKILL.md").write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=said):
@@ -245,7 +252,7 @@ def script(name: str, **args) -> Call:
     ],
 )
 async def test_python_scripts_run_beside_the_skills_files(tmp_path, given, argv):
-    [load_skill_from_dir] = load("load_skill_from_dir")
+    pytest.importorskip("yaml")
     toolset = SkillToolset([load_skill_from_dir(folder_of(tmp_path))])
     runner = runner_of(
         agent(toolset, script("count.py", **given), code_executor=UnsafeLocalCodeExecutor())
@@ -257,7 +264,7 @@ async def test_python_scripts_run_beside_the_skills_files(tmp_path, given, argv)
 
 @pytest.mark.parametrize(("status", "said"), [("0", "success"), ("3", "error")])
 async def test_shell_scripts_run_and_their_status_counts(tmp_path, status, said):
-    [load_skill_from_dir] = load("load_skill_from_dir")
+    pytest.importorskip("yaml")
     toolset = SkillToolset(
         [load_skill_from_dir(folder_of(tmp_path))], code_executor=UnsafeLocalCodeExecutor()
     )
@@ -313,10 +320,11 @@ def test_names_of_skills_are_unique():
 def test_without_yaml_the_error_says_what_to_install():
     code = (
         "import sys; sys.modules['yaml'] = None\n"
-        "try: from devui.runtime.skills import load_skill_from_dir\n"
+        "from devui.runtime.yaml_text import parsed_yaml\n"
+        "try: parsed_yaml('a: 1')\n"
         "except ImportError as error: print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert "pip install 'devui[skills]'" in done.stdout
+    assert "pip install 'devui[yaml]'" in done.stdout

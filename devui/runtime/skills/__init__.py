@@ -1,6 +1,6 @@
 """Skills: instructions and files for one kind of work. Names are loaded on first use.
 
-`load_skill_from_dir` and its kin need `pip install devui[skills]`.
+`load_skill_from_dir` and its kin need `pip install devui[yaml]`.
 """
 
 from typing import TYPE_CHECKING
@@ -9,6 +9,14 @@ from devui.runtime.exports import lazy
 
 if TYPE_CHECKING:
     from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
+    from devui.runtime.skills.skill_folders import (
+        list_skills_in_dir,
+        list_skills_in_dir_async,
+        load_skill_from_dir,
+        load_skill_from_dir_async,
+        load_skills_from_dir,
+        load_skills_from_dir_async,
+    )
     from devui.runtime.skills.skill_registry import SkillRegistry
 
 __all__ = [
@@ -17,6 +25,12 @@ __all__ = [
     "Script",
     "Skill",
     "SkillRegistry",
+    "list_skills_in_dir",
+    "list_skills_in_dir_async",
+    "load_skill_from_dir",
+    "load_skill_from_dir_async",
+    "load_skills_from_dir",
+    "load_skills_from_dir_async",
 ]
 
 __getattr__ = lazy(

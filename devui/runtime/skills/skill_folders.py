@@ -1,6 +1,6 @@
 """Skills in folders: SKILL.md and beside it references, assets and scripts.
 
-Needs `pip install devui[skills]`, since the head of SKILL.md is YAML.
+Reading them needs `pip install devui[yaml]`, since the head of SKILL.md is YAML.
 """
 
 import asyncio
@@ -12,14 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from devui.runtime.skills.models import Frontmatter, Resources, Script, Skill
-
-try:
-    import yaml
-except ImportError as error:
-    raise ImportError(
-        "Skills in folders need the package pyyaml: pip install 'devui[skills]'. Skill and"
-        " Frontmatter objects do without."
-    ) from error
+from devui.runtime.yaml_text import parsed_yaml
 
 logger = logging.getLogger(__name__)
 
@@ -133,9 +126,9 @@ def _parted(file: Path) -> tuple[dict[str, Any], str]:
     if opening or len(rest) != 2:
         raise ValueError(f"{file} must begin with a head of YAML between two lines of {_FENCE}.")
     try:
-        head = yaml.safe_load(rest[0])
-    except yaml.YAMLError as error:
-        raise ValueError(f"{file}: the head is no YAML: {error}") from error
+        head = parsed_yaml(rest[0])
+    except ValueError as error:
+        raise ValueError(f"The head of {file}: {error}") from error
     if not isinstance(head, dict):
         raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
             f"{file}: the head must have the form `name: …`, line by line."

@@ -14,6 +14,7 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.rest_api_tool import (
     RestApiTool,
     RestSettings,
 )
+from devui.runtime.yaml_text import parsed_yaml
 
 if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -43,8 +44,8 @@ class OpenAPIToolset(BaseToolset):
 
         Args:
             spec_dict: The description.
-            spec_str: The description as JSON, in place of `spec_dict`.
-            spec_str_type: Must be `json`; load YAML yourself and give `spec_dict`.
+            spec_str: The description as a text, in place of `spec_dict`.
+            spec_str_type: `json` or `yaml`, which needs `pip install devui[yaml]`.
             auth_scheme: How the service wants to be authorised; else the description tells.
             auth_credential: The key, password or token to send; without one that can be sent as
                 it is, the user is asked.
@@ -87,13 +88,9 @@ class OpenAPIToolset(BaseToolset):
 def _loaded(text: str | None, kind: str) -> dict[str, Any]:
     if text is None:
         raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
-    if kind != "json":
-        raise ValueError(
-            "OpenAPIToolset reads JSON. For YAML, give spec_dict=yaml.safe_load(text)."
-        )
-    spec = json.loads(text)
+    spec = parsed_yaml(text) if kind == "yaml" else json.loads(text)
     if not isinstance(spec, dict):
         raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
-            "The OpenAPI description is no JSON object."
+            "The OpenAPI description is no object."
         )
     return spec
