@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from io import FileIO
 from pathlib import Path
 
-from devui.wire.framing import WireError, for_worker, read_from_worker
+from devui.wire.framing import WireError, codecs, for_worker, read_from_worker
 from devui.wire.messages import Shutdown, ToServer, ToWorker
 
 Receive = Callable[[ToServer], Awaitable[None]]
@@ -42,6 +42,7 @@ class WorkerProcess:
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
+        asyncio.get_running_loop().run_in_executor(None, codecs)  # loaded while the worker starts
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = _pipe(theirs, ours)
             up_read, up_write = _pipe(ours, theirs)

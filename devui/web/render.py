@@ -17,9 +17,10 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from devui import __version__
-from devui.web import formats, markdown
+from devui.web import formats
 from devui.web.assets import Assets
 from devui.web.htmx import CONFIG_JSON
+from devui.web.later import Later
 
 
 class Model(Protocol):
@@ -75,7 +76,7 @@ def _environment(assets: Assets) -> Environment:
         auto_reload=False,  # a page has hundreds of parts, and each would look at its file
     )
     environment.filters.update(formats.FILTERS)
-    environment.filters["markdown"] = markdown.to_html
+    environment.filters["markdown"] = Later("devui.web.markdown").call("to_html")
     environment.globals.update(
         asset=assets.url,
         imports=assets.imports,

@@ -2,11 +2,20 @@
 
 from starlette.routing import Route
 
-from devui.web.api import breakpoints, debug
-from devui.web.api import run as adk_run
-from devui.web.api import server as adk_server
-from devui.web.api import sessions as adk_sessions
-from devui.web.views import app, apps, artifacts, events, runs, session, stream
+from devui.web.later import Later
+from devui.web.views import apps
+
+app = Later("devui.web.views.app")
+artifacts = Later("devui.web.views.artifacts")
+events = Later("devui.web.views.events")
+runs = Later("devui.web.views.runs")
+session = Later("devui.web.views.session")
+stream = Later("devui.web.views.stream")
+breakpoints = Later("devui.web.api.breakpoints")
+debug = Later("devui.web.api.debug")
+adk_run = Later("devui.web.api.run")
+adk_server = Later("devui.web.api.server")
+adk_sessions = Later("devui.web.api.sessions")
 
 _USER = "/apps/{app}/users/{user}"
 _BREAKPOINTS = "/api/apps/{app}/breakpoints"

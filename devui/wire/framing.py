@@ -6,9 +6,9 @@ connection and no memory of the server (R53).
 
 import asyncio
 import struct
+from importlib import import_module
+from types import ModuleType
 from typing import Any, BinaryIO
-
-from pydantic import TypeAdapter, ValidationError
 
 from devui.wire.messages import ToServer, ToWorker
 
@@ -16,8 +16,6 @@ MAX_FRAME = 32 * 1024 * 1024
 """The largest message, in bytes."""
 
 _LENGTH = struct.Struct(">I")
-_to_worker: TypeAdapter[Any] = TypeAdapter(ToWorker)
-_to_server: TypeAdapter[Any] = TypeAdapter(ToServer)
 
 
 class WireError(Exception):
@@ -26,6 +24,11 @@ class WireError(Exception):
 
 class FrameTooLarge(WireError):
     """A message is larger than `MAX_FRAME`; nothing of it was sent."""
+
+
+def codecs() -> ModuleType:
+    """Load what checks the messages, unless it is there; the first message would wait for it."""
+    return import_module("devui.wire.codecs")
 
 
 def _frame(body: bytes) -> bytes:
@@ -39,12 +42,12 @@ def _frame(body: bytes) -> bytes:
 
 def for_worker(message: ToWorker) -> bytes:
     """Encode a message of the server."""
-    return _frame(_to_worker.dump_json(message))
+    return _frame(codecs().TO_WORKER.dump(message))
 
 
 def for_server(message: ToServer) -> bytes:
     """Encode a message of a worker."""
-    return _frame(_to_server.dump_json(message))
+    return _frame(codecs().TO_SERVER.dump(message))
 
 
 def _length(header: bytes) -> int:
@@ -54,12 +57,11 @@ def _length(header: bytes) -> int:
     return size
 
 
-def _decode(adapter: TypeAdapter[Any], body: bytes) -> Any:
+def _decode(codec: Any, body: bytes) -> Any:
     try:
-        return adapter.validate_json(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise WireError(f"not a message: {first['msg']} at {first['loc']}") from error
+        return codec.load(body)
+    except ValueError as error:
+        raise WireError(f"not a message: {error}") from error
 
 
 async def read_from_worker(stream: asyncio.StreamReader) -> ToServer | None:
@@ -73,7 +75,7 @@ async def read_from_worker(stream: asyncio.StreamReader) -> ToServer | None:
         if error.partial:
             raise WireError("the worker hung up in the middle of a message") from error
         return None
-    message: ToServer = _decode(_to_server, body)
+    message: ToServer = _decode(codecs().TO_SERVER, body)
     return message
 
 
@@ -86,5 +88,5 @@ def read_from_server(stream: BinaryIO) -> ToWorker | None:
     body = stream.read(size)
     if len(body) < size:
         return None
-    message: ToWorker = _decode(_to_worker, body)
+    message: ToWorker = _decode(codecs().TO_WORKER, body)
     return message

@@ -8,9 +8,7 @@ A message with an `id` is a request: the server answers it with a `Reply` of the
 """
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Literal
 
 # --- what an agent folder turned out to be --------------------------------------------------
 
@@ -131,7 +129,7 @@ class Shutdown:
     kind: Literal["shutdown"] = "shutdown"
 
 
-ToWorker = Annotated[StartRun | StopRun | ArmGates | Reply | Shutdown, Field(discriminator="kind")]
+ToWorker = StartRun | StopRun | ArmGates | Reply | Shutdown
 
 
 # --- worker to server: facts ---------------------------------------------------------------
@@ -368,4 +366,4 @@ Request = (
     | DeleteArtifact
 )
 Fact = AppLoaded | AppFailed | Partial | RunEnded | Output | Blocked | GateLeft
-ToServer = Annotated[Request | Fact, Field(discriminator="kind")]
+ToServer = Request | Fact

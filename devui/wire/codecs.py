@@ -1,0 +1,36 @@
+"""Messages as JSON and back, checked against their types.
+
+Apart from the framing, because the library that checks them takes a good part of the time in which
+a server shows its first page, and only a worker's messages need it.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from devui.wire.messages import ToServer, ToWorker
+
+
+class Codec:
+    """One direction of the wire; a message's `kind` tells its class."""
+
+    def __init__(self, messages: Any) -> None:
+        self._adapter: TypeAdapter[Any] = TypeAdapter(
+            Annotated[messages, Field(discriminator="kind")]
+        )
+
+    def dump(self, message: Any) -> bytes:
+        """The message as JSON."""
+        return self._adapter.dump_json(message)
+
+    def load(self, body: bytes) -> Any:
+        """The message; raises ValueError with the first thing that is wrong."""
+        try:
+            return self._adapter.validate_json(body)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            raise ValueError(f"{first['msg']} at {first['loc']}") from error
+
+
+TO_WORKER = Codec(ToWorker)
+TO_SERVER = Codec(ToServer)
