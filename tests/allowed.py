@@ -93,6 +93,12 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/skill_tools.py:SkillTool._skill": (
         "users' registries; the model is told why a skill did not come"
     ),
+    "devui/runtime/tools/load_mcp_resource_tool.py:LoadMcpResourceTool.process_llm_request": (
+        "users' servers; an agent runs without resources that cannot be listed (adk-runtime 8.9)"
+    ),
+    "devui/runtime/tools/load_mcp_resource_tool.py:LoadMcpResourceTool._shown": (
+        "users' servers; a resource that cannot be read is left out of the request"
+    ),
     "devui/runtime/tools/preload_memory_tool.py:PreloadMemoryTool.process_llm_request": (
         "users' memory services; an agent that nobody asked to remember goes on without"
     ),

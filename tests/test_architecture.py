@@ -43,6 +43,7 @@ OPTIONAL = (
     "devui.runtime.models.lite_llm",
     "devui.runtime.tools.mcp_tool",
     "devui.runtime.yaml_parser",
+    "devui.runtime.agents.mcp_instruction_provider",
 )
 """Modules that need a package of an extra, which may be missing or bring what it likes."""
 

@@ -11,8 +11,16 @@ import sys
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
+from mcp.types import CallToolResult, SamplingMessage, TextContent
+from pydantic import BaseModel
 
 server = MCPServer("test-server")
+
+
+class Colour(BaseModel):
+    """What the user is asked for."""
+
+    name: str
 
 
 @server.tool()
@@ -44,6 +52,50 @@ async def header(name: str, ctx: Context) -> str:
     """Tell a header of the request."""
     request = ctx.request_context.request
     return request.headers.get(name, "") if request else ""
+
+
+@server.tool(meta={"ui": {"resourceUri": "ui://chart", "visibility": ["model"]}})
+async def work(steps: int, ctx: Context) -> CallToolResult:
+    """Do some work and tell of its progress."""
+    for step in range(steps):
+        await ctx.report_progress(step + 1, steps, f"step {step + 1}")
+    sources = {"web_search_queries": ["weather"]}
+    return CallToolResult(
+        content=[TextContent(text="worked")], _meta={"adk_grounding_metadata": sources}
+    )
+
+
+@server.tool()
+async def ask_model(question: str, ctx: Context) -> str:
+    """Ask the client's model."""
+    message = SamplingMessage(role="user", content=TextContent(text=question))
+    answer = await ctx.session.create_message([message], max_tokens=10)
+    return answer.content.text
+
+
+@server.tool()
+async def ask_user(question: str, ctx: Context) -> str:
+    """Ask the client's user."""
+    answer = await ctx.elicit(question, Colour)
+    return answer.data.name if answer.action == "accept" else answer.action
+
+
+@server.resource("note://today", name="today", mime_type="text/plain")
+def today() -> str:
+    """What is to be done today."""
+    return "Buy milk."
+
+
+@server.resource("pic://dot", name="dot", mime_type="image/png")
+def dot() -> bytes:
+    """A picture."""
+    return b"\x89PNG"
+
+
+@server.prompt()
+def persona(name: str, mood: str) -> str:
+    """Who to be."""
+    return f"You are {name}, and you feel {mood}."
 
 
 @server.tool(name="transfer_to_agent")

@@ -26,7 +26,7 @@ from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is inst
 COMMAND = [sys.executable, "-m", "tests.kit.mcp_server"]
 SERVER = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "stdio"], cwd=ROOT)
 STDIO = StdioConnectionParams(server_params=SERVER, timeout=60)
-ALL = ["add", "fail", "header", "leave", "who_am_i"]
+ALL = ["add", "ask_model", "ask_user", "fail", "header", "leave", "who_am_i", "work"]
 
 
 @contextmanager

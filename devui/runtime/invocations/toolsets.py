@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
@@ -17,6 +18,11 @@ _CLOSE_TIMEOUT = 10.0
 """Seconds that each toolset has."""
 
 
+@runtime_checkable
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
 async def close_toolsets(root: BaseNode) -> None:
     """Close every toolset in the tree once; one that fails is logged and holds up no other."""
     for toolset in {id(toolset): toolset for toolset in _toolsets(root)}.values():
@@ -27,9 +33,12 @@ async def close_toolsets(root: BaseNode) -> None:
             logger.exception("%s could not be closed.", type(toolset).__name__)
 
 
-def _toolsets(node: BaseNode) -> Iterator[BaseToolset]:
+def _toolsets(node: BaseNode) -> Iterator[_Closes]:
+    """The toolsets, and what else holds connections: an instruction may come from a server."""
     if isinstance(node, LlmAgent):
         yield from (tool for tool in node.tools if isinstance(tool, BaseToolset))
+        if isinstance(node.instruction, _Closes):
+            yield node.instruction
     for below in nodes_below(node):
         yield from _toolsets(below)
 

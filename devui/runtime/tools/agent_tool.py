@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_GROUNDING = "temp:_adk_grounding_metadata"
+GROUNDING_METADATA = "temp:_adk_grounding_metadata"
+"""Where tools keep the sources of what they found, for the invocation."""
 _INTERNAL_STATE = "_adk"
 
 
@@ -130,7 +131,7 @@ class AgentTool(BaseTool):
         if not text:
             return heard.error or ""
         if self.propagate_grounding_metadata and heard.grounding:
-            tool_context.state[_GROUNDING] = heard.grounding
+            tool_context.state[GROUNDING_METADATA] = heard.grounding
         schema = output_schema(self.agent)
         if schema is None:
             return text

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from devui.runtime.calling import call
+from devui.runtime.tools.function_arguments import bound
+from devui.runtime.tools.function_signature import FunctionSignature
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.tools.base_tool import BaseTool
+
+
+async def is_required(
+    required: bool | Callable[..., Any], args: dict[str, Any], tool_context: Context
+) -> bool:
+    """Whether a call needs a consent; a function is asked with those arguments that it takes."""
+    if not callable(required):
+        return bool(required)
+    signature = FunctionSignature.of(required)
+    positional, named = bound(signature, args, tool_context)
+    if signature.takes_any:
+        named |= {name: args[name] for name in args.keys() - signature.parameters.keys()}
+    return bool(await call(required, *positional, **named))
 
 
 async def withheld(

@@ -1,13 +1,19 @@
 """From the arguments a model wrote to those a function takes."""
 
+from __future__ import annotations
+
+import inspect
 import logging
 from collections.abc import Mapping
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from devui.runtime.tools.function_signature import FunctionSignature
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +31,27 @@ def convert(signature: FunctionSignature, args: Mapping[str, Any]) -> dict[str, 
         for name, value in args.items()
         if name in signature.parameters
     }
+
+
+def bound(
+    signature: FunctionSignature, args: dict[str, Any], tool_context: Context
+) -> tuple[list[Any], dict[str, Any]]:
+    """What the function is called with, by position and by name."""
+    named = convert(signature, args)
+    positional = _take_positional(signature, named)
+    if signature.context:
+        named[signature.context] = tool_context
+    return positional, named
+
+
+def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
+    """Move the arguments of positional-only parameters out of `named`, in order."""
+    positional = []
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
+            break
+        positional.append(named.pop(name, parameter.default))
+    return positional
 
 
 def missing(signature: FunctionSignature, args: Mapping[str, Any]) -> list[str]:

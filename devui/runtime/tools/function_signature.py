@@ -36,6 +36,8 @@ class FunctionSignature:
     """Whether every annotation could be resolved."""
     is_generator: bool
     """Whether it yields, sync or async."""
+    takes_any: bool
+    """Whether it has a `**` parameter, which a model is not told of."""
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> "FunctionSignature":
@@ -54,7 +56,16 @@ class FunctionSignature:
             if key != context and parameter.kind in _FILLABLE
         }
         doc = inspect.cleandoc(_doc(target))
-        return cls(name, doc, fillable, context, resolved, _is_generator(target))
+        kinds = {parameter.kind for parameter in parameters.values()}
+        return cls(
+            name,
+            doc,
+            fillable,
+            context,
+            resolved,
+            is_generator=_is_generator(target),
+            takes_any=inspect.Parameter.VAR_KEYWORD in kinds,
+        )
 
     @property
     def mandatory(self) -> list[str]:

@@ -1,6 +1,5 @@
 """`FunctionTool`: a function, as a tool."""
 
-import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +7,8 @@ from google.genai import types
 
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.confirmation_gate import withheld
-from devui.runtime.tools.function_arguments import convert, missing
+from devui.runtime.tools.confirmation_gate import is_required, withheld
+from devui.runtime.tools.function_arguments import bound, missing
 from devui.runtime.tools.function_declaration import declare
 from devui.runtime.tools.function_signature import FunctionSignature
 from devui.runtime.tools.tool_progress import ToolProgress
@@ -75,51 +74,17 @@ class FunctionTool(BaseTool):
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         if not self._signature.is_generator:
-            return await self._call(self.func, self._signature, args, tool_context)
+            positional, named = bound(self._signature, args, tool_context)
+            return await call(self.func, *positional, **named)
         return await self._follow(args, tool_context)
 
     async def _follow(self, args: dict[str, Any], tool_context: "Context") -> Any:
         progress = ToolProgress(self.name, tool_context)
-        positional, named = _bound(self._signature, args, progress.context)
+        positional, named = bound(self._signature, args, progress.context)
         return await progress.follow(self.func(*positional, **named))
 
     async def check_require_confirmation(
         self, args: dict[str, Any], tool_context: "Context"
     ) -> bool:
         """Whether the user must agree to a call with these arguments (adk-runtime 8.5)."""
-        required = self._require_confirmation
-        if not callable(required):
-            return bool(required)
-        signature = FunctionSignature.of(required)
-        return bool(await self._call(required, signature, args, tool_context))
-
-    @staticmethod
-    async def _call(
-        function: Callable[..., Any],
-        signature: FunctionSignature,
-        args: dict[str, Any],
-        tool_context: "Context",
-    ) -> Any:
-        positional, named = _bound(signature, args, tool_context)
-        return await call(function, *positional, **named)
-
-
-def _bound(
-    signature: FunctionSignature, args: dict[str, Any], tool_context: "Context"
-) -> tuple[list[Any], dict[str, Any]]:
-    """What the function is called with, by position and by name."""
-    named = convert(signature, args)
-    positional = _take_positional(signature, named)
-    if signature.context:
-        named[signature.context] = tool_context
-    return positional, named
-
-
-def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> list[Any]:
-    """Move the arguments of positional-only parameters out of `named`, in order."""
-    positional = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-            break
-        positional.append(named.pop(name, parameter.default))
-    return positional
+        return await is_required(self._require_confirmation, args, tool_context)

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 from google.genai import types
@@ -10,6 +10,7 @@ from google.genai import types
 from devui.runtime.calling import call
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
+from devui.runtime.tools.asked_contents import names_asked_for
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
 
@@ -80,7 +81,7 @@ class LoadArtifactsTool(BaseTool):
         if not available:
             return
         llm_request.append_instructions([_INSTRUCTION.format(names=json.dumps(available))])
-        for wanted in list(_requested(llm_request)):
+        for wanted in list(names_asked_for(llm_request, _NAME, _NAMES)):
             part = await self._load(wanted, available, tool_context)
             if part is not None:
                 label = types.Part(text=f"Artifact {wanted} is:")
@@ -101,16 +102,6 @@ class LoadArtifactsTool(BaseTool):
             logger.exception("Artifact %r could not be prepared for the model.", name)
             return None
         return part
-
-
-def _requested(llm_request: LlmRequest) -> Iterator[str]:
-    """The names in the responses of this tool that the request ends with."""
-    last = llm_request.contents[-1] if llm_request.contents else None
-    for part in (last.parts if last else None) or []:
-        response = part.function_response
-        names = (response.response or {}).get(_NAMES) if response else None
-        if response and response.name == _NAME and isinstance(names, list):
-            yield from (name for name in names if isinstance(name, str))
 
 
 load_artifacts_tool = LoadArtifactsTool()

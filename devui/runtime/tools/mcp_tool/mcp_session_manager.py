@@ -148,7 +148,10 @@ class MCPSessionManager:
         key = (asyncio.get_running_loop(), frozenset((headers or {}).items()))
         connection = self._connections.get(key)
         if connection is None or connection.is_over:
-            client = Client(self._transport(dict(headers or {})), **self._options)
+            # The protocol of 2026 gives servers no way back, so that those written for the one
+            # before could ask neither the model nor the user (adk-runtime 0: it is off there too).
+            transport = self._transport(dict(headers or {}))
+            client = Client(transport, mode="legacy", **self._options)
             connection = _Connection(client, self.connection_params.timeout)
             self._connections[key] = connection
         try:

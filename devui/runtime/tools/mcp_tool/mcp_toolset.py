@@ -5,7 +5,7 @@ import sys
 import time
 import warnings
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import mcp.types
 
@@ -15,9 +15,10 @@ from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
 from devui.runtime.tools.mcp_tool.header_access import HeaderAccess
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
-from devui.runtime.tools.mcp_tool.mcp_tool import McpTool
+from devui.runtime.tools.mcp_tool.mcp_tool import McpTool, as_told
 
 if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -28,6 +29,9 @@ HeaderProvider = (
     Callable[["ReadonlyContext"], dict[str, str]]
     | Callable[["ReadonlyContext"], Awaitable[dict[str, str]]]
 )
+
+T = TypeVar("T")
+P = TypeVar("P", bound=mcp.types.PaginatedResult)
 
 _RESERVED = frozenset(
     {
@@ -61,10 +65,12 @@ class McpToolset(BaseToolset):
         require_confirmation: bool | Callable[..., Any] = False,
         header_provider: HeaderProvider | None = None,
         progress_callback: Any = None,
+        use_mcp_resources: bool | None = False,
         sampling_callback: Any = None,
         sampling_capabilities: Any = None,
         elicitation_callback: Any = None,
         credential_key: str | None = None,
+        propagate_grounding_metadata: bool = False,
     ) -> None:
         """Describe the server and the choice of its tools.
 
@@ -82,15 +88,23 @@ class McpToolset(BaseToolset):
             require_confirmation: Whether the user must agree to each call first; or a function of
                 the call's arguments that tells.
             header_provider: Gives more HTTP headers for an invocation; sync or async.
-            progress_callback: Told of a call's progress: `async (progress, total, message)`.
+            progress_callback: Told of a call's progress: `async (progress, total, message)`; or
+                a plain function of a tool's name and `callback_context` that gives one, or None.
+            use_mcp_resources: Whether the model may read the server's resources, by one more
+                tool.
             sampling_callback: Answers the server's requests to ask a model.
             sampling_capabilities: What that callback can do.
             elicitation_callback: Answers the server's questions to the user.
             credential_key: The name under which the user's answer is kept.
+            propagate_grounding_metadata: Keep the sources that results tell of, for this
+                invocation, under `temp:_adk_grounding_metadata`.
 
         Raises:
-            ValueError: the credential cannot be sent in a header.
+            ValueError: the credential cannot be sent in a header; or a list of tools is to be
+                used for no time at all.
         """
+        if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
+            raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         self._sessions = MCPSessionManager(
             connection_params,
@@ -102,6 +116,8 @@ class McpToolset(BaseToolset):
         self._access = HeaderAccess(auth_scheme, auth_credential, credential_key)
         self._require_confirmation = require_confirmation
         self._header_provider = header_provider
+        self._use_mcp_resources = use_mcp_resources
+        self._propagate_grounding_metadata = propagate_grounding_metadata
         self._progress_callback = progress_callback
         self._ttl = tool_list_cache_ttl_seconds
         self._lists: dict[frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]] = {}
@@ -124,10 +140,42 @@ class McpToolset(BaseToolset):
                 headers=self._headers,
                 require_confirmation=self._require_confirmation,
                 progress_callback=self._progress_callback,
+                propagate_grounding_metadata=self._propagate_grounding_metadata,
             )
             if self._is_tool_selected(tool, readonly_context):
                 found.append(tool)
-        return sorted(found, key=lambda tool: tool.name)
+        chosen: list[BaseTool] = sorted(found, key=lambda tool: tool.name)
+        return [*chosen, LoadMcpResourceTool(self)] if self._use_mcp_resources else chosen
+
+    async def list_resources(self, readonly_context: "ReadonlyContext | None" = None) -> list[str]:
+        """The names of the server's resources; raises what `get_tools` raises."""
+        return [each.name for each in await self._resources(readonly_context)]
+
+    async def get_resource_info(
+        self, name: str, readonly_context: "ReadonlyContext | None" = None
+    ) -> dict[str, Any]:
+        """What the server tells of a resource; ValueError if it has none of that name."""
+        listed = await self._resources(readonly_context)
+        for each in listed:
+            if each.name == name:
+                return as_told(each)
+        raise ValueError(
+            f"The MCP server has no resource {name!r}; it has {[each.name for each in listed]}."
+        )
+
+    async def read_resource(
+        self, name: str, readonly_context: "ReadonlyContext | None" = None
+    ) -> list[Any]:
+        """The contents of a resource; raises what `get_resource_info` raises."""
+        uri = (await self.get_resource_info(name, readonly_context))["uri"]
+        return list((await (await self._client(readonly_context)).read_resource(uri)).contents)
+
+    async def _resources(self, context: "ReadonlyContext | None") -> list[mcp.types.Resource]:
+        client = await self._client(context)
+        return await _all_pages(client.list_resources, lambda page: page.resources)
+
+    async def _client(self, context: "ReadonlyContext | None") -> mcp.Client:
+        return await self._sessions.client(await self._headers(context))
 
     def get_auth_config(self) -> AuthConfig | None:
         """How the server is authorised; None without an auth_scheme."""
@@ -173,11 +221,17 @@ class MCPToolset(McpToolset):
 
 
 async def _all_tools(client: mcp.Client) -> list[mcp.types.Tool]:
-    tools: list[mcp.types.Tool] = []
+    return await _all_pages(client.list_tools, lambda page: page.tools)
+
+
+async def _all_pages(
+    list_page: Callable[..., Awaitable[P]], items: Callable[[P], list[T]]
+) -> list[T]:
+    found: list[T] = []
     cursor = None
     while True:
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
+        page = await list_page(cursor=cursor)
+        found += items(page)
         cursor = page.next_cursor
         if cursor is None:
-            return tools
+            return found

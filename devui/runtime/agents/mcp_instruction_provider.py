@@ -1,0 +1,47 @@
+"""`McpInstructionProvider`: an instruction that is a prompt of an MCP server."""
+
+import sys
+from typing import TextIO
+
+import mcp.types
+
+from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
+
+
+class McpInstructionProvider:
+    """Fetches a prompt for each request of an agent; to be given as its `instruction`.
+
+    The arguments that the prompt takes are read from the session's state, by their names.
+    """
+
+    def __init__(
+        self, connection_params: ConnectionParams, prompt_name: str, errlog: TextIO = sys.stderr
+    ) -> None:
+        """Use the prompt of that name; `errlog` gets the stderr of a child process."""
+        self.prompt_name = prompt_name
+        self._sessions = MCPSessionManager(connection_params, errlog)
+
+    async def __call__(self, context: ReadonlyContext) -> str:
+        """The texts of the prompt's messages.
+
+        Raises:
+            ConnectionError: the server cannot be reached.
+            mcp.MCPError: it has no such prompt, or misses an argument of it.
+            ValueError: the prompt is empty.
+        """
+        client = await self._sessions.client()
+        listed = (await client.list_prompts()).prompts
+        prompt = next((each for each in listed if each.name == self.prompt_name), None)
+        names = {each.name for each in (prompt.arguments if prompt else None) or []}
+        state = {key: str(value) for key, value in context.state.items() if key in names}
+        found = await client.get_prompt(self.prompt_name, state)
+        contents = [message.content for message in found.messages]
+        texts = [each.text for each in contents if isinstance(each, mcp.types.TextContent)]
+        if not texts:
+            raise ValueError(f"The MCP prompt {self.prompt_name!r} of {self._sessions} is empty.")
+        return "".join(texts)
+
+    async def close(self) -> None:
+        """Close the connection; the Runner does so when it is closed."""
+        await self._sessions.close()

@@ -1,0 +1,104 @@
+"""`LoadMcpResourceTool`: lets a model read the resources of an MCP server (adk-runtime 8.9)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+from typing import TYPE_CHECKING, Any, Protocol
+
+from google.genai import types
+
+from devui.runtime.tools.asked_contents import names_asked_for
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.models.llm_request import LlmRequest
+
+logger = logging.getLogger(__name__)
+
+_NAMES = "resource_names"
+_INSTRUCTION = (
+    "An MCP server has these resources: {names}\n\nBefore you answer a question about one of them,"
+    " call `{tool}` with its name: its content is shown for one request only."
+)
+
+
+class Resources(Protocol):
+    """What the tool needs of an McpToolset."""
+
+    async def list_resources(self, readonly_context: ReadonlyContext | None = None) -> list[str]:
+        """The names of the resources."""
+
+    async def read_resource(
+        self, name: str, readonly_context: ReadonlyContext | None = None
+    ) -> list[Any]:
+        """The contents of a resource."""
+
+
+class LoadMcpResourceTool(BaseTool):
+    """Tells the model which resources there are, and shows it those that it asks for.
+
+    A server that cannot list or read them is logged; the agent goes on without.
+    """
+
+    def __init__(self, mcp_toolset: Resources) -> None:
+        """Offer the resources of the toolset's server."""
+        super().__init__(
+            name="load_mcp_resource", description="Look into resources of an MCP server."
+        )
+        self._toolset = mcp_toolset
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema={
+                "type": "object",
+                "properties": {_NAMES: {"type": "array", "items": {"type": "string"}}},
+            },
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Note which resources the next request is to show."""
+        return {
+            _NAMES: args.get(_NAMES, []),
+            "status": (
+                "The contents are shown in the next request, and only there. Call this again to"
+                " see them later."
+            ),
+        }
+
+    async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
+        """Declare the tool, list the resources, and show those that were just asked for."""
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        try:
+            names = await self._toolset.list_resources(tool_context)
+        except Exception:
+            logger.exception("The resources of an MCP server could not be listed.")
+            return
+        if names:
+            told = _INSTRUCTION.format(names=json.dumps(names), tool=self.name)
+            llm_request.append_instructions([told])
+        for name in list(names_asked_for(llm_request, self.name, _NAMES)):
+            llm_request.contents.extend(await self._shown(name, tool_context))
+
+    async def _shown(self, name: str, tool_context: Context) -> list[types.Content]:
+        try:
+            contents = await self._toolset.read_resource(name, tool_context)
+        except Exception:
+            logger.exception("The MCP resource %r could not be read.", name)
+            return []
+        label = types.Part(text=f"Resource {name} is:")
+        return [types.Content(role="user", parts=[label, _part(each)]) for each in contents]
+
+
+def _part(content: Any) -> types.Part:
+    """The content as MCP has it: a text, or bytes as base64."""
+    found = content.model_dump(by_alias=True)
+    if found.get("text") is not None:
+        return types.Part(text=found["text"])
+    kind = found.get("mimeType") or "application/octet-stream"
+    return types.Part.from_bytes(data=base64.b64decode(found["blob"]), mime_type=kind)

@@ -1,0 +1,146 @@
+"""What MCP servers have besides tools: resources, prompts, progress, questions."""
+
+import pytest
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
+
+mcp = pytest.importorskip("mcp")
+from devui.runtime.agents.mcp_instruction_provider import McpInstructionProvider  # noqa: E402
+from devui.runtime.tools.mcp_tool import McpToolset  # noqa: E402  only where mcp is installed
+from tests.runtime.test_mcp_toolset import STDIO, responses, text  # noqa: E402
+
+
+async def asked(toolset, *calls, instruction="", state=None):
+    """The requests and the events of a turn in which the model makes these calls."""
+    rules = [Rule(after=calls[0].name, then=Say("done"))] if calls else []
+    rules.append(Rule(user="^Resource .* is:", then=Say("seen")))
+    model = ScriptedLlm(rules=[*rules, Rule(then=list(calls) or Say("hello"))])
+    tools = [toolset] if toolset else []
+    agent = LlmAgent(name="a", model=model, tools=tools, instruction=instruction)
+    async with InMemoryRunner(agent=agent) as runner:
+        await runner.session_service.create_session(
+            app_name=runner.app_name,
+            user_id="debug_user_id",
+            session_id="debug_session_id",
+            state=state,
+        )
+        events = await runner.run_debug("go", quiet=True)
+    return model.requests, events
+
+
+async def test_a_model_reads_resources_for_one_request():
+    toolset = McpToolset(connection_params=STDIO, use_mcp_resources=True)
+    wanted = Call("load_mcp_resource", resource_names=["today", "dot", "gone"])
+    requests, _ = await asked(toolset, wanted)
+    assert '["today", "dot"]' in requests[0].config.system_instruction
+    shown = [content.parts for content in requests[1].contents[3:]]
+    assert [parts[0].text for parts in shown] == ["Resource today is:", "Resource dot is:"]
+    assert shown[0][1].text == "Buy milk."
+    assert shown[1][1].inline_data.data == b"\x89PNG"
+    assert shown[1][1].inline_data.mime_type == "image/png"
+
+
+async def test_resources_are_listed_and_read_by_name():
+    toolset = McpToolset(connection_params=STDIO)
+    assert await toolset.list_resources() == ["today", "dot"]
+    info = await toolset.get_resource_info("today")
+    assert (info["uri"], info["mimeType"]) == ("note://today", "text/plain")
+    [content] = await toolset.read_resource("today")
+    assert content.text == "Buy milk."
+    with pytest.raises(ValueError, match=r"no resource 'gone'; it has \['today', 'dot'\]"):
+        await toolset.read_resource("gone")
+    await toolset.close()
+
+
+async def test_an_instruction_is_a_prompt_filled_from_the_state():
+    provider = McpInstructionProvider(STDIO, "persona")
+    requests, _ = await asked(
+        None, instruction=provider, state={"name": "Ann", "mood": "fine", "other": 1}
+    )
+    assert "You are Ann, and you feel fine." in requests[0].config.system_instruction
+    assert not provider._sessions._connections, "closed with the runner"
+
+
+async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
+    told = []
+
+    async def tell(progress, total, message):
+        told.append((progress, total, message))
+
+    [worked] = await responses(
+        McpToolset(connection_params=STDIO, progress_callback=tell), Call("work", steps=2)
+    )
+    assert text(worked) == "worked"
+    assert told == [(1, 2, "step 1"), (2, 2, "step 2")]
+
+    def make(tool_name, *, callback_context, **more):
+        async def keep(progress, total, message):
+            callback_context.state[tool_name] = progress
+
+        return keep
+
+    toolset = McpToolset(connection_params=STDIO, progress_callback=make)
+    _, events = await asked(toolset, Call("work", steps=3))
+    assert events[1].actions.state_delta == {"work": 3}
+
+
+async def test_a_result_is_shown_by_the_servers_page_and_tells_its_sources():
+    toolset = McpToolset(connection_params=STDIO, propagate_grounding_metadata=True)
+    seen = []
+
+    async def look(tool, args, tool_context, tool_response):
+        seen.append(tool_context.state["temp:_adk_grounding_metadata"].web_search_queries)
+
+    model = ScriptedLlm(
+        rules=[Rule(after="work", then=Say("ok")), Rule(then=Call("work", steps=1))]
+    )
+    agent = LlmAgent(name="a", model=model, tools=[toolset], after_tool_callback=look)
+    async with InMemoryRunner(agent=agent) as runner:
+        events = await runner.run_debug("go", quiet=True)
+    assert seen == [["weather"]]
+    [response] = events[1].get_function_responses()
+    told = response.response["meta"]
+    assert told["adk_grounding_metadata"] == {"web_search_queries": ["weather"]}
+    [widget] = events[1].actions.render_ui_widgets
+    assert (widget.provider, widget.id) == ("mcp", response.id)
+    assert widget.payload["resource_uri"] == "ui://chart"
+    assert widget.payload["tool_args"] == {"steps": 1}
+
+
+async def test_a_server_may_ask_the_model_and_the_user():
+    async def sample(context, params):
+        question = params.messages[0].content.text
+        return mcp.types.CreateMessageResult(
+            role="assistant", model="m", content=mcp.types.TextContent(text=f"{question} Yes.")
+        )
+
+    async def elicit(context, params):
+        return mcp.types.ElicitResult(action="accept", content={"name": "blue"})
+
+    toolset = McpToolset(
+        connection_params=STDIO, sampling_callback=sample, elicitation_callback=elicit
+    )
+    [said] = await responses(toolset, Call("ask_model", question="Is it?"))
+    assert text(said) == "Is it? Yes."
+    [chosen] = await responses(toolset, Call("ask_user", question="Which?"))
+    assert text(chosen) == "blue"
+
+
+async def test_one_question_for_consent_serves_tools_of_all_kinds():
+    asked_about = []
+
+    def careful(tool_context, **arguments) -> bool:
+        asked_about.append((tool_context.agent_name, arguments))
+        return False
+
+    toolset = McpToolset(connection_params=STDIO, require_confirmation=careful)
+    await responses(toolset, Call("add", a=1, b=2))
+    assert asked_about
+    assert all(each == ("a", {"a": 1, "b": 2}) for each in asked_about)
+
+
+def test_a_list_of_tools_cannot_be_used_for_no_time():
+    with pytest.raises(ValueError, match="more than 0"):
+        McpToolset(connection_params=STDIO, tool_list_cache_ttl_seconds=0)
