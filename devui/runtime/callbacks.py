@@ -1,4 +1,7 @@
-"""Callbacks as users write them: one or a list, sync or async, with names or by position."""
+"""Callbacks as users write them: one or a list, sync or async, with names or by position.
+
+See adk-runtime 6.5.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable

@@ -2,6 +2,8 @@
 
 The standard library's driver blocks, so that a service hands its work to that thread. One writer
 at a time is what SQLite allows anyway, and an open connection keeps its page cache.
+
+See adk-runtime 2.5, 10.2.
 """
 
 import asyncio

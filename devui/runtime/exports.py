@@ -1,4 +1,4 @@
-"""Packages whose names are loaded on first use.
+"""Packages whose names are loaded on first use (adk-runtime 0).
 
 The runtime keeps ADK's module paths, so `agents` holds both the contexts (which tools and flows
 need) and `LlmAgent` (which needs tools and flows). A package that imported all its names at once

@@ -1,4 +1,4 @@
-"""What google-adk has and this runtime has not, and what to do instead.
+"""What google-adk has and this runtime has not, and what to do instead (devui's own).
 
 `docs/guide/adk-differences.md` lists it, and an import of it fails with these words.
 """

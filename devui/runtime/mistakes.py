@@ -1,4 +1,4 @@
-"""How mistakes in agents' code are told: what was given, what it is near to, where it stands."""
+"""How mistakes in agents' code are told: what was given, and where (devui's own)."""
 
 import inspect
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Threads for the plain functions of agent code.
+"""Threads for the plain functions of agent code (runtime seed).
 
 An executor would do the same at three times the cost. Most plain functions return at once, so a
 call must not cost much more than it does: it is handed to a thread that waits for work, by one

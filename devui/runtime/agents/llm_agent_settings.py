@@ -1,4 +1,4 @@
-"""What may be given to an `LlmAgent`, and what to do instead where it may not."""
+"""What may be given to an `LlmAgent`, and what to do instead where it may not (adk-runtime 6.1)."""
 
 import inspect
 from collections.abc import Mapping

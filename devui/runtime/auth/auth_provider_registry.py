@@ -1,4 +1,4 @@
-"""`AuthProviderRegistry`: providers by the class of scheme."""
+"""`AuthProviderRegistry`: providers by the class of scheme (adk-runtime 8.6)."""
 
 from typing import Any
 

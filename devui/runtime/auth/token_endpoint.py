@@ -2,6 +2,8 @@
 
 All of these wait for the server, for at most 10 seconds, and raise CredentialExchangeError if it
 refuses or cannot be reached.
+
+See adk-runtime 8.6.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,8 @@
 """Tokens of OAuth 2 servers. What speaks to a server is loaded when the first token is needed.
 
 So agents without OAuth need neither authlib nor the time to load it.
+
+See adk-runtime 8.6.
 """
 
 from collections.abc import Callable, Sequence

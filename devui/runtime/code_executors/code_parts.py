@@ -1,4 +1,7 @@
-"""Code in the contents of models: found in what they say, shown in what they are told."""
+"""Code in the contents of models: found in what they say, shown in what they are told.
+
+See adk-runtime 10.5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An async generator driven from sync code, step by step."""
+"""An async generator driven from sync code, step by step (adk-runtime 3.6)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator

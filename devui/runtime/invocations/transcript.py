@@ -1,4 +1,4 @@
-"""Events as lines of text, for a terminal."""
+"""Events as lines of text, for a terminal (adk-runtime 3.6)."""
 
 from collections.abc import Iterator
 

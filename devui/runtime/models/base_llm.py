@@ -1,4 +1,7 @@
-"""The model seam: one method that answers a request with a stream of responses."""
+"""The model seam: one method that answers a request with a stream of responses.
+
+See adk-runtime 9.1.
+"""
 
 from abc import abstractmethod
 from collections.abc import AsyncGenerator

@@ -1,4 +1,4 @@
-"""What a script can see of a request, and the templates it fills from it."""
+"""What a script can see of a request, and the templates it fills from it (devui's own)."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A model that needs no network: a table of rules says what it answers.
+"""A model that needs no network: a table of rules says what it answers (devui's own).
 
 It ships for samples, tests and documentation. The answer depends on nothing but
 the request, so a run with it is repeatable to the last byte.

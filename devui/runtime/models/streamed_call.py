@@ -1,4 +1,4 @@
-"""A function call whose arguments arrive piece by piece."""
+"""A function call whose arguments arrive piece by piece (adk-runtime 7.7)."""
 
 import re
 from dataclasses import dataclass, field

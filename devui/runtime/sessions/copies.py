@@ -1,4 +1,4 @@
-"""Copies of state values, whatever users put into them."""
+"""Copies of state values, whatever users put into them (adk-runtime 2.4)."""
 
 import copy
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Skills as a model reads about them."""
+"""Skills as a model reads about them (adk-runtime 8.8)."""
 
 import html
 from collections.abc import Sequence

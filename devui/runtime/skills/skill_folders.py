@@ -1,4 +1,4 @@
-"""Skills in folders: SKILL.md and beside it references, assets and scripts.
+"""Skills in folders: SKILL.md and beside it references, assets and scripts (adk-runtime 8.8).
 
 Reading them needs `pip install devui[yaml]`, since the head of SKILL.md is YAML.
 """

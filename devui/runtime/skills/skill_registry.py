@@ -1,4 +1,4 @@
-"""`SkillRegistry`: skills that are found when they are needed."""
+"""`SkillRegistry`: skills that are found when they are needed (adk-runtime 8.8)."""
 
 from abc import ABC, abstractmethod
 

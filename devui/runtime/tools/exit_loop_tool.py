@@ -1,4 +1,4 @@
-"""The tool by which a model ends the loop it runs in."""
+"""The tool by which a model ends the loop it runs in (adk-runtime 8.8)."""
 
 from devui.runtime.tools.tool_context import ToolContext
 

@@ -1,4 +1,4 @@
-"""From the arguments a model wrote to those a function takes."""
+"""From the arguments a model wrote to those a function takes (adk-runtime 8.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a function's signature says: the parameters a model fills, and the context."""
+"""What a function's signature says: the parameters a model fills, and the context.
+
+See adk-runtime 8.2.
+"""
 
 import functools
 import inspect

@@ -1,4 +1,4 @@
-"""The tool by which a model lets the user choose."""
+"""The tool by which a model lets the user choose (adk-runtime 8.4)."""
 
 from devui.runtime.tools.long_running_tool import LongRunningFunctionTool
 from devui.runtime.tools.tool_context import ToolContext

@@ -1,4 +1,4 @@
-"""What an agent said that runs inside a tool."""
+"""What an agent said that runs inside a tool (adk-runtime 8.7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool by which a model asks the user something and waits for the answer."""
+"""The tool by which a model asks the user something and waits for the answer (adk-runtime 8.4)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`RunSkillScriptTool`: runs a script of a skill by a code executor."""
+"""`RunSkillScriptTool`: runs a script of a skill by a code executor (adk-runtime 8.8)."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""The tools by which a model finds and reads skills."""
+"""The tools by which a model finds and reads skills (adk-runtime 8.8)."""
 
 import logging
 import mimetypes

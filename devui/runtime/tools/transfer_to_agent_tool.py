@@ -1,4 +1,4 @@
-"""The tool by which a model hands the conversation to another agent."""
+"""The tool by which a model hands the conversation to another agent (adk-runtime 6.6)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What all runs of the nodes of one invocation share."""
+"""What all runs of the nodes of one invocation share (adk-runtime 12.3)."""
 
 from __future__ import annotations
 

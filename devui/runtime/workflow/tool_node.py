@@ -1,4 +1,4 @@
-"""A tool as a node: its arguments are the node's input, its result the output (12.2)."""
+"""A tool as a node: its arguments are the input, its result the output (adk-runtime 12.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values on their way between nodes: checked against schemas, read from messages (12.1)."""
+"""Values on their way between nodes: checked and read from messages (adk-runtime 12.1)."""
 
 import json
 from types import UnionType

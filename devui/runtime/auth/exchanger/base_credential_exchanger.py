@@ -1,4 +1,7 @@
-"""`BaseCredentialExchanger`: makes a credential that can be sent from one that cannot."""
+"""`BaseCredentialExchanger`: makes a credential that can be sent from one that cannot.
+
+See adk-runtime 8.6.
+"""
 
 from abc import ABC, abstractmethod
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""`CredentialExchangerRegistry`: exchangers by the type of credential."""
+"""`CredentialExchangerRegistry`: exchangers by the type of credential (adk-runtime 8.6)."""
 
 from devui.runtime.auth.auth_credential import AuthCredentialTypes
 from devui.runtime.auth.exchanger.base_credential_exchanger import BaseCredentialExchanger

@@ -1,4 +1,4 @@
-"""`BaseCredentialRefresher`: renews credentials that have ended."""
+"""`BaseCredentialRefresher`: renews credentials that have ended (adk-runtime 8.6)."""
 
 from abc import ABC, abstractmethod
 

@@ -1,4 +1,4 @@
-"""`CredentialRefresherRegistry`: refreshers by the type of credential."""
+"""`CredentialRefresherRegistry`: refreshers by the type of credential (adk-runtime 8.6)."""
 
 from devui.runtime.auth.auth_credential import AuthCredentialTypes
 from devui.runtime.auth.refresher.base_credential_refresher import BaseCredentialRefresher

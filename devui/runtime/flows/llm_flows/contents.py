@@ -1,4 +1,7 @@
-"""The conversation of a request: the session's history as this agent may see it."""
+"""The conversation of a request: the session's history as this agent may see it.
+
+See adk-runtime 7.3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's events as the contents of a request.
+"""A session's events as the contents of a request (adk-runtime 7.3).
 
 A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it

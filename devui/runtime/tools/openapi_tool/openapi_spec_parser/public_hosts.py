@@ -1,4 +1,4 @@
-"""Requests that reach public hosts only.
+"""Requests that reach public hosts only (adk-runtime 8.9).
 
 A description from elsewhere, or a name that a model made up, must not open the way into the
 network that the agent runs in.

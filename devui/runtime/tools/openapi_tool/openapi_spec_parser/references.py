@@ -1,4 +1,4 @@
-"""Following `$ref` within an OpenAPI description."""
+"""Following `$ref` within an OpenAPI description (adk-runtime 8.9)."""
 
 from typing import Any
 

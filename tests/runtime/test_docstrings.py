@@ -1,0 +1,72 @@
+"""Every public name of the runtime says what it means, and where that comes from."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.source import ROOT
+
+SOURCE = re.compile(
+    r"adk-(runtime|web) \d|\b(runtime|events|resume|LlmAgent) seed|\bR\d+\b|\bRFC \d+"
+    r"|agentskills\.io|devui's own"
+)
+"""The seeds, the specifications, public standards and the requirements; `devui's own` is what none of them has."""
+
+MODULES = sorted((ROOT / "devui" / "runtime").rglob("*.py"))
+
+Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _public(tree: ast.Module) -> Iterator[tuple[str, Documented, list[ast.AST]]]:
+    """Public classes, functions and methods, with what they stand in, from the outside inwards."""
+    for node in tree.body:
+        if isinstance(node, Documented) and not node.name.startswith("_"):
+            yield node.name, node, [tree]
+            if isinstance(node, ast.ClassDef):
+                yield from _methods(node, tree)
+
+
+def _methods(
+    owner: ast.ClassDef, tree: ast.Module
+) -> Iterator[tuple[str, Documented, list[ast.AST]]]:
+    for node in owner.body:
+        if isinstance(node, Documented) and not node.name.startswith("_"):
+            yield f"{owner.name}.{node.name}", node, [tree, owner]
+
+
+def _is_told_elsewhere(node: Documented) -> bool:
+    """Whether it is one of several forms of a name: overloads, and setters of a property."""
+    decorators = [ast.unparse(each) for each in node.decorator_list]
+    return any(each == "overload" or each.endswith(".setter") for each in decorators)
+
+
+def _place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_place)
+def test_every_public_name_has_a_docstring(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    silent = [
+        f"{_place(path)}:{node.lineno} {name}"
+        for name, node, _ in _public(tree)
+        if not ast.get_docstring(node) and not _is_told_elsewhere(node)
+    ]
+    assert not silent, "\n".join(silent)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_place)
+def test_every_public_name_tells_where_its_behaviour_comes_from(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unfounded = [
+        f"{_place(path)}:{node.lineno} {name}"
+        for name, node, around in _public(tree)
+        if not any(SOURCE.search(ast.get_docstring(each) or "") for each in (node, *around))
+    ]
+    assert not unfounded, (
+        "name the seed or the section in the docstring of the module, the class or the function:\n"
+        + "\n".join(unfounded)
+    )
