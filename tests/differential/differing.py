@@ -477,3 +477,9 @@ SINGLE_TURN_ERRORS = Difference(
     there="It gets `{result: ...}` with a text that says that a node failed.",
     why="All tools tell of errors in one form, and a model that knows the cause can act on it.",
 )
+MISSING_FIELDS = Difference(
+    "Missing fields of OpenAPI operations",
+    here="A call without a mandatory argument is not sent; the model is told what is missing.",
+    there="It is sent as it is, or fails while it is being put together.",
+    why="The model can correct itself at once, and a service is not bothered with half a request.",
+)

@@ -60,6 +60,7 @@ _WHERE = {
     "tools.load_artifacts_tool": "load_artifacts_tool",
     "tools.load_memory_tool": "load_memory_tool",
     "tools.long_running_tool": "LongRunningFunctionTool",
+    "tools.openapi_tool.openapi_spec_parser.openapi_toolset": "OpenAPIToolset",
     "tools.preload_memory_tool": "preload_memory_tool",
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",

@@ -25,8 +25,8 @@ _WORDED = re.compile(
 _DOCSTRINGS = ("The question put to the human", "Represents a tool confirmation")
 """Descriptions in JSON schemas that are docstrings of the runtime's own classes."""
 _FROM_CASES = re.compile(r"boom[\w ]*")
-_NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|(?<= )\d+(?= )|\w+(?=\(\))|\w+_callback")
-"""What a text puts between quotation marks, calls or counts, and the names of hooks."""
+_NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|\w+(?=\(\))|\w+_callback")
+"""What a text puts between quotation marks or calls, and the names of hooks."""
 _WORDS = re.compile(r"<worded: (.*?); ([^>]*)>")
 _NOTE = re.compile(r"\n+(?:NOTE|IMPORTANT):")
 _AUTHOR = re.compile(r"\[(\w+)\]")
@@ -188,7 +188,8 @@ def _wording(text: Json) -> Json:
     if not isinstance(text, str) or not text:
         return text
     said = _FROM_CASES.findall(text)
-    names = {name for name in _NAMED.findall(text) if not _ID.search(name) and name not in said}
+    found = (name for name in _NAMED.findall(text) if not name.isdigit())
+    names = {name for name in found if not _ID.search(name) and name not in said}
     return f"<worded: {' | '.join(said)}; {' '.join(sorted(names))}>"
 
 
@@ -232,6 +233,8 @@ def _tool(tool: Json) -> Json:
             for name, each in schema.get("properties", {}).items()
         }
         tool = tool | {"parametersJsonSchema": schema | {"properties": fields}}
+    if str((tool.get("parametersJsonSchema") or {}).get("title")).lower().endswith("_arguments"):
+        tool = tool | {"parametersJsonSchema": _of_service(tool["parametersJsonSchema"])}
     told = "<worded>" if tool.get("name") in _OURS else f"{said} <note>" if note else said
     return tool | {"description": told}
 
@@ -244,6 +247,15 @@ def _untitled(schema: Json) -> Json:
         name: each | {"title": "", "description": ""} for name, each in schema["properties"].items()
     }
     return schema | {"title": "", "description": "", "properties": fields}
+
+
+def _of_service(schema: Json) -> Json:
+    """The parameters of an OpenAPI operation: their title is made up, some descriptions empty."""
+    fields = {
+        name: {key: value for key, value in each.items() if (key, value) != ("description", "")}
+        for name, each in schema["properties"].items()
+    }
+    return schema | {"title": "", "properties": fields}
 
 
 def _quoted(content: Json) -> Json:

@@ -13,7 +13,7 @@ SOURCE = re.compile(
     r"adk-(runtime|web) \d|\b(runtime|events|resume|LlmAgent) seed|\bR\d+\b|\bRFC \d+"
     r"|agentskills\.io|devui's own"
 )
-"""The seeds, the specifications, public standards and the requirements; `devui's own` is what none of them has."""
+"""Seeds, specifications, public standards, requirements; `devui's own` is what none of them has."""
 
 MODULES = sorted((ROOT / "devui" / "runtime").rglob("*.py"))
 

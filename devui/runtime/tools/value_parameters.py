@@ -1,4 +1,4 @@
-"""A value of some shape as the parameters of a function that a model calls with it."""
+"""A value of some shape as the parameters of a function that a model calls (adk-runtime 7.6)."""
 
 from dataclasses import dataclass
 from typing import Any

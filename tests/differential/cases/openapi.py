@@ -1,0 +1,154 @@
+"""Services described by OpenAPI, called as tools: declarations, requests, answers."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from tests.differential.case import Case, add, case
+from tests.differential.differing import MISSING_FIELDS
+from tests.differential.script import Call
+
+NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+SPEC: dict[str, Any] = {
+    "openapi": "3.0.0",
+    "info": {"title": "Pets", "version": "1"},
+    "paths": {
+        "/pets": {
+            "get": {
+                "operationId": "listPets",
+                "summary": "List pets.",
+                "parameters": [
+                    {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+                    {
+                        "name": "kind",
+                        "in": "query",
+                        "description": "Which kind.",
+                        "schema": {"type": "string", "enum": ["cat", "dog"]},
+                    },
+                    {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
+                ],
+                "responses": {"200": {"description": "The pets."}},
+            },
+            "post": {
+                "operationId": "addPet",
+                "description": "Add a pet.",
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "required": ["petName"],
+                                "properties": {
+                                    "petName": {"type": "string", "description": "Its name."},
+                                    "age": {"type": "integer"},
+                                    "tags": {"type": "array", "items": {"type": "string"}},
+                                },
+                            }
+                        }
+                    },
+                },
+                "responses": {"200": {"description": "It."}},
+            },
+        },
+        "/pets/{name}": {
+            "get": {
+                "operationId": "getPet",
+                "summary": "One pet.",
+                "parameters": [NAMED],
+                "responses": {"200": {"description": "It."}},
+            },
+            "delete": {
+                "operationId": "deletePet",
+                "parameters": [NAMED],
+                "responses": {"204": {"description": "Gone."}},
+            },
+        },
+        "/text": {"get": {"operationId": "text", "responses": {"200": {"description": "A text."}}}},
+        "/list": {"get": {"operationId": "list", "responses": {"200": {"description": "Some."}}}},
+        "/broken": {"get": {"operationId": "broken", "responses": {"200": {"description": "No."}}}},
+    },
+}
+CALLS: dict[str, Call] = {
+    "nothing": Call("list_pets", {}),
+    "a query": Call("list_pets", {"limit": 2, "kind": "cat"}),
+    "a header": Call("list_pets", {"x_trace": "t1"}),
+    "a body": Call("add_pet", {"pet_name": "Tom", "age": 3, "tags": ["a", "b"]}),
+    "a part of the body": Call("add_pet", {"pet_name": "Tom"}),
+    "a missing field of the body": Call("add_pet", {"age": 3}),
+    "a path": Call("get_pet", {"name": "Tom & Jerry"}),
+    "a missing path": Call("get_pet", {}),
+    "a method": Call("delete_pet", {"name": "Tom"}),
+    "what nobody asked for": Call("get_pet", {"name": "Tom", "size": 1}),
+    "a text": Call("text", {}),
+    "a list": Call("list", {}),
+    "an error": Call("broken", {}),
+}
+
+
+@contextmanager
+def service() -> Iterator[str]:
+    """The address of a service that answers with what it was asked."""
+    command = [sys.executable, "-m", "tests.kit.pets_server"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+
+
+def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> Any:
+    """The echo without the headers that an HTTP library sends by itself."""
+    if not isinstance(tool_response, dict) or "headers" not in tool_response:
+        return None
+    headers = tool_response["headers"]
+    kept = {key: value for key, value in headers.items() if key.startswith(("x-", "content-type"))}
+    return tool_response | {"headers": kept}
+
+
+async def _served(stage, calls, spec=None, **how):
+    with service() as address:
+        toolset = stage.ns.OpenAPIToolset(
+            spec_dict=(spec or SPEC) | {"servers": [{"url": address}]},
+            allow_private_network_access=True,
+            **how,
+        )
+        agent = stage.agent(
+            "agent",
+            *calls,
+            "Done.",
+            tools=[toolset],
+            after_tool_callback=without_clients_words,
+        )
+        await stage.open(agent)
+        await stage.say()
+        await stage.runner.close()
+
+
+for _name, _call in CALLS.items():
+    _differs = MISSING_FIELDS if _name.startswith("a missing") else None
+    add(Case(f"a service is called with {_name}", partial(_served, calls=[_call]), _differs))
+
+
+@case()
+async def a_service_with_a_prefix_and_a_filter(stage):
+    calls = [Call("pets_get_pet", {"name": "Tom"}), Call("pets_add_pet", {})]
+    await _served(stage, calls, tool_filter=["get_pet"], tool_name_prefix="pets")
+
+
+@case()
+async def a_service_is_called_in_a_batch(stage):
+    calls = [[CALLS["a query"], CALLS["a path"], CALLS["an error"]]]
+    await _served(stage, calls)
+
+
+@case()
+async def a_service_on_this_machine_is_refused_by_default(stage):
+    with service() as address:
+        toolset = stage.ns.OpenAPIToolset(spec_dict=SPEC | {"servers": [{"url": address}]})
+        agent = stage.agent("agent", CALLS["a path"], "Done.", tools=[toolset])
+        await stage.open(agent)
+        await stage.say()
