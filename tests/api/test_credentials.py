@@ -1,0 +1,89 @@
+"""A tool that needs a login, asked for and answered over ADK's REST API, in a real server."""
+
+import pytest
+
+from tests.kit.oauth import SECRET, child, get, given_by
+from tests.kit.server import running, write_app
+
+pytest.importorskip("authlib")
+
+AGENT = '''
+import urllib.request
+
+from devui.runtime.agents import Agent
+from devui.runtime.auth import AuthConfig, AuthCredential, OAuth2Auth
+from devui.runtime.auth.auth_schemes import OAuth2, OAuthFlow, OAuthFlows
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+
+URL = {url!r}
+flow = OAuthFlow(
+    authorizationUrl=URL + "/authorize", tokenUrl=URL + "/token", scopes={{"mail": "read"}}
+)
+config = AuthConfig(
+    auth_scheme=OAuth2(flows=OAuthFlows(authorizationCode=flow)),
+    raw_auth_credential=AuthCredential(
+        auth_type="oauth2",
+        oauth2=OAuth2Auth(
+            client_id="app", client_secret={secret!r}, redirect_uri="http://localhost/back"
+        ),
+    ),
+)
+
+
+def read(page: str, credential: AuthCredential) -> int:
+    """Read a page."""
+    headers = {{"Authorization": "Bearer " + credential.oauth2.access_token}}
+    with urllib.request.urlopen(urllib.request.Request(URL + "/api/" + page, headers=headers)) as a:
+        return a.status
+
+
+rules = [Rule(after="read", then=Say("It says {{result}}.")), Rule(then=Call("read", page="1"))]
+root_agent = Agent(
+    name="reader",
+    model=ScriptedLlm(rules=rules),
+    tools=[AuthenticatedFunctionTool(func=read, auth_config=config)],
+)
+'''
+HERE = {"app_name": "reader", "user_id": "u", "session_id": "s"}
+
+
+def text(events) -> str:
+    return events[-1]["content"]["parts"][0].get("text", "")
+
+
+def asked(events) -> dict:
+    [call] = [
+        part["functionCall"]
+        for event in events
+        for part in event["content"]["parts"]
+        if part.get("functionCall", {}).get("name") == "adk_request_credential"
+    ]
+    return call
+
+
+def say(client, **part) -> list[dict]:
+    message = {"role": "user", "parts": [part]}
+    answer = client.post("/run", json={**HERE, "new_message": message})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
+    with child("tests.kit.oauth_server") as url:
+        write_app(tmp_path / "agents", "reader", AGENT.format(url=url, secret=SECRET))
+        data = tmp_path / "data"
+        with running(tmp_path / "agents", data) as server, server.client() as client:
+            client.post("/apps/reader/users/u/sessions/s", json={})
+            call = asked(say(client, text="Read it."))
+            config = call["args"]["authConfig"]
+            oauth2 = config["exchangedAuthCredential"]["oauth2"]
+            oauth2["authResponseUri"] = get(oauth2["authUri"]).headers["location"]
+            given = {"id": call["id"], "name": call["name"], "response": config}
+            assert text(say(client, functionResponse=given)) == "It says 200."
+            assert text(say(client, text="Once more.")) == "It says 200."
+        [granted] = given_by(url, "app")
+        for file in data.rglob("*"):
+            written = file.read_bytes() if file.is_file() else b""
+            assert granted["token"].encode() not in written
+            assert SECRET.encode() not in written
