@@ -41,7 +41,9 @@ def serve(data: Path) -> Iterator[Served]:
     """Run `devui` on the agents of this folder, with its journal in `data`."""
     command = [sys.executable, "-m", "devui", str(AGENTS), "--no-browser", "--no-auth"]
     command += ["--port", "0", "--data-dir", str(data)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    # As a user's start, which finds the bytecode of the one before.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = str(ROOT)
     started = time.perf_counter()
     with subprocess.Popen(
         command, cwd=data, env=environment, stdout=subprocess.PIPE, text=True
