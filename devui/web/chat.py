@@ -11,11 +11,13 @@ from hashlib import sha1
 from typing import Any
 
 from devui.debugger.nodes import answers, name_of
-from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
+from devui.debugger.summary import HUMAN_CALLS, CallSummary, ResponseSummary, Summary
+from devui.store.events import USER
 from devui.web.content import attachment, clipped, mapping, raw_parts, spoken, text_part
-from devui.web.links import artifact_url, session_url
+from devui.web.links import answers_url, artifact_url, session_url
 from devui.web.parts import (
     ArtifactChip,
+    Ask,
     ChatMessage,
     ChatPart,
     OutputPart,
@@ -24,6 +26,7 @@ from devui.web.parts import (
     ToolChip,
     ToolOutcome,
 )
+from devui.web.questions import form_of, sign_in_link
 from devui.web.visible import readable, visible
 
 TRANSFER = "transfer_to_agent"
@@ -85,6 +88,8 @@ def conversation(
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
+    answers = {(r.id, number) for number, event, s in events for r in answers_in(event, s)}
+    messages = [_unasked(message, answers) for message in messages]
     lost = {
         slot: lost_outcome(slot)
         for number, _, summary in events
@@ -123,6 +128,24 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
     )
 
 
+def answers_in(event: Mapping[str, Any], summary: Summary) -> tuple[ResponseSummary, ...]:
+    """What a person answers in this event; a tool's own first result is no answer."""
+    return summary.responses if event.get("author") == USER else ()
+
+
+def _unasked(message: ChatMessage, answers: set[tuple[str | None, int]]) -> ChatMessage:
+    """Without the forms that have been answered since."""
+    parts = tuple(
+        replace(part, ask=None)
+        if isinstance(part, ToolChip)
+        and part.ask
+        and any(call == part.ask.call and number > part.ask.event for call, number in answers)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
 def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
     """The slots of the event's calls that wait for a result of the same run."""
     calls = enumerate(summary.calls)
@@ -144,7 +167,9 @@ def _said(
             position, call = next(calls)
             if call.name != TRANSFER:
                 question = summary.text.partition(": ")[2]
-                parts.append(_chip(number, position, call, question, session))
+                chip = _chip(number, position, call, question, session)
+                form = _ask(number, call, mapping(part["functionCall"].get("args")), session)
+                parts.append(replace(chip, ask=form))
         elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
             parts.append(shown)
     if summary.kind == "result" and summary.final:
@@ -196,6 +221,28 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
         ),
         asks=asks is not None,
     )
+
+
+def _ask(number: int, call: CallSummary, args: Mapping[str, Any], session: int) -> Ask | None:
+    """The form for a call that a person answers."""
+    if not call.long_running or not call.id:
+        return None
+    hint, fields, choices = form_of(call.name, args)
+    return Ask(
+        slot=ask_slot(call.id),
+        action=answers_url(session),
+        event=number,
+        call=call.id,
+        hint=readable(clipped(hint)),
+        fields=fields,
+        choices=choices,
+        link=sign_in_link(args) if call.name == "adk_request_credential" else "",
+    )
+
+
+def ask_slot(call_id: str) -> str:
+    """The element of a question's form."""
+    return _slot(call_id).replace("t-", "a-", 1)
 
 
 def _with_outcomes(message: ChatMessage, outcomes: Mapping[str, ToolOutcome]) -> ChatMessage:

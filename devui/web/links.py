@@ -49,6 +49,11 @@ def runs_url(key: int) -> str:
     return f"/sessions/{key}/runs"
 
 
+def answers_url(key: int) -> str:
+    """Where the answer to an agent's question is posted."""
+    return f"/sessions/{key}/answers"
+
+
 def stop_url(run: str) -> str:
     return f"/runs/{_segment(run)}/stop"
 

@@ -27,6 +27,8 @@ from devui.debugger.news import (
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.chat import (
+    answers_in,
+    ask_slot,
     conversation,
     lost_outcome,
     open_slots,
@@ -41,7 +43,7 @@ from devui.web.lists import session_title
 from devui.web.markdown import prepare
 from devui.web.notices import notices
 from devui.web.parts import ChatMessage, Notice, ToolChip
-from devui.web.push import append, fill, replace
+from devui.web.push import append, fill, remove, replace
 from devui.web.rows import group_id, invocation_header, timeline_items
 from devui.web.runs import log_line, run_end, run_note
 from devui.web.services import Services
@@ -204,7 +206,13 @@ class LivePage:
             for outcome in tool_outcomes(number, summary, session=key)
             if outcome.slot not in here
         )
-        return render.parts(messages), outcomes
+        asked = Markup("").join(
+            remove(f"#{ask_slot(answer.id)}")
+            for _, event, summary in told
+            for answer in answers_in(event, summary)
+            if answer.id
+        )
+        return render.parts(messages), outcomes + asked
 
     # --- what shows the present ------------------------------------------------------------
 

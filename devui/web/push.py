@@ -19,6 +19,11 @@ def fill(target: str, html: Markup) -> Markup:
     return _PARTIAL.format(target, "innerMorph", html)
 
 
+def remove(target: str) -> Markup:
+    """Take the element away."""
+    return _PARTIAL.format(target, "delete", "")
+
+
 def replace(target: str, html: Markup) -> Markup:
     """Make the element itself this, keeping what is the same (a morph)."""
     return _PARTIAL.format(target, "outerMorph", html)

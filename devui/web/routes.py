@@ -33,6 +33,7 @@ pages = [
     Route("/sessions/{key}/events/{number}", events.show, methods=["GET"]),
     Route("/sessions/{key}/state", events.state, methods=["GET"]),
     Route("/sessions/{key}/runs", runs.start, methods=["POST"]),
+    Route("/sessions/{key}/answers", runs.answer, methods=["POST"]),
     Route("/sessions/{key}/title", session.rename, methods=["POST"]),
     Route("/sessions/{key}/delete", session.delete, methods=["POST"]),
     Route("/sessions/{key}/artifacts/{name:path}", artifacts.show, methods=["GET"]),

@@ -12,6 +12,7 @@ from devui.web.parts.apps import (
     NewSession,
     SessionItem,
 )
+from devui.web.parts.asking import Ask, AskChoice, AskField, FieldKind
 from devui.web.parts.basics import (
     Fact,
     Failure,
@@ -112,6 +113,9 @@ __all__ = [
     "AppStatus",
     "ArtifactChip",
     "ArtifactLink",
+    "Ask",
+    "AskChoice",
+    "AskField",
     "CallPart",
     "Chat",
     "ChatMessage",
@@ -130,6 +134,7 @@ __all__ = [
     "Fact",
     "Failure",
     "Field",
+    "FieldKind",
     "FilePart",
     "Flag",
     "FlagKind",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from devui.web.parts.asking import Ask
 from devui.web.parts.content import (
     CodePart,
     FilePart,
@@ -39,6 +40,8 @@ class ToolChip:
     outcome: ToolOutcome
     asks: bool = False
     """The call asks a person for something."""
+    ask: Ask | None = None
+    """The form for the answer, while there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,32 @@
 """Runs: start one with a message, stop one, read what one printed."""
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from devui.debugger.commands import CommandRefused
 from devui.debugger.driver import RunRequest
+from devui.debugger.summary import Summary
+from devui.store.events import USER
+from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CommandBody
+from devui.web.content import mapping, raw_parts
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.formats import clock
 from devui.web.htmx import HtmxRequest
 from devui.web.intake import read_form
 from devui.web.links import session_url
-from devui.web.services import services
+from devui.web.numbers import whole_number
+from devui.web.questions import answer_of
+from devui.web.services import Services, services
 from devui.web.views.lookup import session_of
+
+_LOOKED_AT = 500
+"""Events at a time that are searched for an answer."""
 
 
 async def start(request: Request) -> Response:
@@ -32,6 +45,40 @@ async def start(request: Request) -> Response:
     )
     await found.runs.start(session, wanted)
     return _done(request, session.key)
+
+
+async def answer(request: Request) -> Response:
+    """Answer an agent's question, once (R31); its invocation goes on."""
+    found, session = await session_of(request)
+    form = await read_form(request)
+    fields = {name: str(value) for name, value in form.multi_items()}
+    call_id, number = fields.get("call", ""), whole_number(fields.get("event"))
+    call, row = await _question(found, session, number or 0, call_id)
+    response = answer_of(call["name"], mapping(call.get("args")), fields)
+    part = {"functionResponse": {"id": call_id, "name": call["name"], "response": response}}
+    message = {"role": "user", "parts": [part]}
+    await found.runs.start(session, RunRequest(message=message, invocation=row.invocation_id))
+    return _done(request, session.key)
+
+
+async def _question(
+    found: Services, session: SessionRow, number: int, call_id: str
+) -> tuple[Mapping[str, Any], EventRow]:
+    """The call that asks; raises NotFound, and Conflict when it has its answer."""
+    body = await found.journal.events.body(session.key, number)
+    parts = raw_parts(json.loads(body[1])) if body else []
+    calls = [mapping(part.get("functionCall")) for part in parts]
+    asked = next((call for call in calls if call.get("id") == call_id), None)
+    if body is None or asked is None or not asked.get("name"):
+        raise NotFound("there is no such question in this session")
+    after = body[0].seq
+    while rows := await found.journal.events.page(session.key, after=after, limit=_LOOKED_AT):
+        for row in rows:
+            answers = Summary.from_json(row.summary).responses if row.author == USER else ()
+            if any(answer.id == call_id for answer in answers):
+                raise Conflict(f"this was answered already, in #{row.number}")
+        after = rows[-1].seq
+    return asked, body[0]
 
 
 async def command(request: Request) -> Response:

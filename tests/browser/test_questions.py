@@ -1,0 +1,187 @@
+"""Questions of agents to people, answered with forms on the page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+AGENT = '''
+from devui.runtime.agents import Agent
+from devui.runtime.auth import AuthConfig
+from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import (
+    FunctionTool, LongRunningFunctionTool, get_user_choice, request_input,
+)
+
+KEY = AuthConfig(auth_scheme=APIKey(**{"in": "header", "name": "X-Key"}))
+
+
+def pay(amount: int) -> str:
+    """Pays."""
+    return f"paid {amount}"
+
+
+def read(tool_context) -> dict:
+    """Reads."""
+    credential = tool_context.get_auth_response(KEY)
+    if credential is None:
+        tool_context.request_credential(KEY)
+        return {"status": "a key is needed"}
+    return {"with": credential.api_key}
+
+
+def ask_boss(what: str) -> None:
+    """Asks the boss, which takes long."""
+
+
+DETAILS = {
+    "type": "object",
+    "properties": {"seats": {"type": "integer"}, "window": {"type": "boolean"},
+                   "meal": {"enum": ["none", "vegan"]}},
+    "required": ["seats"],
+}
+
+root_agent = Agent(
+    name="Asker",
+    tools=[FunctionTool(pay, require_confirmation=True), read, get_user_choice, request_input,
+           LongRunningFunctionTool(ask_boss)],
+    model=ScriptedLlm(rules=[
+        Rule(after="pay", then=Say("Done: {result}")),
+        Rule(after="read", then=Say("Read {result.with}")),
+        Rule(after="get_user_choice", then=Say("You chose {result}")),
+        Rule(after="adk_request_input", then=Say("Noted: {result}")),
+        Rule(after="ask_boss", then=Say("The boss says {result}")),
+        Rule(user="pay", then=Call("pay", amount=5)),
+        Rule(user="read", then=Call("read")),
+        Rule(user="choose", then=Call("get_user_choice", options=["red", "blue"])),
+        Rule(user="details", then=Call("adk_request_input", message="Which seats?",
+                                       response_schema=DETAILS)),
+        Rule(user="boss", then=Call("ask_boss", what="a raise")),
+    ]),
+)
+'''
+
+
+@pytest.fixture(scope="module")
+def asker(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("asking")
+    write_app(folder / "agents", "asker", AGENT)
+    with running(folder / "agents", folder / "data", "--no-auth") as server:
+        yield server
+
+
+@pytest.fixture
+def asking(browser, asker):
+    with Visit(browser.new_context(viewport=DESKTOP), asker) as begun:
+        yield begun
+
+
+def asked(visit: Visit, text: str) -> SessionPage:
+    session = visit.session("asker")
+    session.say(text)
+    expect(session.page.locator(".ask")).to_have_count(1)
+    return session
+
+
+def button(session: SessionPage, name: str):
+    return session.page.locator(".ask").get_by_role("button", name=name, exact=True)
+
+
+def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
+    """The form is gone, the agent has gone on, and the store tells the same."""
+    expect(session.messages.last).to_contain_text(says)
+    session.ends()
+    expect(session.page.locator(".ask")).to_have_count(0)
+    assert visit.again(session).outline("#messages") == session.outline("#messages")
+
+
+@pytest.mark.req("R31")
+def test_a_confirmed_call_is_made(asking):
+    session = asked(asking, "pay")
+    expect(session.page.locator(".ask p")).to_contain_text('pay {"amount": 5}')
+    button(session, "Confirm").click()
+    is_answered(session, asking, "Done: paid 5")
+
+
+def test_a_rejected_call_is_not_made(asking):
+    session = asked(asking, "pay")
+    button(session, "Reject").click()
+    expect(session.messages.last).to_contain_text("rejected")
+    expect(session.page.locator(".ask")).to_have_count(0)
+
+
+def test_the_two_answers_to_a_confirmation_look_alike(asking):
+    session = asked(asking, "pay")
+    looks = session.page.locator(".ask button").evaluate_all(
+        "(all) => all.map((one) => { const s = getComputedStyle(one);"
+        " return [s.backgroundColor, s.color, s.borderColor, s.fontWeight].join(); })"
+    )
+    assert len(looks) == 2
+    assert len(set(looks)) == 1
+
+
+@pytest.mark.req("R31")
+def test_a_question_is_answered_once_in_two_tabs(asking):
+    session = asked(asking, "pay")
+    other = asking.again(session)
+    stale = other.page.locator(".ask").evaluate(
+        "(form) => new URLSearchParams([...new FormData(form), ['choice', 'yes']]).toString()"
+    )
+    button(session, "Confirm").click()
+    is_answered(session, asking, "Done: paid 5")
+    expect(other.page.locator(".ask")).to_have_count(0)
+    asking.allow("409|Conflict")
+    refused = other.page.evaluate(
+        "([path, body]) => fetch(path, {method: 'POST', body, headers: {'HX-Request': 'true',"
+        " 'content-type': 'application/x-www-form-urlencoded'}}).then((r) => r.status)",
+        [other.path + "/answers", stale],
+    )
+    assert refused == 409
+
+
+def test_a_choice_is_a_button_for_each_option(asking):
+    session = asked(asking, "choose")
+    button(session, "blue").click()
+    is_answered(session, asking, "You chose blue")
+
+
+def test_an_input_has_a_form_made_from_its_schema(asking):
+    session = asked(asking, "details")
+    session.page.get_by_label("seats").fill("2")
+    session.page.get_by_label("window").check()
+    session.page.get_by_label("meal").select_option("vegan")
+    button(session, "Send answer").click()
+    expected = '{"seats": 2, "window": true, "meal": "vegan"}'
+    is_answered(session, asking, f"Noted: {expected}")
+
+
+def test_an_api_key_is_asked_for_and_used(asking):
+    session = asked(asking, "read")
+    field = session.page.get_by_label("API key")
+    expect(field).to_have_attribute("type", "password")
+    field.fill("k-123")
+    button(session, "Send answer").click()
+    is_answered(session, asking, "Read k-123")
+
+
+def test_the_result_of_a_long_running_tool_is_given_as_json(asking):
+    session = asked(asking, "boss")
+    session.page.locator(".ask textarea").fill("{nonsense")
+    asking.allow("422")
+    button(session, "Send result").click()
+    expect(session.page.locator("#notice")).to_contain_text("The result: this is not JSON")
+    session.page.locator(".ask textarea").fill('{"result": "yes"}')
+    button(session, "Send result").click()
+    is_answered(session, asking, "The boss says yes")
+
+
+def test_a_question_waits_through_a_reload(asking):
+    session = asked(asking, "pay")
+    session.page.reload()
+    button(session, "Confirm").click()
+    is_answered(session, asking, "Done: paid 5")
