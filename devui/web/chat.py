@@ -168,7 +168,7 @@ def _said(
             if call.name != TRANSFER:
                 question = summary.text.partition(": ")[2]
                 chip = _chip(number, position, call, question, session)
-                form = _ask(number, call, mapping(part["functionCall"].get("args")), session)
+                form = ask_form(number, call, mapping(part["functionCall"].get("args")), session)
                 parts.append(replace(chip, ask=form))
         elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
             parts.append(shown)
@@ -223,7 +223,7 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
     )
 
 
-def _ask(number: int, call: CallSummary, args: Mapping[str, Any], session: int) -> Ask | None:
+def ask_form(number: int, call: CallSummary, args: Mapping[str, Any], session: int) -> Ask | None:
     """The form for a call that a person answers."""
     if not call.long_running or not call.id:
         return None

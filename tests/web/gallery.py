@@ -154,6 +154,7 @@ def alone() -> list[Model]:
         ),
         samples.state_at(None),
         *samples.log_panel().lines,
+        *(samples.ask(name, **args) for name, args in samples.QUESTIONS),
         *content(),
     ]
 

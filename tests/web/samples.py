@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from devui.debugger.summary import Summary, summarise
+import pytest
+
+from devui.debugger.summary import CallSummary, Summary, summarise
 from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
 from devui.web import links, pages, parts
-from devui.web.chat import conversation
+from devui.web.chat import ask_form, conversation
 from devui.web.cursor import Cursor
 from devui.web.detail import event_detail
 from devui.web.figures import UNKNOWN, compact
@@ -356,6 +358,53 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
             ),
         ),
     )
+
+
+QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "adk_request_confirmation",
+        {
+            "originalFunctionCall": {"name": "pay", "args": {"amount": 5}},
+            "toolConfirmation": {"hint": "Pay now?", "payload": {"amount": 5}},
+        },
+    ),
+    (
+        "adk_request_input",
+        {
+            "message": "Which seats?",
+            "response_schema": {
+                "type": "object",
+                "properties": {
+                    "seats": {"type": "integer", "default": 1, "description": "how many"},
+                    "price": {"type": "number"},
+                    "window": {"type": "boolean"},
+                    "meal": {"enum": ["none", "vegan"]},
+                    "name": {"type": "string"},
+                    "other": {"type": "array"},
+                },
+                "required": ["seats"],
+            },
+        },
+    ),
+    ("adk_request_input", {"message": "What is your name?"}),
+    ("get_user_choice", {"options": ["red", "blue"]}),
+    (
+        "adk_request_credential",
+        {
+            "authConfig": {
+                "authScheme": {"type": "oauth2"},
+                "exchangedAuthCredential": {"oauth2": {"authUri": "https://a.example/sign-in"}},
+            }
+        },
+    ),
+    ("adk_request_credential", {"authConfig": {"authScheme": {"type": "http"}}}),
+)
+
+
+def ask(name: str, **args: Any) -> parts.Ask:
+    """The form of a question."""
+    summary = CallSummary(id="adk-7", name=name, args="", long_running=True)
+    return ask_form(9, summary, args, KEY) or pytest.fail("it has no form")
 
 
 STEPS = parts.Debugger(
