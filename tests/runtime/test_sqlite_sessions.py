@@ -352,3 +352,75 @@ async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
         folded.update({k: v for k, v in delta.items() if not k.startswith("temp:")})
     assert (await reread(service)).state == folded
     await service.close()
+
+
+# What was read before is not parsed again
+
+
+async def grown(service, *timestamps: float) -> Session:
+    """The session s with events at these times, more than were there before."""
+    session = await reread(service)
+    for timestamp in timestamps:
+        await service.append_event(session, at(timestamp, message=f"at {timestamp}"))
+    return session
+
+
+def told(session: Session) -> list[str]:
+    return [event.message.parts[0].text for event in session.events]
+
+
+async def test_a_session_that_grew_is_the_same_and_its_end(service):
+    await service.create_session(**WHERE, session_id="s")
+    session = await grown(service, 1, 2)
+    before = await reread(service)
+    await grown(service, 3)
+    after = await reread(service)
+    assert told(after) == ["at 1", "at 2", "at 3"]
+    assert [a is b for a, b in zip(before.events, after.events, strict=False)] == [True, True]
+    assert told(before) == ["at 1", "at 2"], "its list is its own"
+    session.events[0].message.parts[0].text = "changed by an agent"
+    assert told(await reread(service)) == ["at 1", "at 2", "at 3"]
+
+
+async def test_what_other_services_write_is_read(service, tmp_path):
+    await service.create_session(**WHERE, session_id="s")
+    await grown(service, 1)
+    url = f"sqlite:///{tmp_path / 'sessions.db'}"
+    other = type(service)(url)
+    await grown(other, 2)
+    assert told(await reread(service)) == ["at 1", "at 2"]
+    await grown(service, 3)
+    assert told(await reread(other)) == ["at 1", "at 2", "at 3"]
+    await other.close()
+
+
+async def test_an_event_that_comes_late_stands_where_it_belongs(service):
+    await service.create_session(**WHERE, session_id="s")
+    await grown(service, 1, 3)
+    await reread(service)
+    with sqlite3.connect(service._database.path.target) as connection:
+        connection.execute("UPDATE sessions SET update_time = create_time")
+    session = await reread(service)
+    session.last_update_time = 9e9
+    await service.append_event(session, at(2, message="at 2"))
+    assert told(await reread(service)) == ["at 1", "at 2", "at 3"]
+
+
+async def test_a_session_made_anew_begins_without_events(service):
+    await service.create_session(**WHERE, session_id="s")
+    await grown(service, 1)
+    await reread(service)
+    await service.delete_session(**WHERE, session_id="s")
+    await service.create_session(**WHERE, session_id="s")
+    assert told(await reread(service)) == []
+    await grown(service, 2)
+    assert told(await reread(service)) == ["at 2"]
+
+
+async def test_a_file_that_was_closed_is_read_anew():
+    service = SqliteSessionService(":memory:")
+    for _ in range(2):
+        await service.create_session(**WHERE, session_id="s")
+        await grown(service, 1)
+        assert told(await reread(service)) == ["at 1"]
+        await service.close()

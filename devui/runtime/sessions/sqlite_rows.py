@@ -112,22 +112,24 @@ def insert_session(
     return _session(key, _merged(connection, key, scoped.session), seconds(moment))
 
 
-def select_session(
-    connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
-) -> Session | None:
-    """The session with the events that are wanted; None if there is none."""
+def select_session(connection: sqlite3.Connection, key: Key) -> Session | None:
+    """The session without its events; None if there is none."""
     row = _session_row(connection, key)
     if row is None:
         return None
-    session = _session(
-        key, _merged(connection, key, json.loads(row["state"])), seconds(row["update_time"])
-    )
+    state = _merged(connection, key, json.loads(row["state"]))
+    return _session(key, state, seconds(row["update_time"]))
+
+
+def select_events(
+    connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
+) -> list[Event]:
+    """The events of a session that are wanted, oldest first."""
     after = config.after_timestamp if config else None
     recent = config.num_recent_events if config else None
     limit = _ALL if recent is None else recent
     rows = connection.execute(_NEWEST[layout], (*key, layout.time(after or 0.0), limit)).fetchall()
-    session.events = [_event(row) for row in reversed(rows)]
-    return session
+    return [_event(row) for row in reversed(rows)]
 
 
 def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:

@@ -18,6 +18,7 @@ from devui.runtime.sessions.base_session_service import (
 )
 from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
+from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
 from devui.runtime.sessions.sqlite_layouts import Layout, open_layout
 from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, storable
 
@@ -38,6 +39,7 @@ class SqliteSessionService(BaseSessionService):
     def __init__(self, db_path: str | Path) -> None:
         """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing."""
         self._layout = self._new_layout
+        self._events = EventCache()
         self._database = Database(DatabasePath.of(db_path), self._prepare)
 
     async def create_session(
@@ -75,7 +77,14 @@ class SqliteSessionService(BaseSessionService):
 
         def job(connection: sqlite3.Connection) -> Session | None:
             key = self._key(connection, app_name, user_id, session_id)
-            return sqlite_rows.select_session(connection, self._layout, key, config)
+            session = sqlite_rows.select_session(connection, key)
+            if session is None:
+                return None
+            if config is None:
+                session.events = self._events.read(connection, self._layout, key)
+            else:
+                session.events = sqlite_rows.select_events(connection, self._layout, key, config)
+            return session
 
         return await self._database.read(job)
 
@@ -94,6 +103,7 @@ class SqliteSessionService(BaseSessionService):
         def job(connection: sqlite3.Connection) -> None:
             key = self._key(connection, app_name, user_id, session_id)
             sqlite_rows.delete_session(connection, key)
+            self._events.clear()
 
         await self._database.write(job)
 
@@ -133,17 +143,23 @@ class SqliteSessionService(BaseSessionService):
         key = Key(session.app_name, session.user_id, session.id)
         last_seen = session.last_update_time
         stored = StoredEvent.of(event)
-        changed = await self._database.write(
-            lambda connection: sqlite_rows.insert_event(
+
+        def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
+            changed = sqlite_rows.insert_event(
                 connection, self._layout, key, stored, last_seen=last_seen
             )
-        )
+            return changed, self._events.grows(key)
+
+        changed, growing = await self._database.write(job)
+        if changed is not None:
+            self._events.grown(growing, stored)
         if changed is None and any(known.id == event.id for known in reversed(session.events)):
             return event
         session.last_update_time = changed or last_seen
         return await super().append_event(session, event)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        self._events.clear()
         self._layout = open_layout(connection, self._new_layout, self._database.path.name)
 
     def _key(self, connection: sqlite3.Connection, app: str, user: str, session_id: str) -> Key:

@@ -1,0 +1,91 @@
+"""The events of the sessions that a file was asked for last, parsed once.
+
+A session only grows at its end, so that a turn need not read its whole history anew.
+"""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from devui.runtime.events.event import Event
+from devui.runtime.sessions.sqlite_layouts import Layout
+from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, select_events
+
+_TICK = 1e-6
+"""Seconds between two events below which a file may order them by something else."""
+_SESSIONS = 16
+_EVENTS = 50_000
+"""How much is kept: so many sessions, and so many events unless one session has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """A session that an event is about to be added to, and the events that it had."""
+
+    key: Key
+    number: int
+    events: list[Event] | None
+
+
+class EventCache:
+    """What is kept of one file.
+
+    Whatever another connection writes makes all of it void; what this one writes is told to it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Key, list[Event]] = OrderedDict()
+        self._growing: dict[Key, int] = {}
+        self._writes = 0
+        self._version: int | None = None
+
+    def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
+        """All events of the session, in a list of the caller's own; in a transaction."""
+        version = connection.execute("PRAGMA data_version").fetchone()[0]
+        with self._lock:
+            if version != self._version:
+                self._kept.clear()
+                self._version = version
+            events = self._kept.get(key)
+            if events is not None:
+                self._kept.move_to_end(key)
+                return list(events)
+        events = select_events(connection, layout, key, None)
+        with self._lock:
+            self._keep(key, events)
+        return list(events)
+
+    def grows(self, key: Key) -> Growing:
+        """An event is being stored; until that is sure, the session is read from the file."""
+        with self._lock:
+            self._writes += 1
+            self._growing[key] = self._writes
+            return Growing(key, self._writes, self._kept.pop(key, None))
+
+    def grown(self, growing: Growing, event: StoredEvent) -> None:
+        """The event is stored. It is parsed as it will be read: the agent may change its own."""
+        events = growing.events
+        if events is None or (events and event.timestamp - events[-1].timestamp < _TICK):
+            return  # what does not clearly come last has its place in the file
+        parsed = Event.model_validate_json(event.data)
+        with self._lock:
+            if self._growing.pop(growing.key, None) == growing.number:
+                events.append(parsed)
+                self._keep(growing.key, events)
+
+    def clear(self) -> None:
+        """Forget all: the file was opened anew, or a session was deleted."""
+        with self._lock:
+            self._kept.clear()
+            self._growing.clear()
+
+    def _keep(self, key: Key, events: list[Event]) -> None:
+        self._kept[key] = events
+        self._kept.move_to_end(key)
+        while len(self._kept) > _SESSIONS or self._has_too_many():
+            self._kept.popitem(last=False)
+
+    def _has_too_many(self) -> bool:
+        return len(self._kept) > 1 and sum(map(len, self._kept.values())) > _EVENTS
