@@ -48,8 +48,8 @@ def _message(error: BaseException) -> str:
 def _text(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         return _refusal(error)
-    if isinstance(error, KeyError) and error.args:
-        return str(error.args[0])  # `str` of it would be the text between quotation marks
+    if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
+        return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
     return str(error) or repr(error)
 
 
