@@ -175,7 +175,7 @@ def _is_worded(key: str, text: Json) -> bool:
     if key == "hint":
         return "ToolConfirmation" in text
     if key == "message":  # of a question to the user
-        return "()" in text
+        return "()" in text or text.startswith("Please ")
     if key == "description":
         return text.startswith(_DOCSTRINGS)
     if key == "status":

@@ -241,6 +241,11 @@ def test_a_graph_that_cannot_work_is_refused_with_advice(edges, advice):
         Workflow(name="wf", edges=edges)
 
 
+def test_a_node_among_the_tools_of_an_agent_is_refused_with_advice():
+    with pytest.raises(ValidationError, match="'first', which a model cannot call; give its fun"):
+        LlmAgent(name="agent", tools=[node(first)])
+
+
 async def test_a_value_that_json_cannot_hold_loses_no_event():
     class Odd:
         def __repr__(self):

@@ -15,6 +15,7 @@ from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.finish_task_tool import NAME, FinishTaskTool
+from devui.runtime.workflow.base_node import BaseNode
 
 _INSTEAD = {
     "system_instruction": "`instruction`",
@@ -148,6 +149,11 @@ def check_tools(tools: list[Any]) -> None:
             raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                 f"`tools` holds the agent {entry.name!r}; put it into `sub_agents` to transfer to"
                 " it, or into an AgentTool to call it."
+            )
+        if isinstance(entry, BaseNode):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`tools` holds the node {entry.name!r}, which a model cannot call; give its"
+                " function itself, or make the agent a node of a Workflow."
             )
         if not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
             raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors

@@ -27,13 +27,14 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
         return START
     if isinstance(node_like, LlmAgent):
         return _agent(node_like, given)
-    if given.get("require_confirmation"):
+    if given.get("require_confirmation") or given.get("auth_config"):
         given.setdefault("rerun_on_resume", True)
     if isinstance(node_like, FunctionNode):
         return node_like.model_copy(update=given) if given else node_like
     if isinstance(node_like, BaseNode | BaseTool):
         _refuse_consent(node_like, given)
         given.pop("parameter_binding", None)
+        given.pop("auth_config", None)
     if isinstance(node_like, BaseNode):
         return node_like.model_copy(update=given) if given else node_like
     if isinstance(node_like, BaseTool):

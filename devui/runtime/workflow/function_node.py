@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 from google.genai import types
 from pydantic import BaseModel, PrivateAttr
 
+from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.confirming import REJECTED, consent_request, take_consent
+from devui.runtime.workflow.credentials import credential_request
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.function_parameters import (
     NODE_INPUT,
@@ -37,6 +39,8 @@ class FunctionNode(BaseNode):
     Plain functions and generators run in threads, so that they never hold up the event loop.
     """
 
+    auth_config: AuthConfig | None = None
+    """A credential that the user is asked for first; `ctx.get_auth_response()` has it."""
     require_confirmation: bool | Callable[..., Any] = False
     """Whether the user must agree first; or a function of the same arguments that tells."""
     parameter_binding: Literal["state", "node_input"] = "state"
@@ -53,6 +57,7 @@ class FunctionNode(BaseNode):
         rerun_on_resume: bool = False,
         retry_config: RetryConfig | None = None,
         timeout: float | None = None,
+        auth_config: AuthConfig | None = None,
         require_confirmation: bool | Callable[..., Any] = False,
         parameter_binding: Literal["state", "node_input"] = "state",
         state_schema: type[BaseModel] | None = None,
@@ -65,10 +70,10 @@ class FunctionNode(BaseNode):
         """
         if not callable(func):
             raise WorkflowConfigurationError(f"{func!r:.200} cannot be called: give a function.")
-        if require_confirmation and not rerun_on_resume:
+        if (require_confirmation or auth_config) and not rerun_on_resume:
             raise WorkflowConfigurationError(
-                "A node with require_confirmation has to be run again once the user has agreed;"
-                " give it rerun_on_resume=True."
+                "A node with require_confirmation or auth_config has to be run again once the user"
+                " has answered; give it rerun_on_resume=True."
             )
         found = name or name_of(func)
         if not found:
@@ -76,6 +81,7 @@ class FunctionNode(BaseNode):
                 f"{func!r:.200} has no name: give its node one, node(..., name='...')."
             )
         own = {
+            "auth_config": auth_config,
             "require_confirmation": require_confirmation,
             "parameter_binding": parameter_binding,
         }
@@ -136,17 +142,21 @@ class FunctionNode(BaseNode):
     ) -> RequestInput | Event | None:
         """What is to be given in place of a call that the user has not agreed to."""
         if not self.require_confirmation:
-            return None
+            return self._credential_request(ctx)
         decision = take_consent(ctx)
         if decision is not None:
-            return None if decision.confirmed else Event(output=dict(REJECTED))
+            confirmed = decision.confirmed
+            return self._credential_request(ctx) if confirmed else Event(output=dict(REJECTED))
         if callable(self.require_confirmation):
             asks = FunctionParameters.of(self.require_confirmation, self.name)
             known = {NODE_INPUT: node_input, **ctx.state.to_dict(), **arguments}
             if not await call(self.require_confirmation, **asks.bound(ctx, known, to_input=True)):
-                return None
+                return self._credential_request(ctx)
         shown = {key: each for key, each in arguments.items() if each is not ctx}
         return consent_request(ctx, self.name, shown)
+
+    def _credential_request(self, ctx: Context) -> Event | None:
+        return credential_request(ctx, self.auth_config) if self.auth_config else None
 
     def _given(self, value: Any) -> Any:
         return value if value == REJECTED else super()._given(value)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from pydantic import Field, model_validator
 
+from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.building import as_node
 from devui.runtime.workflow.errors import WorkflowConfigurationError
@@ -27,6 +28,7 @@ def node(
     timeout: float | None = None,
     parallel_worker: bool = False,
     max_parallel_workers: int | None = None,
+    auth_config: AuthConfig | None = None,
     require_confirmation: bool | Callable[..., Any] | None = None,
     parameter_binding: Literal["state", "node_input"] | None = None,
 ) -> Callable[[Any], BaseNode]: ...
@@ -40,6 +42,7 @@ def node(
     timeout: float | None = None,
     parallel_worker: bool = False,
     max_parallel_workers: int | None = None,
+    auth_config: AuthConfig | None = None,
     require_confirmation: bool | Callable[..., Any] | None = None,
     parameter_binding: Literal["state", "node_input"] | None = None,
 ) -> BaseNode: ...
@@ -62,6 +65,7 @@ def node(
         timeout: Seconds for one attempt.
         parallel_worker: Run it for each item of its input, which is a list, at the same time.
         max_parallel_workers: How many of those at once; None for all.
+        auth_config: A credential that the user is asked for first (functions only).
         require_confirmation: Whether the user must agree first (functions only).
         parameter_binding: From where a function's parameters get their values.
 

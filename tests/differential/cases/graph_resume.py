@@ -278,6 +278,32 @@ async def _tool_consent(stage):
     await reply(stage, ("wf_tool_confirmation:wf@1/book@1", {"confirmed": True}))
 
 
+async def _credential(stage, answer):
+    config = stage.ns.AuthConfig.model_validate(
+        {
+            "authScheme": {"type": "apiKey", "in": "header", "name": "X-Key"},
+            "rawAuthCredential": {"authType": "apiKey"},
+            "credentialKey": "the-key",
+        }
+    )
+
+    async def fetch(ctx):
+        credential = ctx.get_auth_response(config)
+        stage.note(credential.api_key)
+        return "fetched"
+
+    await begin(stage, ("START", stage.ns.node(fetch, auth_config=config, rerun_on_resume=True)))
+    [question] = stage.events[-1].get_function_calls()
+    if answer == "config":
+        given = {"exchangedAuthCredential": {"authType": "apiKey", "apiKey": "secret"}}
+        answer = question.args["authConfig"] | given
+    await reply(stage, ("wf_auth:wf@1/fetch@1", answer))
+
+
+add(Case("credential: as a text", partial(_credential, answer="secret")))
+add(Case("credential: as an AuthConfig", partial(_credential, answer="config")))
+
+
 @case("ask: by an agent's tool")
 async def _agent_tool(stage):
     def wait():
