@@ -158,6 +158,11 @@ class InvocationContext:
         return self._shared.resumed_at
 
     @property
+    def has_begun(self) -> bool:
+        """Whether the invocation goes on from an earlier run, resumed or with a task."""
+        return self.resumed_at is not None or self._shared.spoken_to is not None
+
+    @property
     def waits_for_answers(self) -> bool:
         """Whether an agent with open calls does nothing; else its model goes on without them."""
         if self.isolation_scope is not None and self._shared.spoken_to == self.isolation_scope:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 async def run_as_node(
     agent: LlmAgent, ctx: Context, node_input: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the agent; one that answers once gets the input as its user's words.
+    """Run the agent; one that answers once, or has a task, gets the input as its user's words.
 
-    Its answer is the node's output: what its last event says, or the value of its schema.
+    The output is what its last event says, or the value of its schema; of a task, what came of it.
     """
     invocation = ctx.get_invocation_context()
-    if agent.mode == "single_turn" and node_input is not None:
+    if agent.mode in {"single_turn", "task"} and node_input is not None:
         invocation = invocation.model_copy(update={"user_content": as_message(node_input)})
     async with aclosing(agent.run_async(invocation)) as events:
         async for event in events:

@@ -36,7 +36,7 @@ async def root_events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[
 
 async def _root(ctx: InvocationContext, node: BaseNode, relay: EventRelay[NodeRun]) -> NodeRun:
     running = Running(relay.emit, run_child)
-    if ctx.resumed_at is not None:
+    if ctx.has_begun:
         running.records = Records.of(ctx)
     top = NodeRun(
         running=running,

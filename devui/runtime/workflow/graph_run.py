@@ -60,7 +60,7 @@ class GraphRun:
         if self._run.error is not None or self._run.invocation.is_aborted:
             return
         self._conclude()
-        if not self._run.interrupts:
+        if not (self._run.interrupts or self._run.waits):
             await checkpoint(self._run, None)
 
     async def _step(self) -> bool:
@@ -137,9 +137,10 @@ class GraphRun:
             if self._run.error is None:
                 self._run.fail(ended.error, ended.error_path)
             return
-        waits = self._graph.node(name).wait_for_output and not ended.has_result
+        unfinished = self._graph.node(name).wait_for_output and not ended.has_result
+        waits = unfinished or ended.waits or bool(ended.interrupts)
         place.interrupts = sorted(ended.interrupts)
-        place.status = NodeStatus.WAITING if waits or ended.interrupts else NodeStatus.COMPLETED
+        place.status = NodeStatus.WAITING if waits else NodeStatus.COMPLETED
         if not told:
             await checkpoint(self._run, self._places)
         if place.status is NodeStatus.WAITING:
@@ -169,6 +170,7 @@ class GraphRun:
         """Note what the run waits for, or what it has given."""
         for place in self._places.values():
             self._run.interrupts.update(place.interrupts)
+            self._run.waits = self._run.waits or place.status is NodeStatus.WAITING
         if self._run.interrupts:
             return
         given = {n: self._outputs[n] for n in self._graph.last if self._outputs.get(n) is not None}

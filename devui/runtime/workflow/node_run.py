@@ -55,6 +55,8 @@ class NodeRun:
     route_told: bool = True
     interrupts: set[str] = field(default_factory=set)
     """What is still to be answered."""
+    waits: bool = False
+    """Whether a node below has more to say before this one has ended, without having asked."""
     error: Exception | None = None
     error_path: str = ""
 

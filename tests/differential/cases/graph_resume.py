@@ -315,6 +315,46 @@ async def _agent_tool(stage):
     await stage.say(stage.answer(stage.call("wait"), result="ready"))
 
 
+# Agents with a task
+
+
+def helper(stage: Any, *answers: Any, **fields: Any) -> Any:
+    """An agent with a task, as a node."""
+    return stage.agent("helper", *answers, mode="task", instruction="Case: help.", **fields)
+
+
+DONE = [call("finish_task", result="Rome")]
+
+
+@case("task node: talks with the user")
+async def _task(stage):
+    agent = helper(stage, "Which city?", "Really?", DONE, "Once more?")
+    await begin(stage, ("START", upper, agent, same), says=("help me", "Rome", "yes", "again"))
+
+
+@case("task node: done at once")
+async def _task_at_once(stage):
+    await begin(stage, ("START", helper(stage, DONE, output_key="city"), same))
+
+
+@case("task node: in a workflow in a workflow")
+async def _task_inner(stage):
+    inner = stage.ns.Workflow(name="inner", edges=[("START", helper(stage, "Which?", DONE), same)])
+    last = stage.ns.node(same, name="last")
+    await begin(stage, ("START", upper, inner, last), says=("help me", "Rome"))
+
+
+@case("task node: beside a way that goes on", unordered=True)
+async def _task_beside(stage):
+    async def other(ctx):
+        stage.note("other")
+        return "other"
+
+    join = stage.ns.JoinNode(name="join")
+    agent = helper(stage, "Which?", DONE)
+    await begin(stage, ("START", (agent, other), join, same), says=("help me", "Rome"))
+
+
 # Broken off
 
 
