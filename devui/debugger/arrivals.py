@@ -41,6 +41,8 @@ class Arrival:
     """What the commit of the event will do to the state: `key`, `new`, and `old` if it is there."""
     number: int | None = None
     """Of a committed event."""
+    problem: str | None = None
+    """Why what a person wanted in place of it cannot be."""
     reply: Reply | None = None
     """The answer that is withheld; None if it is still to be made."""
 
@@ -62,7 +64,7 @@ class Arrival:
 
     def committed(self, reply: Reply, number: int) -> "Arrival":
         """The same event after its commit."""
-        return replace(self, gate="after_commit", reply=reply, number=number)
+        return replace(self, gate="after_commit", reply=reply, number=number, problem=None)
 
 
 def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | None:
@@ -80,6 +82,7 @@ def arrived(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | No
             message=message,
             tool=message.tool,
             call=message.call,
+            problem=message.problem,
         )
     try:
         event = new_event(message)
@@ -100,6 +103,7 @@ def of_event(
         held=_parsed(event.data),
         message=message,
         event=event,
+        problem=message.problem if message else None,
         summary=Summary.from_json(event.summary),
     )
 

@@ -1,9 +1,11 @@
 """What a person may tell a run that is being debugged, and why it may be refused."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.arrivals import Arrival, GateKind
+from devui.wire.messages import Action
 
 CommandName = Literal[
     "continue",
@@ -15,7 +17,31 @@ CommandName = Literal[
     "run_to",
     "stop_after_event",
     "stop",
+    "edit",
+    "mock",
+    "skip",
+    "reject",
+    "drop",
+    "undo",
 ]
+
+EDITS: Mapping[CommandName, Action] = {
+    "edit": "edit",
+    "mock": "mock",
+    "skip": "skip",
+    "reject": "reject",
+    "drop": "drop",
+}
+"""Commands that change what is held, and let nothing go."""
+
+ALLOWED: Mapping[GateKind, frozenset[Action]] = {
+    "before_commit": frozenset({"edit", "drop"}),
+    "before_model": frozenset({"edit", "mock"}),
+    "after_model": frozenset({"edit"}),
+    "before_tool": frozenset({"edit", "mock", "skip", "reject"}),
+    "after_tool": frozenset({"edit"}),
+}
+"""What may be done to what is held at each gate; at the others, nothing."""
 
 ANYTIME: frozenset[CommandName] = frozenset({"pause", "stop_after_event", "stop"})
 """Commands that mean the same wherever the run stands; the others name a position."""
@@ -64,6 +90,8 @@ class Command:
     """Which of the holds to step from; the one at the commit, else the oldest, if not said."""
     like: Like | None = None
     """For `run_to`."""
+    value: Any = None
+    """For `edit` what takes the place of what is held, for `mock` the answer, for `reject` why."""
     actor: str = "api"
     """Who says so, as shown to the others."""
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from devui.debugger.arrivals import WORKER_GATES, Arrival, arrived
@@ -14,10 +15,11 @@ from devui.debugger.facts import facts_of
 from devui.debugger.live import LiveRun
 from devui.debugger.news import BreakpointsChanged, News, OutputArrived, PositionChanged
 from devui.debugger.position import position_of
-from devui.debugger.stepper import Moved
+from devui.debugger.stepper import Edit, Hold, Moved
 from devui.debugger.workers import Worker
 from devui.store.journal import Journal
-from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Output, Reply, WorkerGate
+from devui.store.rows import NewEdit
+from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Output, Reply, Verdict, WorkerGate
 
 Commit = Callable[[Append], Awaitable[Reply]]
 
@@ -54,9 +56,10 @@ class Gatekeeper:
         if arrival is None:
             await worker.send(await self._answer(message))
             return
-        if arrival.delta:
+        if arrival.event is not None and arrival.event.state_delta:
             arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
-        if not await self._held(arrival):
+        is_revised = isinstance(message, Append) and message.revised
+        if is_revised or not await self._held(arrival):
             await self._let_go(worker, arrival)
 
     async def move(self, worker: Worker, moved: Moved) -> None:
@@ -68,7 +71,11 @@ class Gatekeeper:
         if moved.released:
             await self._keep()
         for hold in moved.released:
-            await self._let_go(worker, hold.arrival)
+            if hold.edit is not None and hold.arrival.message is not None:
+                verdict = await self._decided(hold, hold.edit)
+                await worker.send(Reply(id=hold.arrival.message.id, result=verdict))
+            else:
+                await self._let_go(worker, hold.arrival)
 
     async def left(self, message: GateLeft) -> None:
         """Something that is held was cancelled."""
@@ -95,6 +102,29 @@ class Gatekeeper:
                 return
         await worker.send(reply)
 
+    async def _decided(self, hold: Hold, edit: Edit) -> str:
+        """The verdict for the worker; what was changed by whom is in the journal before it acts."""
+        arrival, live = hold.arrival, self._live
+        number = await self._journal.edits.add(
+            live.session.key,
+            NewEdit(
+                run=live.row.id,
+                gate=arrival.gate,
+                agent=arrival.agent,
+                tool=arrival.tool,
+                call=arrival.call,
+                event=arrival.event.id if arrival.event else None,
+                action=edit.action,
+                actor=edit.actor,
+                at=edit.at,
+                before=json.dumps(arrival.held),
+                after=json.dumps(edit.value),
+            ),
+        )
+        mark = {"edit": number, "gate": arrival.gate, "action": edit.action, "by": edit.actor}
+        verdict = Verdict(action=edit.action, value=json.dumps(edit.value), mark=json.dumps(mark))
+        return json.dumps({"verdict": asdict(verdict)})
+
     async def _answer(self, message: Append | Gate) -> Reply:
         if isinstance(message, Append):
             return await self._commit(message)
@@ -103,7 +133,8 @@ class Gatekeeper:
     def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:
         """What came, if it may have to be held."""
         live = self._live
-        if live.stopping or (live.stepper.idle and not self._breakpoints):
+        idle = live.stepper.idle and not self._breakpoints
+        if live.stopping or (idle and message.problem is None):
             return None
         return arrived(message, worker.loaded.result().agents)
 

@@ -1,7 +1,9 @@
 """Where a run stands, as JSON: the one form for the API, the pages and the journal."""
 
+from dataclasses import asdict
 from typing import Any
 
+from devui.debugger.commands import ALLOWED
 from devui.debugger.live import LiveRun
 from devui.debugger.stepper import Hold, Stepper
 from devui.store.rows import RunRow
@@ -62,6 +64,9 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "reason": hold.reason,
         "breakpoint": hold.breakpoint,
         "held": arrival.held,
+        "actions": sorted(ALLOWED.get(arrival.gate, ())),
+        "edit": asdict(hold.edit) if hold.edit else None,
+        "problem": arrival.problem,
         "changes": list(arrival.changes),
     }
 

@@ -11,11 +11,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.arrivals import ALL_GATES, WORKER_GATES, Arrival, GateKind
-from devui.debugger.commands import ANYTIME, Command, CommandName, Like, Misused, Stale
-from devui.wire.messages import WorkerGate
+from devui.debugger.commands import (
+    ALLOWED,
+    ANYTIME,
+    EDITS,
+    Command,
+    CommandName,
+    Like,
+    Misused,
+    Stale,
+)
+from devui.wire.messages import Action, WorkerGate
 
-Reason = Literal["pause", "step", "breakpoint", "behind", "stop"]
-"""Why a run is held; `behind`: it came to a gate while it was held at another."""
+Reason = Literal["pause", "step", "breakpoint", "behind", "stop", "problem"]
+"""Why a run is held; `behind`: it came to a gate while it was held at another; `problem`: what a
+person wanted in place of what is held cannot be."""
 
 _ANSWERS_KEPT = 256
 
@@ -41,6 +51,16 @@ class Plan:
         return self.like is None or self.like.matches(arrival)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a person wants in place of what is held."""
+
+    action: Action
+    value: Any
+    actor: str
+    at: float
+
+
 @dataclass(eq=False, slots=True, kw_only=True)
 class Hold:
     """One thing that is held."""
@@ -52,6 +72,8 @@ class Hold:
     """The number of the breakpoint that was met here."""
     since: float
     """Seconds since the epoch."""
+    edit: Edit | None = None
+    """What is to be done to it when it is let go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +146,7 @@ class Stepper:
 
     def arrive(self, arrival: Arrival, met: int | None = None) -> Hold | None:
         """Hold it, or None to let it pass; `met` is the number of a breakpoint."""
-        reason = self._reason(arrival, met)
+        reason = "problem" if arrival.problem else self._reason(arrival, met)
         if reason is None:
             return None
         self._halted = True
@@ -215,6 +237,9 @@ class Stepper:
         return self._holds[command.hold]
 
     def _move(self, command: Command, hold: Hold | None) -> Moved:
+        if command.name in EDITS or command.name == "undo":
+            _edit(command, hold)
+            return Moved()
         committed = any(hold.arrival.gate == "after_commit" for hold in self.holds)
         if command.name == "stop" or (command.name == "stop_after_event" and committed):
             return Moved(stop=True)
@@ -262,3 +287,17 @@ def _out_of(hold: Hold | None) -> Plan | None:
 def _answers(hold: Hold, request: int) -> bool:
     message = hold.arrival.message
     return message is not None and message.id == request
+
+
+def _edit(command: Command, hold: Hold | None) -> None:
+    """Note what is to be done to a hold, or take it back; it is done when the hold is let go."""
+    if hold is None:
+        raise Misused("nothing is held that could be changed")
+    if command.name == "undo":
+        hold.edit = None
+        return
+    action, gate = EDITS[command.name], hold.arrival.gate
+    if action not in ALLOWED.get(gate, frozenset()):
+        allowed = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
+        raise Misused(f"at {gate} one can do {allowed}, not {action}")
+    hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())

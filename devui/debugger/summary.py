@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 
 from devui.debugger.nodes import node_of, says_end
 from devui.debugger.preview import arguments, one_line, preview
+from devui.wire.messages import EDITED
 
 Kind = Literal[
     "user",
@@ -85,6 +86,8 @@ class Summary:
     escalate: bool = False
     node: str = ""
     """The path of the node that it is from, where the author does not tell: `wf@1/pay@1`."""
+    edited: bool = False
+    """People had a hand in it while the run was held."""
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""
@@ -131,6 +134,7 @@ def summarise(event: Mapping[str, Any], *, final: bool) -> Summary:
         transfer_to=actions.get("transferToAgent"),
         escalate=actions.get("escalate") is True,
         node=node_of(event),
+        edited=EDITED in _mapping(event.get("customMetadata")),
     )
 
 

@@ -17,6 +17,7 @@ from typing import Self
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
 from devui.store.database import Database
+from devui.store.edits import Edits
 from devui.store.events import Events
 from devui.store.folder import DataFolder
 from devui.store.runs import Runs
@@ -52,6 +53,7 @@ class Journal:
         self.runs = Runs(database, clock)
         self.artifacts = Artifacts(database, clock)
         self.breakpoints = Breakpoints(database)
+        self.edits = Edits(database)
 
     @classmethod
     async def open(

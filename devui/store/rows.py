@@ -142,6 +142,34 @@ class BreakpointRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NewEdit:
+    """What a person did to what was held at a gate."""
+
+    run: str
+    gate: str
+    agent: str
+    tool: str | None
+    call: str | None
+    """The id of the function call, where it was one's arguments or result."""
+    event: str | None
+    """The id of the event, where it was one."""
+    action: str
+    actor: str
+    at: float
+    before: str
+    """JSON text of what was held."""
+    after: str
+    """JSON text of what the person gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditRow:
+    id: int
+    session: int
+    edit: NewEdit
+
+
+@dataclass(frozen=True, slots=True)
 class OutputLine:
     stream: str
     """Where it came from: "stdout", "stderr", a logger's name, …"""

@@ -52,6 +52,7 @@ debugger = [
     Route(_BREAKPOINTS, breakpoints.add, methods=["POST"]),
     Route(_BREAKPOINTS + "/{number}", breakpoints.change, methods=["PATCH"]),
     Route(_BREAKPOINTS + "/{number}", breakpoints.delete, methods=["DELETE"]),
+    Route("/api/sessions/{key}/edits", debug.edits, methods=["GET"]),
     Route("/api/sessions/{key}/hits", breakpoints.hits, methods=["GET"]),
     Route("/api/sessions/{key}/hits", breakpoints.hits_of_draft, methods=["POST"]),
 ]

@@ -49,6 +49,26 @@ class AppInfo:
     resumable: bool = False
 
 
+Action = Literal["edit", "mock", "skip", "reject", "drop"]
+"""What a person may do to what is held: change it; answer in the place of a model or a tool, with a
+value, with nothing, or with an error; let an event fall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a person decided about what is held; travels as JSON inside a `Reply`."""
+
+    action: Action
+    value: str
+    """JSON text: of `edit` what takes the place of what is held, of `mock` the answer, of `reject`
+    the reason."""
+    mark: str
+    """JSON text: how the event that comes of it is marked in its custom metadata."""
+
+
+EDITED = "devui_edited"
+"""Key of an event's custom metadata: the marks of what people changed on the way to it."""
+
 WorkerGate = Literal[
     "enter_agent",
     "before_model",
@@ -210,7 +230,11 @@ class GateLeft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Append:
-    """Commit an event; the result is `{"seq": …, "number": …}` once it is durable."""
+    """Commit an event; the result is `{"seq": …, "number": …}` once it is durable.
+
+    Or it is `{"verdict": …}`: a person edited what is held, and nothing is committed. The worker
+    sends the event again, `revised`, or with the `problem` why it cannot be as the person wants.
+    """
 
     id: int
     run: str | None
@@ -222,12 +246,18 @@ class Append:
     """JSON text of the Event, without `temp:` state."""
     temp: str | None = None
     """JSON text of the `temp:` state the event carried: shown while the run lives, never kept."""
+    revised: bool = False
+    problem: str | None = None
     kind: Literal["append"] = "append"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """A run stands at an armed gate and goes on when this is answered; the result is null."""
+    """A run stands at an armed gate and goes on when this is answered.
+
+    The result is null, or `{"verdict": …}`: what a person wants in place of what is held. If that
+    cannot be, the worker asks again and says why in `problem`.
+    """
 
     id: int
     run: str
@@ -239,6 +269,7 @@ class Gate:
     call: str | None = None
     """Common to the gates before and after one call of a model or tool."""
     tool: str | None = None
+    problem: str | None = None
     kind: Literal["gate"] = "gate"
 
 

@@ -7,21 +7,27 @@ look-up. What is held goes to the server as JSON; the run goes on when the serve
 import asyncio
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic_core import to_json
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context
+from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
-from devui.wire.messages import Gate, GateLeft, WorkerGate
+from devui.wire.messages import Gate, GateLeft, Verdict, WorkerGate
 from devui.worker.link import Link
 from devui.worker.output import current_run
+from devui.worker.revisions import response, revise_args, revise_request
+from devui.worker.revisions import result as revised
+
+Apply = Callable[[Verdict, str], Any]
 
 _UNARMED: frozenset[WorkerGate] = frozenset()
 
@@ -32,6 +38,8 @@ class Gates:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._armed: dict[str, frozenset[WorkerGate]] = {}
+        self._marks: dict[str, dict[str, list[str]]] = {}
+        """By run and by call, or agent and branch: the marks for the next event of it."""
 
     def arm(self, run: str, gates: Iterable[WorkerGate]) -> None:
         """Ask at these gates of the run, and at no others."""
@@ -40,36 +48,60 @@ class Gates:
     def forget(self, run: str) -> None:
         """The run is over."""
         self._armed.pop(run, None)
+        self._marks.pop(run, None)
 
-    async def ask(
+    def marks(self, run: str | None, event: Event) -> list[str]:
+        """The marks of what people changed on the way to this event; each is given once."""
+        marks = self._marks.get(run or "")
+        if not marks:
+            return []
+        if event.get_function_responses():
+            keys = [str(each.id) for each in event.get_function_responses()]
+        else:
+            keys = [_model_of(event.author, event.branch)]
+        return [each for key in keys for each in marks.pop(key, [])]
+
+    async def pass_by(
         self,
         gate: WorkerGate,
         context: Context,
-        held: Callable[[], Any],
+        held: Any,
+        apply: Apply | None = None,
         *,
         agent: str | None = None,
         tool: BaseTool | None = None,
     ) -> Any:
-        """Wait at the gate until the server lets go; its answer, or None at once if not armed."""
+        """Wait at the gate, if it is armed, until the server lets go.
+
+        `apply` carries out what a person decided, given the verdict and what was shown; its result
+        is returned. What it raises is shown to the person, and the run waits on.
+        """
         run = current_run.get()
         if run is None or gate not in self._armed.get(run, _UNARMED):
             return None
-        text = _as_json(held())
+        shown = _as_json(held)
+        place = _Place(run, gate, context, agent, tool)
+        problem = None
+        while True:
+            told = await self._ask(place, shown, problem)
+            if told is None or apply is None:
+                return None
+            verdict = Verdict(**told["verdict"])
+            try:
+                done = apply(verdict, shown)
+            except (ValueError, TypeError) as error:
+                problem = str(error)
+            else:
+                self._marks.setdefault(run, {}).setdefault(place.marks, []).append(verdict.mark)
+                return done
+
+    async def _ask(self, place: "_Place", shown: str, problem: str | None) -> Any:
         asked = 0
 
-        def make(number: int, text: str = text) -> Gate:
+        def make(number: int, text: str = shown) -> Gate:
             nonlocal asked
             asked = number
-            return Gate(
-                id=number,
-                run=run,
-                gate=gate,
-                agent=agent or context.agent_name,
-                branch=context.branch,
-                held=text,
-                call=context.function_call_id or f"model-{id(context):x}",
-                tool=tool.name if tool else None,
-            )
+            return place.question(number, text, problem)
 
         try:
             return await self._link.request(make)
@@ -77,8 +109,44 @@ class Gates:
             note = _as_json({"tooLarge": str(error)})
             return await self._link.request(lambda number: make(number, note))
         except asyncio.CancelledError:
-            self._link.send(GateLeft(run=run, gate=asked))
+            self._link.send(GateLeft(run=place.run, gate=asked))
             raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A gate of a run, and what stands there."""
+
+    run: str
+    gate: WorkerGate
+    context: Context
+    agent: str | None
+    tool: BaseTool | None
+
+    def question(self, number: int, held: str, problem: str | None) -> Gate:
+        """Ask the server."""
+        context = self.context
+        return Gate(
+            id=number,
+            run=self.run,
+            gate=self.gate,
+            agent=self.agent or context.agent_name,
+            branch=context.branch,
+            held=held,
+            call=context.function_call_id or f"model-{id(context):x}",
+            tool=self.tool.name if self.tool else None,
+            problem=problem,
+        )
+
+    @property
+    def marks(self) -> str:
+        """Under what the marks for the event to come are kept."""
+        call = self.context.function_call_id
+        return call or _model_of(self.context.agent_name, self.context.branch)
+
+
+def _model_of(agent: str, branch: str | None) -> str:
+    return f"{agent} on {branch}"
 
 
 class GatesBefore(BasePlugin):
@@ -91,22 +159,34 @@ class GatesBefore(BasePlugin):
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Gate `enter_agent`."""
         about = {"name": agent.name, "type": type(agent).__name__}
-        await self._gates.ask("enter_agent", callback_context, lambda: about, agent=agent.name)
+        await self._gates.pass_by("enter_agent", callback_context, about, agent=agent.name)
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Gate `before_model`."""
-        await self._gates.ask("before_model", callback_context, lambda: llm_request)
-        return None
+
+        def apply(verdict: Verdict, shown: str) -> LlmResponse | None:
+            return revise_request(llm_request, verdict, shown)
+
+        answer: LlmResponse | None = await self._gates.pass_by(
+            "before_model", callback_context, llm_request, apply
+        )
+        return answer
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> dict[str, Any] | None:
         """Gate `before_tool`."""
+
+        def apply(verdict: Verdict, _: str) -> Any:
+            return revise_args(tool_args, verdict)
+
         about = {"name": tool.name, "args": tool_args}
-        await self._gates.ask("before_tool", tool_context, lambda: about, tool=tool)
-        return None
+        result: dict[str, Any] | None = await self._gates.pass_by(
+            "before_tool", tool_context, about, apply, tool=tool
+        )
+        return result
 
 
 class GatesAfter(BasePlugin):
@@ -120,9 +200,12 @@ class GatesAfter(BasePlugin):
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
         """Gate `after_model`; fragments pass, a stream that stops would look frozen."""
-        if not llm_response.partial:
-            await self._gates.ask("after_model", callback_context, lambda: llm_response)
-        return None
+        if llm_response.partial:
+            return None
+        answer: LlmResponse | None = await self._gates.pass_by(
+            "after_model", callback_context, llm_response, lambda verdict, _: response(verdict)
+        )
+        return answer
 
     async def after_tool_callback(
         self,
@@ -134,13 +217,15 @@ class GatesAfter(BasePlugin):
     ) -> dict[str, Any] | None:
         """Gate `after_tool`."""
         about = {"name": tool.name, "args": tool_args, "result": result}
-        await self._gates.ask("after_tool", tool_context, lambda: about, tool=tool)
-        return None
+        replaced: dict[str, Any] | None = await self._gates.pass_by(
+            "after_tool", tool_context, about, lambda verdict, _: revised(verdict), tool=tool
+        )
+        return replaced
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Gate `leave_agent`."""
         about = {"name": agent.name, "type": type(agent).__name__}
-        await self._gates.ask("leave_agent", callback_context, lambda: about, agent=agent.name)
+        await self._gates.pass_by("leave_agent", callback_context, about, agent=agent.name)
 
 
 def with_gates(plugins: PluginManager, gates: Gates) -> PluginManager:

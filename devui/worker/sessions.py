@@ -8,7 +8,7 @@ their head is the journal's; so a turn on a long session reads nothing again.
 import copy
 import json
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -32,9 +32,12 @@ from devui.wire.messages import (
     FetchSession,
     ListSessions,
     StartRun,
+    Verdict,
 )
+from devui.worker.gates import Gates
 from devui.worker.link import Link, Refused
 from devui.worker.output import current_run
+from devui.worker.revisions import mark, revise_event
 
 _KEPT = 64
 """How many sessions stay in memory; the one unused for longest goes first."""
@@ -51,8 +54,9 @@ class _Held:
 class WireSessionService(BaseSessionService):
     """Sessions of one app, kept by the server."""
 
-    def __init__(self, link: Link, app_name: str) -> None:
+    def __init__(self, link: Link, app_name: str, gates: Gates) -> None:
         self._link = link
+        self._gates = gates
         self._app_name = app_name
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
         self._leased: set[tuple[str, str]] = set()
@@ -160,35 +164,79 @@ class WireSessionService(BaseSessionService):
         if event.partial:
             return event
         temp = self._take_temp(session, event)
-        user, name, run = session.user_id, session.id, current_run.get()
-        held = self._held.get((user, name))
-        head, known = (held.head, held) if held is not None else (None, None)
+        mark(event, self._gates.marks(current_run.get(), event))
+        name = (session.user_id, session.id)
+        known = self._held.get(name)
+        head = known.head if known is not None else None
         if known is not None:
             known.head = None
-        text = event.model_dump_json(by_alias=True, exclude_none=True)
-        try:
-            told = await self._link.request(
-                lambda i: Append(
-                    id=i,
-                    run=run,
-                    user=user,
-                    session=name,
-                    final=event.is_final_response(),
-                    event=text,
-                    temp=temp,
-                )
-            )
-        except Refused as refused:
-            if refused.code == "session_not_found":
-                raise SessionNotFoundError(str(refused)) from refused
-            raise
+        told = await self._commit(session, event, temp)
+        if told is None:
+            if known is not None:
+                known.head = head
+            return event
         appended = await super().append_event(session, event)
         if known is not None and head == told["previous"]:
             _apply(known.session, appended)
             known.head = told["seq"]
         elif known is not None:  # something came in between: read the session again when needed
-            self._held.pop((user, name), None)
+            self._held.pop(name, None)
         return appended
+
+    async def _commit(
+        self, session: Session, event: Event, temp: str | None
+    ) -> dict[str, Any] | None:
+        """Have the event committed, as people revise it; None if they let it fall.
+
+        Raises as `append_event`.
+        """
+        revised, problem = False, None
+        while True:
+            append = partial(
+                Append,
+                run=current_run.get(),
+                user=session.user_id,
+                session=session.id,
+                final=event.is_final_response(),
+                event=event.model_dump_json(by_alias=True, exclude_none=True),
+                temp=temp,
+                revised=revised,
+                problem=problem,
+            )
+            told: dict[str, Any] = await self._appended(append)
+            if "verdict" not in told:
+                return told
+            verdict, delta = Verdict(**told["verdict"]), set(event.actions.state_delta)
+            if verdict.action == "drop":
+                self._forget(session, delta)
+                return None
+            try:
+                revise_event(event, verdict)
+            except (ValueError, TypeError) as error:
+                revised, problem = False, str(error)
+            else:
+                revised, problem = True, None
+                temp = self._take_temp(session, event) or temp
+                self._forget(session, delta - set(event.actions.state_delta))
+
+    async def _appended(self, append: Callable[..., Append]) -> Any:
+        try:
+            return await self._link.request(lambda number: append(id=number))
+        except Refused as refused:
+            if refused.code == "session_not_found":
+                raise SessionNotFoundError(str(refused)) from refused
+            raise
+
+    def _forget(self, session: Session, keys: set[str]) -> None:
+        """Let the live state have what is committed under these keys: their writes are void."""
+        known = self._held.get((session.user_id, session.id))
+        if known is None:
+            return
+        for key in keys:
+            if key in known.session.state:
+                session.state[key] = copy.deepcopy(known.session.state[key])
+            else:
+                session.state.pop(key, None)
 
     def _take_temp(self, session: Session, event: Event) -> str | None:
         """Move the event's `temp:` state into the live session; it is shown, never kept."""

@@ -266,6 +266,14 @@ def test_odd_events_have_a_summary_too(event: dict[str, Any]) -> None:
     assert Summary.from_json(summarise(event, final=False).to_json()).kind in KINDS
 
 
+def test_an_event_that_people_had_a_hand_in_says_so() -> None:
+    event = {"author": "a", "customMetadata": {"devui_edited": [{"edit": 1}]}}
+    summary = summarise(event, final=True)
+    assert summary.edited is True
+    assert Summary.from_json(summary.to_json()) == summary
+    assert summarise({"author": "a", "customMetadata": {"other": 1}}, final=True).edited is False
+
+
 def test_text_that_is_no_summary_is_refused() -> None:
     with pytest.raises(ValueError, match="not the summary"):
         Summary.from_json('{"kind": "text", "colour": "red"}')

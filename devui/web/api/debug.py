@@ -6,6 +6,7 @@ Everything that the pages do with a held run is done here, too (docs/guide/api.m
 import asyncio
 import json
 import time
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from devui.debugger.arrivals import GateKind
 from devui.debugger.commands import Command, CommandName, CommandRefused, Like, Misused
 from devui.debugger.driver import RunRequest
-from devui.store.rows import SessionRow
+from devui.store.rows import EditRow, SessionRow
 from devui.web.api.bodies import Content, Strict, parse
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.intake import read_json
@@ -57,6 +58,7 @@ class CommandBody(Strict):
     position: int | None = None
     hold: int | None = None
     like: LikeBody | None = None
+    value: JsonValue = None
     actor: str = Field(default="api", max_length=100)
 
     def told(self) -> Command:
@@ -67,6 +69,7 @@ class CommandBody(Strict):
             position=self.position,
             hold=self.hold,
             like=Like(**self.like.model_dump()) if self.like else None,
+            value=self.value,
             actor=self.actor,
         )
 
@@ -126,7 +129,7 @@ async def show(request: Request) -> Response:
 async def command(request: Request) -> Response:
     """Tell a run how to go on; a refusal carries the position that the run is at."""
     found, run = services(request), request.path_params["run"]
-    body = parse(CommandBody, await read_json(request))
+    body = parse(CommandBody, await read_json(request, limit=_MESSAGE_LIMIT))
     try:
         return answer(await found.runs.command(run, body.told()))
     except CommandRefused as refused:
@@ -146,6 +149,18 @@ def _session(found: Services, row: SessionRow) -> dict[str, Any]:
         "updated": row.updated,
         "run": live.row.id if live else None,
     }
+
+
+async def edits(request: Request) -> Response:
+    """What people changed in the session: what was held before, and what they put there."""
+    found, session = await session_of(request)
+    return answer([_edit(row) for row in await found.journal.edits.list(session.key)])
+
+
+def _edit(row: EditRow) -> dict[str, Any]:
+    edit = asdict(row.edit)
+    told = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
+    return {"id": row.id, **edit, **told}
 
 
 async def _position_after(found: Services, run: str, after: int, *, seconds: int) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class NativeEngine:
     def __init__(self, name: str, exported: App | BaseNode, link: Link, gates: Gates) -> None:
         self._name = name
         self._link = link
-        self._sessions = WireSessionService(link, name)
+        self._sessions = WireSessionService(link, name, gates)
         app, agent = (exported, None) if isinstance(exported, App) else (None, exported)
         self._runner = Runner(
             app=app,

@@ -1,0 +1,238 @@
+"""Changing what is held: events, requests, responses, arguments and results."""
+
+import copy
+
+import pytest
+
+from tests.api.test_stepping import COUNT, WEATHER
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+WRITES = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Writes(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state["a"] = "dirty"
+        delta = {"a": "dirty", "b": 1}
+        yield Event(author=self.name, actions=EventActions(state_delta=delta))
+        print("saw", ctx.session.state.get("a"), ctx.session.state.get("b"))
+
+
+root_agent = Writes(name="writes")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("editing")
+    for name, code in {"count": COUNT, "weather": WEATHER, "writes": WRITES}.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def at(client, app: str, gate: str, agent: str | None = None) -> Debugged:
+    """A run that is held at the first such gate."""
+    debugged = Debugged(client, app).start()
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": gate, "agent": agent})
+    assert debugged.hold()["gate"] == gate
+    return debugged
+
+
+def edits_of(debugged: Debugged) -> list[dict]:
+    return debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()
+
+
+def log_of(debugged: Debugged) -> str:
+    return debugged.client.get(f"/runs/{debugged.run}/log").text
+
+
+def marks(event: dict) -> list[dict]:
+    return event.get("customMetadata", {}).get("devui_edited", [])
+
+
+def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
+    debugged = at(client, "count", "before_commit", "count")
+    original = debugged.hold()["held"]
+    wanted = copy.deepcopy(original)
+    wanted["actions"]["stateDelta"] = {"n": 100}
+    debugged.tell("edit", value=wanted, actor="Ada")
+    assert debugged.hold()["held"] == original
+    assert (debugged.hold()["edit"]["action"], debugged.hold()["edit"]["actor"]) == ("edit", "Ada")
+    assert debugged.kept()["state"] == {}
+    debugged.tell("step_event")
+    assert debugged.kept()["state"] == {"n": 100}
+    debugged.tell("continue")
+    assert "saw 100" in log_of(debugged)
+    _, edited, *others = debugged.kept()["events"]
+    [edit] = edits_of(debugged)
+    assert marks(edited) == [
+        {"edit": edit["id"], "gate": "before_commit", "action": "edit", "by": "Ada"}
+    ]
+    assert edited["id"] == original["id"] == edit["event"]
+    assert not [mark for event in others for mark in marks(event)]
+    assert (edit["before"], edit["after"], edit["run"]) == (original, wanted, debugged.run)
+
+
+def test_a_key_taken_out_of_a_delta_is_neither_stored_nor_seen(client):
+    debugged = at(client, "writes", "before_commit", "writes")
+    wanted = copy.deepcopy(debugged.hold()["held"])
+    del wanted["actions"]["stateDelta"]["a"]
+    debugged.tell("edit", value=wanted)
+    debugged.tell("continue")
+    assert debugged.kept()["state"] == {"b": 1}
+    assert "saw None 1" in log_of(debugged)
+
+
+def test_a_dropped_event_is_not_stored_and_its_changes_are_void(client):
+    debugged = at(client, "writes", "before_commit", "writes")
+    debugged.tell("drop")
+    assert debugged.tell("continue")["status"] == "done"
+    assert len(debugged.kept()["events"]) == 1
+    assert debugged.kept()["state"] == {}
+    assert "saw None None" in log_of(debugged)
+    assert [edit["action"] for edit in edits_of(debugged)] == ["drop"]
+
+
+def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
+    debugged = at(client, "count", "before_commit", "count")
+    debugged.tell("drop")
+    assert debugged.tell("undo")["holds"][0]["edit"] is None
+    debugged.tell("continue")
+    assert debugged.kept()["state"] == {"n": 3}
+    assert edits_of(debugged) == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "command", "value", "answer"),
+    [
+        ("before_tool", "edit", {"city": "Bern"}, "It is sunny in Bern."),
+        ("before_tool", "mock", "raining frogs", "It is raining frogs."),
+        ("after_tool", "edit", "stormy", "It is stormy."),
+        ("before_tool", "mock", None, "It is null."),
+    ],
+)
+def test_arguments_and_results_are_changed_and_the_answer_follows(
+    client, gate, command, value, answer
+):
+    debugged = at(client, "weather", gate)
+    debugged.tell(command, value=value)
+    assert debugged.tell("continue")["status"] == "done"
+    assert debugged.texts()[-1] == answer
+    call, result = debugged.kept()["events"][1:3]
+    assert marks(call) == []
+    assert [(mark["gate"], mark["action"]) for mark in marks(result)] == [(gate, command)]
+    assert call["content"]["parts"][0]["functionCall"]["args"] == {"city": "Oslo"}
+
+
+@pytest.mark.parametrize(
+    ("command", "value", "response"),
+    [
+        ("skip", None, {"skipped": "the call was skipped by a person"}),
+        ("reject", "too far north", {"error": "too far north"}),
+    ],
+)
+def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, command, value, response):
+    debugged = at(client, "weather", "before_tool")
+    debugged.tell(command, value=value)
+    debugged.tell("continue")
+    part = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert part["response"] == response
+    assert part["id"] == debugged.kept()["events"][1]["content"]["parts"][0]["functionCall"]["id"]
+    assert "city" not in debugged.kept()["state"]
+
+
+def test_a_model_is_answered_for_and_its_answer_is_marked(client):
+    debugged = at(client, "weather", "before_model")
+    debugged.tell("mock", value="Look out of the window.")
+    assert debugged.tell("continue")["status"] == "done"
+    assert debugged.texts() == ["go", "Look out of the window."]
+    [mark] = marks(debugged.kept()["events"][1])
+    assert (mark["gate"], mark["action"]) == ("before_model", "mock")
+
+
+def test_a_request_is_changed_and_the_model_sees_it(client):
+    debugged = at(client, "weather", "before_model")
+    debugged.tell("run_to", like={"gate": "before_model"})
+    request = copy.deepcopy(debugged.hold()["held"])
+    result = request["contents"][-1]["parts"][0]["functionResponse"]
+    result["response"] = {"result": "snowing"}
+    debugged.tell("edit", value=request)
+    debugged.tell("continue")
+    assert debugged.texts()[-1] == "It is snowing."
+    stored = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert stored["response"] == {"result": "sunny in Oslo"}
+
+
+def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
+    debugged = at(client, "weather", "after_model")
+    response = copy.deepcopy(debugged.hold()["held"])
+    response["content"]["parts"][0]["functionCall"]["args"] = {"city": "Rome"}
+    debugged.tell("edit", value=response)
+    debugged.tell("continue")
+    assert debugged.texts()[-1] == "It is sunny in Rome."
+    assert [mark["gate"] for mark in marks(debugged.kept()["events"][1])] == ["after_model"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "command", "value"),
+    [
+        ("before_commit", "edit", {"author": "x", "actions": {"fly": True}}),
+        ("before_commit", "edit", "no event"),
+        ("before_model", "edit", {"contents": [{"role": 3}]}),
+        ("before_model", "mock", {"content": 7}),
+        ("after_model", "edit", {"colour": "red"}),
+        ("before_tool", "edit", ["no", "arguments"]),
+    ],
+)
+def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command, value):
+    debugged = at(client, "weather", gate, "forecaster")
+    before = debugged.hold()
+    debugged.tell(command, value=value)
+    debugged.tell("continue")
+    hold = debugged.hold()
+    assert (hold["gate"], hold["reason"], hold["held"]) == (gate, "problem", before["held"])
+    assert hold["problem"]
+    assert debugged.tell("continue")["status"] == "done"
+    assert debugged.texts()[-1] == "It is sunny in Oslo."
+    assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
+
+
+def test_what_cannot_be_done_at_a_gate_is_refused(client):
+    debugged = at(client, "count", "after_commit")
+    for command in ("edit", "drop", "mock"):
+        body = {"key": command, "position": debugged.position["position"]}
+        refused = debugged.post(command, **body)
+        assert refused.status_code == 422
+        assert f"at after_commit one can do nothing, not {command}" in refused.json()["detail"]
+    assert debugged.hold()["actions"] == []
+    debugged.tell("stop")
+
+
+def test_a_stale_edit_overwrites_nothing(client):
+    debugged = at(client, "count", "before_commit", "count")
+    old = debugged.position["position"]
+    debugged.tell("drop", actor="Ada")
+    late = debugged.post("edit", key="late", position=old, value={})
+    assert late.status_code == 409
+    assert late.json()["position"]["holds"][0]["edit"]["actor"] == "Ada"
+    debugged.tell("stop")
+
+
+def test_rows_of_edited_events_say_so(client):
+    debugged = at(client, "count", "before_commit", "count")
+    wanted = copy.deepcopy(debugged.hold()["held"])
+    debugged.tell("edit", value=wanted)
+    debugged.tell("continue")
+    event = client.get(f"/sessions/{debugged.key}/events/2", headers={"Accept": "text/html"}).text
+    assert "devui_edited" in event
