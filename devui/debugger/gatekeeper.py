@@ -122,7 +122,13 @@ class Gatekeeper:
             ),
         )
         mark = {"edit": number, "gate": arrival.gate, "action": edit.action, "by": edit.actor}
-        verdict = Verdict(action=edit.action, value=json.dumps(edit.value), mark=json.dumps(mark))
+        committed = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
+        verdict = Verdict(
+            action=edit.action,
+            value=json.dumps(edit.value),
+            mark=json.dumps(mark),
+            committed=json.dumps(committed),
+        )
         return json.dumps({"verdict": asdict(verdict)})
 
     async def _answer(self, message: Append | Gate) -> Reply:

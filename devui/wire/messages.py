@@ -64,6 +64,8 @@ class Verdict:
     the reason."""
     mark: str
     """JSON text: how the event that comes of it is marked in its custom metadata."""
+    committed: str = "{}"
+    """JSON text: what is committed, if anything, under the keys that the held event writes."""
 
 
 EDITED = "devui_edited"

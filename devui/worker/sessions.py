@@ -208,7 +208,7 @@ class WireSessionService(BaseSessionService):
                 return told
             verdict, delta = Verdict(**told["verdict"]), set(event.actions.state_delta)
             if verdict.action == "drop":
-                self._forget(session, delta)
+                _undo(session, delta, verdict)
                 return None
             try:
                 revise_event(event, verdict)
@@ -217,7 +217,7 @@ class WireSessionService(BaseSessionService):
             else:
                 revised, problem = True, None
                 temp = self._take_temp(session, event) or temp
-                self._forget(session, delta - set(event.actions.state_delta))
+                _undo(session, delta - set(event.actions.state_delta), verdict)
 
     async def _appended(self, append: Callable[..., Append]) -> Any:
         try:
@@ -226,17 +226,6 @@ class WireSessionService(BaseSessionService):
             if refused.code == "session_not_found":
                 raise SessionNotFoundError(str(refused)) from refused
             raise
-
-    def _forget(self, session: Session, keys: set[str]) -> None:
-        """Let the live state have what is committed under these keys: their writes are void."""
-        known = self._held.get((session.user_id, session.id))
-        if known is None:
-            return
-        for key in keys:
-            if key in known.session.state:
-                session.state[key] = copy.deepcopy(known.session.state[key])
-            else:
-                session.state.pop(key, None)
 
     def _take_temp(self, session: Session, event: Event) -> str | None:
         """Move the event's `temp:` state into the live session; it is shown, never kept."""
@@ -275,6 +264,16 @@ class WireSessionService(BaseSessionService):
         while len(self._held) > _KEPT:
             self._held.popitem(last=False)
         return held
+
+
+def _undo(session: Session, keys: set[str], verdict: Verdict) -> None:
+    """Let the live state have what is committed under these keys: their writes are void."""
+    committed = json.loads(verdict.committed)
+    for key in keys:
+        if key in committed:
+            session.state[key] = committed[key]
+        else:
+            session.state.pop(key, None)
 
 
 def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:

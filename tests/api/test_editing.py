@@ -40,9 +40,9 @@ def client(server):
         yield opened
 
 
-def at(client, app: str, gate: str, agent: str | None = None) -> Debugged:
+def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debugged:
     """A run that is held at the first such gate."""
-    debugged = Debugged(client, app).start()
+    debugged = Debugged(client, app, **session).start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": gate, "agent": agent})
     assert debugged.hold()["gate"] == gate
@@ -102,6 +102,14 @@ def test_a_dropped_event_is_not_stored_and_its_changes_are_void(client):
     assert debugged.kept()["state"] == {}
     assert "saw None None" in log_of(debugged)
     assert [edit["action"] for edit in edits_of(debugged)] == ["drop"]
+
+
+def test_after_a_drop_the_agent_sees_what_was_committed_before(client):
+    debugged = at(client, "writes", "before_commit", "writes", state={"a": "clean"})
+    debugged.tell("drop")
+    debugged.tell("continue")
+    assert debugged.kept()["state"] == {"a": "clean"}
+    assert "saw clean None" in log_of(debugged)
 
 
 def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
