@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 from devui.debugger.commit import InvalidEvent, new_event
 from devui.debugger.summary import Summary
 from devui.store.rows import NewEvent
-from devui.wire.messages import AgentInfo, Append, Gate, Reply, WorkerGate
+from devui.wire.gates import WorkerGate
+from devui.wire.messages import AgentInfo, Append, Gate, Reply
 
 GateKind = Literal["before_commit", "after_commit"] | WorkerGate
 

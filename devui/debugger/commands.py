@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.arrivals import Arrival, GateKind
-from devui.wire.messages import Action
+from devui.wire.gates import Action
 
 CommandName = Literal[
     "continue",

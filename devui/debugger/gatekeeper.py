@@ -19,7 +19,8 @@ from devui.debugger.stepper import Edit, Hold, Moved
 from devui.debugger.workers import Worker
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit
-from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Output, Reply, Verdict, WorkerGate
+from devui.wire.gates import Verdict, WorkerGate
+from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Output, Reply
 
 Commit = Callable[[Append], Awaitable[Reply]]
 

@@ -21,7 +21,7 @@ from devui.debugger.commands import (
     Misused,
     Stale,
 )
-from devui.wire.messages import Action, WorkerGate
+from devui.wire.gates import Action, WorkerGate
 
 Reason = Literal["pause", "step", "breakpoint", "behind", "stop", "problem"]
 """Why a run is held; `behind`: it came to a gate while it was held at another; `problem`: what a

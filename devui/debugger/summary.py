@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from devui.debugger.nodes import node_of, says_end
 from devui.debugger.preview import arguments, one_line, preview
-from devui.wire.messages import EDITED
+from devui.wire.gates import EDITED
 
 Kind = Literal[
     "user",

@@ -49,40 +49,6 @@ class AppInfo:
     resumable: bool = False
 
 
-Action = Literal["edit", "mock", "skip", "reject", "drop"]
-"""What a person may do to what is held: change it; answer in the place of a model or a tool, with a
-value, with nothing, or with an error; let an event fall."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What a person decided about what is held; travels as JSON inside a `Reply`."""
-
-    action: Action
-    value: str
-    """JSON text: of `edit` what takes the place of what is held, of `mock` the answer, of `reject`
-    the reason."""
-    mark: str
-    """JSON text: how the event that comes of it is marked in its custom metadata."""
-    committed: str = "{}"
-    """JSON text: what is committed, if anything, under the keys that the held event writes."""
-
-
-EDITED = "devui_edited"
-"""Key of an event's custom metadata: the marks of what people changed on the way to it."""
-
-WorkerGate = Literal[
-    "enter_agent",
-    "before_model",
-    "after_model",
-    "before_tool",
-    "after_tool",
-    "leave_agent",
-]
-"""Where a worker asks the server before it goes on, if that is armed for the run. The two gates
-around a commit need no question: an `Append` waits for its answer as it is."""
-
-
 # --- server to worker ----------------------------------------------------------------------
 
 

@@ -21,7 +21,8 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
-from devui.wire.messages import Gate, GateLeft, Verdict, WorkerGate
+from devui.wire.gates import Verdict, WorkerGate
+from devui.wire.messages import Gate, GateLeft
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.revisions import response, revise_args, revise_request

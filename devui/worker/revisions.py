@@ -12,7 +12,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
-from devui.wire.messages import EDITED, Verdict
+from devui.wire.gates import EDITED, Verdict
 
 _KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
 

@@ -24,6 +24,7 @@ from devui.runtime.sessions.base_session_service import (
 )
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
+from devui.wire.gates import Verdict
 from devui.wire.messages import (
     Append,
     CreateSession,
@@ -32,7 +33,6 @@ from devui.wire.messages import (
     FetchSession,
     ListSessions,
     StartRun,
-    Verdict,
 )
 from devui.worker.gates import Gates
 from devui.worker.link import Link, Refused
