@@ -10,6 +10,8 @@ A message with an `id` is a request: the server answers it with a `Reply` of the
 from dataclasses import dataclass, field
 from typing import Literal
 
+from devui.wire.gates import WorkerGate
+
 # --- what an agent folder turned out to be --------------------------------------------------
 
 
