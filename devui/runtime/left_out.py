@@ -7,7 +7,6 @@ import difflib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -195,8 +194,11 @@ def explanation(name: str) -> str:
     )
 
 
-class Explainer(MetaPathFinder):
-    """Explains imports below the root that no other finder can serve."""
+class Explainer:
+    """Explains imports below the root that no other finder can serve: a finder of `sys.meta_path`.
+
+    Its base class stays where it is, since importlib.abc takes a while to load.
+    """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
