@@ -168,14 +168,13 @@ TABLE = (
     ),
     LeftOut(
         "Rarely used",
-        "agents.McpInstructionProvider agents.mcp_instruction_provider"
-        " plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
+        "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
         " plugins.ReflectAndRetryModelPlugin plugins.ToolCallIntegrityError"
         " plugins.ToolCallIntegrityPlugin plugins.ToolResultClassification"
         " plugins.ToolResultClassifier plugins.multimodal_tool_results_plugin"
-        " tools.load_mcp_resource_tool tools.load_web_page",
+        " tools.load_web_page",
         "Not made yet.",
-        "An instruction as a function, a tool as a function, or a BasePlugin of your own.",
+        "A tool as a function, or a BasePlugin of your own.",
     ),
 )
 

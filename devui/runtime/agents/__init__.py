@@ -35,6 +35,7 @@ __getattr__ = lazy(
         "InvocationContext": "invocation_context",
         "LlmAgent": "llm_agent",
         "LoopAgent": "loop_agent",
+        "McpInstructionProvider": "mcp_instruction_provider",
         "ParallelAgent": "parallel_agent",
         "RunConfig": "run_config",
         "SequentialAgent": "sequential_agent",
