@@ -100,11 +100,13 @@ async def _events(
     found: Services, session: SessionRow, row: RunRow, after: int
 ) -> AsyncGenerator[str, None]:
     """The JSON of the run's events, without the user's own message; raises RunFailed."""
+    begun = False
     async with aclosing(follow(found.journal, found.bus, session.key, after)) as batches:
         async for batch in batches:
             for news in batch.news:
-                if text := _own_event(news, row.id):
+                if (text := _own_event(news, row.id)) and not _is_message(news, begun):
                     yield text
+                begun = begun or text is not None
                 if isinstance(news, RunChanged) and news.run.id == row.id:
                     if news.run.status == "failed":
                         raise RunFailed(json.loads(news.run.error or "{}"))
@@ -115,9 +117,19 @@ async def _events(
 def _own_event(news: News, run_id: str) -> str | None:
     if isinstance(news, PartialArrived) and news.run == run_id:
         return news.data
-    if isinstance(news, EventCommitted) and news.row.run == run_id and news.row.author != "user":
+    if isinstance(news, EventCommitted) and news.row.run == run_id:
         return news.data
     return None
+
+
+def _is_message(news: News, begun: bool) -> bool:
+    """Whether an event of a run is the user's message, which comes first.
+
+    The answer to an agent that has given a task away is the user's, too, but it has a place.
+    """
+    if begun or not isinstance(news, EventCommitted) or news.row.author != "user":
+        return False
+    return not (json.loads(news.data).get("nodeInfo") or {}).get("path")
 
 
 def _split_artifacts(event: str) -> list[str]:
