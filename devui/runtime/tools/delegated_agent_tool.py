@@ -73,7 +73,7 @@ class DelegatedAgentTool(BaseTool):
         ctx = tool_context.get_invocation_context()
         above = f"{ctx.branch}." if ctx.branch else ""
         branch = f"{above}{self.name}@{tool_context.function_call_id}"
-        path = ctx.node_runs.begin(ctx.node_path, self.name) if ctx.node_path else None
+        path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # each call counts anew
         own = {"branch": branch, "node_path": path, "user_content": message, "emit": None}
         return ctx.model_copy(update=own)
 

@@ -252,6 +252,25 @@ async def a_task_of_which_a_single_turn_agent_knows_nothing(stage):
 
 
 @case()
+async def a_single_turn_agent_is_called_again_and_again(stage):
+    asked = stage.agent(
+        "asked", "One.", "Two.", "Three.", mode="single_turn", description="Knows.", **ALONE
+    )
+    root = stage.agent(
+        "root",
+        call("asked", request="Weather?"),
+        call("asked", request="And now?"),
+        "As ever.",
+        call("asked", request="Still?"),
+        "Still.",
+        sub_agents=[asked],
+    )
+    await stage.open(root)
+    await stage.say()
+    await stage.say("again")
+
+
+@case()
 async def a_single_turn_agent_with_schemas(stage):
     asked = stage.agent(
         "asked",
