@@ -65,11 +65,12 @@ def assess(ctx: Context, node_input: dict[str, int]) -> Event:
 @node(rerun_on_resume=True)
 async def ask_manager(ctx: Context, node_input: int, order: str) -> AsyncIterator[Any]:
     """Wait for the manager, for days if need be."""
-    answer = ctx.resume_inputs.get("manager")
+    question = f"manager-{ctx.invocation_id}"  # the same when this is run again
+    answer = ctx.resume_inputs.get(question)
     if answer is None:
         yield Event(message=f"A refund of € {node_input} needs the consent of a manager.")
         yield RequestInput(
-            interrupt_id="manager",
+            interrupt_id=question,
             message=f"Refund € {node_input} for order {order}?",
             response_schema=bool,
         )
