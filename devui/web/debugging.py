@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from devui.debugger.arrivals import GateKind
+from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.breakpoints import Known
 from devui.debugger.commands import CommandName
 from devui.debugger.live import LiveRun
 from devui.debugger.stepper import Hold
 from devui.debugger.summary import Kind
-from devui.store.rows import Change, RunRow, Scope
+from devui.store.rows import Change, RunRow, Scope, SessionRow
 from devui.web import parts
+from devui.web.breaking import described
 from devui.web.figures import plural
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, shape
-from devui.web.links import commands_url, runs_url
+from devui.web.links import commands_url, runs_url, session_url
 from devui.web.moments import moment
 from devui.web.services import Services
 from devui.web.statepanel import PREFIXES, changed_values
@@ -89,15 +92,15 @@ def debugger(live: LiveRun | None) -> parts.Debugger:
     )
 
 
-def held(live: LiveRun | None) -> parts.Held:
-    """What waits at gates, the oldest first."""
+def held(live: LiveRun | None, book: BreakpointBook) -> parts.Held:
+    """What waits at gates, the oldest first, with the breakpoints that hold it."""
     if live is None or not live.stepper.holds:
         return parts.Held()
     holds = live.stepper.holds
     stopped = {(hold.arrival.agent, hold.arrival.branch) for hold in holds}
     others = sum(place not in stopped for place in live.streaming)
     return parts.Held(
-        items=tuple(_item(hold, live.session.key) for hold in holds),
+        items=tuple(_item(hold, live.session, book) for hold in holds),
         others=f"{plural(others, 'other answer')} may still be streaming" if others else "",
     )
 
@@ -130,7 +133,7 @@ def _lost(hold: Mapping[str, Any]) -> str:
     return f"{SENTENCES.get(hold['gate'], hold['gate'])}: {what}"
 
 
-def _item(hold: Hold, session: int) -> parts.HeldItem:
+def _item(hold: Hold, session: SessionRow, book: BreakpointBook) -> parts.HeldItem:
     arrival, summary = hold.arrival, hold.arrival.summary
     kind = summary.kind if summary else _KINDS[arrival.gate]
     return parts.HeldItem(
@@ -144,10 +147,19 @@ def _item(hold: Hold, session: int) -> parts.HeldItem:
         stage=_STAGES.get(arrival.gate, "working"),
         since=moment(hold.since),
         branch=visible(arrival.branch or ""),
-        changes=_changes(hold, session) if arrival.gate == "before_commit" else (),
+        changes=_changes(hold, session.key) if arrival.gate == "before_commit" else (),
         held=json_text(arrival.held),
         holding=_HOLDING[arrival.gate],
+        breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
+        breakpoint_href=session_url(session.key, tab="breaks"),
     )
+
+
+def _breakpoint(hold: Hold, known: Known | None) -> str:
+    if hold.breakpoint is None:
+        return ""
+    what = described(known.breakpoint.draft) if known else "deleted since"
+    return f"Breakpoint {hold.breakpoint}: {what}"
 
 
 def _sentence(hold: Hold) -> str:

@@ -8,6 +8,7 @@ from devui.debugger.summary import Summary
 from devui.store.rows import Change
 from devui.store.rows import EventRow as StoredEvent
 from devui.web import formats
+from devui.web.breaking import like_this
 from devui.web.content import content_parts, mapping, raw_parts
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, shape
@@ -72,6 +73,7 @@ def event_detail(
         actions=tuple(_actions(mapping(event.get("actions")))),
         model=tuple(_model(event)),
         identity=tuple(_identity(event, row)),
+        like=like_this(row, summary),
         chunks=_chunks(chunks),
         raw=json_text(event),
     )

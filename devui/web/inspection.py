@@ -9,12 +9,13 @@ from typing import Final, TypeVar
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, OutputLine, SessionRow
 from devui.web import parts
+from devui.web.breaking import NOTHING_ASKED, Asked, break_count, breaks_panel
 from devui.web.debugging import pending
 from devui.web.detail import event_detail
 from devui.web.figures import plural
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, kind_of
-from devui.web.links import log_url, session_url
+from devui.web.links import breakpoints_url, log_url, session_url
 from devui.web.markdown import prepare
 from devui.web.runs import log_line
 from devui.web.services import Services
@@ -26,6 +27,7 @@ TABS: Final[tuple[tuple[parts.TabKey, str], ...]] = (
     ("state", "State"),
     ("raw", "Raw"),
     ("log", "Log"),
+    ("breaks", "Breaks"),
 )
 LOG_LINES: Final = 1000
 """The last lines of a run's output, which are shown; the log's own address has all of them."""
@@ -45,15 +47,30 @@ def tab_of(name: str | None, *, selected: bool) -> parts.TabKey:
 
 
 async def inspector(
-    found: Services, session: SessionRow, row: EventRow | None, tab: parts.TabKey
+    found: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    tab: parts.TabKey,
+    *,
+    asked: Asked = NOTHING_ASKED,
 ) -> parts.Inspector:
-    """The tabs and the panel of one."""
+    """The tabs and the panel of one; `asked` is about breakpoints."""
     number = row.number if row else None
     tabs = tuple(
-        parts.Tab(key, label, session_url(session.key, event=number, tab=key), key == tab, str(i))
+        parts.Tab(
+            key,
+            label,
+            session_url(session.key, event=number, tab=key),
+            key == tab,
+            str(i),
+            count=break_count(found, session.app) if key == "breaks" else "",
+        )
         for i, (key, label) in enumerate(TABS, 1)
     )
-    panel = await _panel(found, session, row, tab)
+    if tab == "breaks":
+        panel: parts.Panel = await breaks_panel(found, session, row, asked)
+    else:
+        panel = await _panel(found, session, row, tab)
     return parts.Inspector(tab=tab, tabs=tabs, panel=panel, sticky=row is not None)
 
 
@@ -185,4 +202,5 @@ async def transport(
         previous_href=session_url(session.key, event=before, tab=tab) if before >= 1 else None,
         next_href=session_url(session.key, event=at + 1, tab=tab) if at and at < count else None,
         live_href=session_url(session.key),
+        break_action=breakpoints_url(session.key),
     )

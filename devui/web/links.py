@@ -21,9 +21,12 @@ def reload_url(app: str) -> str:
     return f"{app_url(app)}/reload"
 
 
-def session_url(key: int, *, event: int | None = None, tab: str | None = None) -> str:
-    """The session page; `event` is the number of the event to show, `tab` the inspector's tab."""
-    return _with(f"/sessions/{key}", event=event, tab=tab)
+def session_url(
+    key: int, *, event: int | None = None, tab: str | None = None, hits: int | None = None
+) -> str:
+    """The session page: the number of the event to show, the inspector's tab, and the breakpoint
+    whose hits over the past are shown there."""
+    return _with(f"/sessions/{key}", event=event, tab=tab, hits=hits)
 
 
 def stream_url(key: int, after: Cursor) -> str:
@@ -52,6 +55,20 @@ def runs_url(key: int) -> str:
 def answers_url(key: int) -> str:
     """Where the answer to an agent's question is posted."""
     return f"/sessions/{key}/answers"
+
+
+def breakpoints_url(key: int) -> str:
+    """Where a breakpoint for the session's app is made."""
+    return f"/sessions/{key}/breakpoints"
+
+
+def breakpoint_url(key: int, number: int) -> str:
+    """Where one is switched on and off."""
+    return f"{breakpoints_url(key)}/{number}"
+
+
+def breakpoint_delete_url(key: int, number: int) -> str:
+    return f"{breakpoint_url(key, number)}/delete"
 
 
 def stop_url(run: str) -> str:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from devui.debugger.feed import Batch
 from devui.debugger.news import (
     AppChanged,
+    BreakpointsChanged,
     EventCommitted,
     News,
     OutputArrived,
@@ -26,6 +27,7 @@ from devui.debugger.news import (
 )
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.web.breaking import break_count, breakpoints
 from devui.web.chat import (
     answers_in,
     ask_slot,
@@ -79,7 +81,11 @@ class LivePage:
         self._kinds: list[str] = []
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
-        self._unheard: set[type[News]] = {AppChanged, PositionChanged}
+        self._unheard: set[type[News]] = {
+            AppChanged,
+            BreakpointsChanged,
+            PositionChanged,
+        }
         """What may have changed between page and stream, and is in no journal."""
         self._makers: tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...] = (
             ({EventCommitted, RunChanged}, self._history),
@@ -89,6 +95,7 @@ class LivePage:
             ({RunChanged, PositionChanged}, self._debugger),
             ({RunChanged, AppChanged, RunStuck}, self._status),
             ({AppChanged}, self._app),
+            ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
         )
         """What makes the pieces, in their order, and the news that call for it."""
@@ -241,7 +248,7 @@ class LivePage:
         return (
             fill("#run", part(run_of(found, key, newest)))
             + fill("#debugger", part(debugger(live)))
-            + fill("#held", part(held(live)))
+            + fill("#held", part(held(live, found.book)))
             + fill("#resume", part(await resume(found, newest, live)))
         )
 
@@ -259,6 +266,12 @@ class LivePage:
         field = found.render.part(composer_field(session, app))
         told = found.render.part(await welcome(found, session, app))
         return replace("#composer-text", field) + replace("#welcome", told)
+
+    async def _breakpoints(self, _: Batch) -> Markup:
+        found, session = self._found, self._session
+        listed = found.render.part(breakpoints(found, session))
+        count = Markup("{}").format(break_count(found, session.app))
+        return fill("#breakpoints", listed) + fill("#count-breaks", count)
 
     async def _told(self, batch: Batch) -> Markup:
         pieces = Markup("")

@@ -24,6 +24,11 @@ def remove(target: str) -> Markup:
     return _PARTIAL.format(target, "delete", "")
 
 
+def renew(target: str, html: Markup) -> Markup:
+    """Make the element's content this anew; what was typed in it is gone."""
+    return _PARTIAL.format(target, "innerHTML", html)
+
+
 def replace(target: str, html: Markup) -> Markup:
     """Make the element itself this, keeping what is the same (a morph)."""
     return _PARTIAL.format(target, "outerMorph", html)

@@ -7,6 +7,7 @@ from devui.web.views import apps
 
 app = Later("devui.web.views.app")
 artifacts = Later("devui.web.views.artifacts")
+breaks = Later("devui.web.views.breakpoints")
 events = Later("devui.web.views.events")
 runs = Later("devui.web.views.runs")
 session = Later("devui.web.views.session")
@@ -34,6 +35,9 @@ pages = [
     Route("/sessions/{key}/state", events.state, methods=["GET"]),
     Route("/sessions/{key}/runs", runs.start, methods=["POST"]),
     Route("/sessions/{key}/answers", runs.answer, methods=["POST"]),
+    Route("/sessions/{key}/breakpoints", breaks.add, methods=["POST"]),
+    Route("/sessions/{key}/breakpoints/{number}", breaks.change, methods=["POST"]),
+    Route("/sessions/{key}/breakpoints/{number}/delete", breaks.delete, methods=["POST"]),
     Route("/sessions/{key}/title", session.rename, methods=["POST"]),
     Route("/sessions/{key}/delete", session.delete, methods=["POST"]),
     Route("/sessions/{key}/artifacts/{name:path}", artifacts.show, methods=["GET"]),

@@ -7,6 +7,7 @@ from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web import parts
+from devui.web.breaking import NOTHING_ASKED, Asked
 from devui.web.chat import written
 from devui.web.cursor import Cursor
 from devui.web.debugging import SENTENCES, debugger, held, resume
@@ -110,6 +111,7 @@ async def session_page(
     *,
     tab: str | None,
     theme: Theme,
+    asked: Asked = NOTHING_ASKED,
 ) -> SessionPage:
     """The whole page; the stream it names completes it from `head` on, without gap or double."""
     journal = found.journal
@@ -127,11 +129,13 @@ async def session_page(
         timeline=parts.Timeline(
             items=window.items(row.number if row else None),
             live=live_rows(live),
-            held=held(live),
+            held=held(live, found.book),
             count=session.events,
             earlier=earlier(session.key, first),
         ),
-        inspector=await inspector(found, session, row, tab_of(tab, selected=row is not None)),
+        inspector=await inspector(
+            found, session, row, tab_of(tab, selected=row is not None), asked=asked
+        ),
         transport=await transport(found, session, row, tab),
         debugger=debugger(live),
         stream_href=stream_url(session.key, Cursor(journal.id, head))

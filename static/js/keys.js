@@ -19,6 +19,15 @@ function live() {
   document.querySelectorAll("[data-tail]").forEach((box) => { box.scrollTop = box.scrollHeight; });
 }
 
+// The row of the focus, which the inspector has perhaps not come to yet.
+function breakHere() {
+  const form = document.getElementById("break");
+  const number = rows.current();
+  if (!number) return;
+  form.elements.event.value = number;
+  form.requestSubmit();
+}
+
 function escape() {
   if (panes.close()) return;
   if (composer.focused()) rows.focus();
@@ -39,7 +48,8 @@ const KEYS = [
   { keys: ["m"], does: "step by half: yield, commit, resume", run: () => click("#do-step_half") },
   { keys: ["i"], does: "step into the next model, tool or agent", run: () => click("#do-step_into") },
   { keys: ["o"], does: "step out of it", run: () => click("#do-step_out") },
-  { keys: ["1", "2", "3", "4"], does: "Event, State, Raw, Log", run: (key) => click(`[data-tab="${key}"]`) },
+  { keys: ["b"], does: "break on events like the selected one, or no longer", run: breakHere },
+  { keys: ["1", "2", "3", "4", "5"], does: "Event, State, Raw, Log, Breaks", run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["Enter", "Ctrl+Enter"], does: "send the message", field: true },
   { keys: ["Shift+Enter"], does: "new line in the message", field: true },
   { keys: ["Escape"], does: "close; between message and events", run: escape },

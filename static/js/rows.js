@@ -24,6 +24,10 @@ export function selected() {
   return Number(new URLSearchParams(location.search).get("event")) || null;
 }
 
+export function current() {
+  return Number(document.activeElement?.closest("#rows > .row[data-event]")?.dataset.event) || selected();
+}
+
 // Moves by `count` rows; the inspector follows when the key rests.
 export function step(count) {
   const rows = visible();

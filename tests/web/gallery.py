@@ -21,7 +21,7 @@ from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.headers import CONTENT_SECURITY_POLICY
 from devui.web.jsontree import json_tree
 from devui.web.render import Model, Renderer
-from tests.web import samples
+from tests.web import samples, samples_breaks
 from tests.web.samples import Stored, session_page
 
 ASSETS = Assets.find()
@@ -104,6 +104,8 @@ def live_pages() -> dict[str, Model]:
     now = samples.inspector(samples.state_at(None), "state")
     hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
+    breaks = samples.inspector(samples_breaks.breaks_panel(), "breaks")
+    no_breaks = samples.inspector(samples_breaks.breaks_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
     broken = parts.Notice("bad", "travel does not load.", text, "/apps/travel", "Show")
     return {
@@ -111,6 +113,8 @@ def live_pages() -> dict[str, Model]:
         "session-live": session_page(travel[:-1], panel=now, run=running, live=True),
         "session-waiting": session_page(travel[:6], panel=hint, run=running),
         "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(broken,)),
+        "session-breaks": session_page(travel, panel=breaks),
+        "session-no-breaks": session_page(travel, panel=no_breaks),
         "session-held": session_page(travel[:9], panel=now, run=running, is_held=True),
         "session-interrupted": session_page(
             travel[:9], panel=now, run=replace(samples.RUN, status="interrupted")

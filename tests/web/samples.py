@@ -210,7 +210,7 @@ VALUES = [
 
 
 def tabs(current: parts.TabKey, number: int | None) -> tuple[parts.Tab, ...]:
-    keys: tuple[parts.TabKey, ...] = ("event", "state", "raw", "log")
+    keys: tuple[parts.TabKey, ...] = ("event", "state", "raw", "log", "breaks")
     return tuple(
         parts.Tab(
             key, key.title(), links.session_url(KEY, event=number, tab=key), key == current, str(i)
@@ -274,6 +274,7 @@ def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
         if selected and selected < count
         else None,
         live_href=links.session_url(KEY),
+        break_action=links.breakpoints_url(KEY),
     )
 
 
@@ -436,6 +437,8 @@ HELD = parts.Held(
             ),
             held=json_text({"author": "FlightAgent"}),
             holding="event",
+            breakpoint="Breakpoint 3: text event of FlightAgent",
+            breakpoint_href=links.session_url(KEY, tab="breaks"),
         ),
     ),
     others="1 other answer is still streaming",

@@ -62,6 +62,9 @@ class HeldItem:
     held: JsonText
     holding: str
     """What `held` is: `event`, `request`, `arguments`."""
+    breakpoint: str = ""
+    """The breakpoint that holds it, in words; "" when another reason does."""
+    breakpoint_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.parts.basics import Fact, Moment
+from devui.web.parts.breakpoints import BreaksPanel, LikeThis
 from devui.web.parts.content import ContentPart
 from devui.web.parts.json import JsonText, JsonTree
 from devui.web.parts.session import Transport
 
-TabKey = Literal["event", "state", "raw", "log"]
+TabKey = Literal["event", "state", "raw", "log", "breaks"]
 Mark = Literal["same", "new", "changed", "removed"]
 
 
@@ -19,6 +20,8 @@ class Tab:
     href: str
     current: bool
     shortcut: str
+    count: str = ""
+    """How many there are; "" for a tab that counts nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class EventDetail:
     """Tokens, finish reason, model version."""
     identity: tuple[Fact, ...]
     """Invocation, branch, id, run, size."""
+    like: LikeThis
     chunks: Chunks | None
     raw: JsonText
 
@@ -151,7 +155,7 @@ class Hint:
     text: str
 
 
-Panel: TypeAlias = EventDetail | StatePanel | RawPanel | LogPanel | Hint
+Panel: TypeAlias = EventDetail | StatePanel | RawPanel | LogPanel | BreaksPanel | Hint
 
 
 @dataclass(frozen=True, slots=True)

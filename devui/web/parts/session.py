@@ -140,3 +140,5 @@ class Transport:
     previous_href: str | None
     next_href: str | None
     live_href: str
+    break_action: str
+    """Where a breakpoint on events like the selected one is made."""

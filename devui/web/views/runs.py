@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
@@ -18,7 +19,7 @@ from devui.web.content import mapping, raw_parts
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.formats import clock
 from devui.web.htmx import HtmxRequest
-from devui.web.intake import read_form
+from devui.web.intake import parse_json, read_form
 from devui.web.links import session_url
 from devui.web.numbers import whole_number
 from devui.web.questions import answer_of
@@ -85,12 +86,20 @@ async def command(request: Request) -> Response:
     """Tell a held run how to go on; where it then stands comes on the stream."""
     found, run = services(request), request.path_params["run"]
     form = await read_form(request)
-    body = parse(CommandBody, {"actor": "page", **dict(form)})
+    body = parse(CommandBody, _command(form))
     try:
         position = await found.runs.command(run, body.told())
     except CommandRefused as refused:
         raise Conflict(f"{refused}; the page shows where it stands now") from refused
     return _done(request, position["session"])
+
+
+def _command(form: FormData) -> dict[str, Any]:
+    """The members of a command; a button with `like` is the command `run_to`."""
+    given: dict[str, Any] = {"actor": "page", **form}
+    if "like" in given:
+        given |= {"command": "run_to", "like": parse_json(str(given["like"]).encode())}
+    return given
 
 
 async def stop(request: Request) -> Response:

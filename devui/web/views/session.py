@@ -4,11 +4,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.news import SessionChanged
+from devui.web.breaking import Asked
 from devui.web.errors import Conflict
 from devui.web.htmx import HtmxRequest
 from devui.web.inspection import inspector, tab_of, transport
 from devui.web.intake import read_form
 from devui.web.links import app_url, session_url
+from devui.web.numbers import whole_number
 from devui.web.parts import Selection
 from devui.web.views.lookup import event_of, session_of, theme_of
 from devui.web.workbench import session_page
@@ -18,14 +20,17 @@ async def show(request: Request) -> Response:
     """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
     found, session = await session_of(request)
     tab = request.query_params.get("tab")
+    asked = Asked(past=whole_number(request.query_params.get("hits")))
     row = await event_of(found, session, request.query_params.get("event"))
     if HtmxRequest.read(request.headers).partial:
-        shown = await inspector(found, session, row, tab_of(tab, selected=row is not None))
+        shown = await inspector(
+            found, session, row, tab_of(tab, selected=row is not None), asked=asked
+        )
         bar = await transport(found, session, row, tab)
         return found.render.page(Selection(shown, bar))
     if session.app in found.apps.names():
         found.workers.warm(session.app)
-    page = await session_page(found, session, row, tab=tab, theme=theme_of(request))
+    page = await session_page(found, session, row, tab=tab, theme=theme_of(request), asked=asked)
     return found.render.page(page)
 
 

@@ -1,0 +1,115 @@
+"""Breakpoints on the session page: the list, the form for a new one, those like an event."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devui.web.parts.apps import Field
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointItem:
+    """One breakpoint of the app."""
+
+    number: int
+    version: int
+    """A change says which version it was decided upon."""
+    enabled: bool
+    what: str
+    """`tool find_airports of TravelAgent`."""
+    condition: str
+    hit: str
+    log: str
+    """What a logpoint says; "" when the breakpoint stops."""
+    hits: str
+    """`met 3 times`; "" when it never was."""
+    action: str
+    """Where it is switched."""
+    delete_action: str
+    past_href: str
+    """The page with its hits over the session's past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoints:
+    """The app's breakpoints. Goes into `#breakpoints`."""
+
+    template: ClassVar[str] = "parts/breakpoints.html"
+    items: tuple[BreakpointItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a select."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BreakForm:
+    """A breakpoint to be made; what was refused keeps what was typed. Goes into `#break-form`."""
+
+    template: ClassVar[str] = "parts/break_form.html"
+    action: str
+    kinds: tuple[Choice, ...]
+    after: bool
+    name: Field
+    agent: Field
+    condition: Field
+    hit: Field
+    log: Field
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastHit:
+    """An event at which the breakpoint would have been met."""
+
+    number: int
+    text: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastHits:
+    """Where in the session a breakpoint would have been met."""
+
+    what: str
+    hits: tuple[PastHit, ...]
+    previous_href: str | None
+    next_href: str | None
+    note: str
+    """How far was looked, and what is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class BreaksPanel:
+    """The inspector's tab for breakpoints."""
+
+    template: ClassVar[str] = "parts/breaks_panel.html"
+    app: str
+    breakpoints: Breakpoints
+    form: BreakForm
+    past: PastHits | None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A breakpoint that one click makes."""
+
+    label: str
+    value: str
+    """The breakpoint as JSON, as the endpoint takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LikeThis:
+    """Breakpoints like an event, and going on to the next like it."""
+
+    template: ClassVar[str] = "parts/like_this.html"
+    action: str
+    offers: tuple[Offer, ...]
+    run_to: str
+    """What `run_to` runs to, as JSON."""

@@ -1,0 +1,175 @@
+"""Breakpoints on the page: made, met, switched off, made from a row, the same in two tabs."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+FIRST_CALL = 2
+"""The number of the event that calls `find_airports`."""
+
+
+@pytest.fixture
+def session(visit):
+    """A session of the travel agent; breakpoints are the app's, so none is left behind."""
+    session = visit.session("travel")
+    yield session
+    with session.page.context.expect_page() as opened:
+        session.page.evaluate("path => window.open(path)", session.path + "?tab=breaks")
+    other = SessionPage(opened.value)
+    for _ in range(other.page.locator("#breakpoints .break").count()):
+        before = other.page.locator("#breakpoints .break").count()
+        other.page.get_by_role("button", name=re.compile("Delete breakpoint")).first.click()
+        expect(other.page.locator("#breakpoints .break")).to_have_count(before - 1)
+
+
+def points(session: SessionPage):
+    return session.page.locator("#breakpoints .break")
+
+
+def make(session: SessionPage, **fields: str) -> None:
+    """Fill in the form of the tab, which is open, and send it."""
+    for name, value in fields.items():
+        field = session.page.locator(f"#break-{name}")
+        if name in {"on", "when"}:
+            field.select_option(value)
+        else:
+            if not field.is_visible():
+                session.page.get_by_text("Count hits, or log").click()
+            field.fill(value)
+    session.page.get_by_role("button", name="Add breakpoint").click()
+
+
+def is_held_by(session: SessionPage, what: str) -> None:
+    expect(session.page.locator("#held .held-by")).to_have_text(
+        re.compile(rf"Breakpoint \d+: {re.escape(what)}$")
+    )
+    expect(session.status).to_have_class("run held")
+
+
+def press(session: SessionPage, key: str) -> None:
+    session.page.evaluate("document.activeElement.blur()")
+    session.page.keyboard.press(key)
+
+
+def test_a_breakpoint_on_a_tool_holds_the_run_there_until_it_is_continued(session):
+    press(session, "5")
+    make(session, on="tool", name="find_airports", condition='args.city == "London"')
+    expect(points(session)).to_have_count(1)
+    expect(session.page.locator("#break-name")).to_have_value("")
+    expect(session.page.locator("#count-breaks")).to_have_text("1")
+    session.send(BOOK)
+    is_held_by(session, "tool find_airports")
+    expect(session.page.locator("#held header b")).to_have_text("Paused before the tool is called")
+    expect(points(session).locator(".hits")).to_have_text("met 1 time")
+    press(session, "c")
+    session.ends()
+
+
+def test_a_wrong_condition_is_told_at_its_field_and_what_was_typed_stays(session, visit):
+    visit.allow("422")
+    session.tab("breaks")
+    make(session, on="state", name="city", condition="new >")
+    condition = session.page.locator("#break-condition")
+    expect(condition).to_have_attribute("aria-invalid", "true")
+    expect(session.page.locator("#break-condition-error")).to_contain_text("column 6")
+    expect(condition).to_have_value("new >")
+    expect(session.page.locator("#break-name")).to_have_value("city")
+    expect(session.page.locator("#break-on")).to_have_value("state")
+    expect(points(session)).to_have_count(0)
+    make(session, condition='new == "London"')
+    expect(points(session)).to_have_count(1)
+    expect(session.page.locator("#break-condition-error")).to_have_count(0)
+
+
+def test_a_breakpoint_that_is_switched_off_holds_nothing(session):
+    session.tab("breaks")
+    make(session, on="tool", name="find_airports")
+    switch = session.page.get_by_role("switch")
+    switch.click()
+    expect(switch).to_have_attribute("aria-checked", "false")
+    expect(session.page.locator("#count-breaks")).to_have_text("")
+    session.say(BOOK)
+    expect(points(session).locator(".hits")).to_have_count(0)
+    switch.click()
+    expect(switch).to_have_attribute("aria-checked", "true")
+    session.send("Which airports has London?")
+    is_held_by(session, "tool find_airports")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+
+
+def test_b_breaks_on_events_like_the_selected_one_and_no_longer(session):
+    session.say(BOOK)
+    session.select(FIRST_CALL)
+    press(session, "b")
+    expect(session.page.locator("#count-breaks")).to_have_text("1")
+    expect(session.page.locator("#break-said")).to_contain_text("Breaks on event call of")
+    session.page.locator("#go-live").click()
+    session.send(BOOK)
+    expect(session.page.locator("#held .held-by")).to_contain_text("event call of")
+    press(session, "c")
+    expect(session.page.locator("#held .what")).to_contain_text("search_flights")
+    session.row(FIRST_CALL).click()
+    expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
+    press(session, "b")
+    expect(session.page.locator("#count-breaks")).to_have_text("")
+    press(session, "c")
+    session.ends()
+
+
+def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_it(session):
+    session.say(BOOK)
+    session.select(FIRST_CALL)
+    run_to = session.page.get_by_role("button", name="Run to the next like this")
+    expect(run_to).to_be_hidden()
+    session.page.get_by_role("button", name="tool find_airports", exact=True).click()
+    expect(session.page.locator("#like-said")).to_contain_text("Breaks on tool find_airports")
+    session.send(BOOK)
+    is_held_by(session, "tool find_airports")
+    session.select(FIRST_CALL + 2)
+    run_to.click()
+    expect(session.page.locator("#held .what")).to_contain_text("search_flights")
+    expect(session.page.locator("#held header b")).to_have_text("Paused before the commit")
+    press(session, "c")
+    session.ends()
+
+
+def test_two_tabs_see_the_same_breakpoints(session, visit):
+    session.tab("breaks")
+    other = visit.again(session, "?tab=breaks")
+    make(session, on="model")
+    expect(points(other)).to_have_count(1)
+    other.page.get_by_role("switch").click()
+    expect(session.page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
+    other.page.get_by_role("button", name=re.compile("Delete breakpoint")).click()
+    expect(points(session)).to_have_count(0)
+
+
+def test_what_a_logpoint_says_is_in_the_log_and_nothing_is_held(session):
+    session.tab("breaks")
+    make(session, on="tool", name="find_airports", log="asked for {args.city}")
+    session.say(BOOK)
+    session.tab("log")
+    expect(session.panel).to_contain_text("asked for London")
+
+
+def test_the_past_hits_of_a_breakpoint_are_gone_through(session):
+    session.say(BOOK)
+    session.say(BOOK)
+    session.tab("breaks")
+    make(session, on="tool", name="find_airports")
+    session.page.get_by_role("link", name=re.compile("Hits of breakpoint")).click()
+    hits = session.page.locator(".past-hits li")
+    expect(hits).to_have_count(2)
+    expect(session.page.locator("#hit-next")).to_have_attribute("aria-disabled", "true")
+    session.page.locator("#hit-previous").click()
+    expect(hits.nth(1).locator("a")).to_have_attribute("aria-current", "true")
+    session.page.locator("#hit-previous").click()
+    expect(hits.nth(0).locator("a")).to_have_attribute("aria-current", "true")
+    expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
