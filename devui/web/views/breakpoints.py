@@ -116,7 +116,7 @@ def _said(request: Request, session: int, text: str) -> Response:
     if not HtmxRequest.read(request.headers):
         return _back(session)
     told = Markup("<span hx-ignore>{}</span>").format(text)
-    return HTMLResponse(fill("#like-said", told) + fill("#spoken", told))
+    return HTMLResponse(fill("#like-said", told) + fill("#break-said", told))
 
 
 def _done(request: Request, session: int) -> Response:
