@@ -64,6 +64,13 @@ def _without_told_responses(record: Json) -> Json:
     return record
 
 
+def _without_places(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            event.pop("nodeInfo", None)
+    return record
+
+
 def _without_error_types(record: Json) -> Json:
     for run in record["runs"]:
         run["error"] = bool(run["error"])
@@ -482,4 +489,29 @@ MISSING_FIELDS = Difference(
     here="A call without a mandatory argument is not sent; the model is told what is missing.",
     there="It is sent as it is, or fails while it is being put together.",
     why="The model can correct itself at once, and a service is not bothered with half a request.",
+)
+SINGLE_TURN_SILENCE = Difference(
+    "`single_turn` agents that say nothing",
+    here="An answer that is an error, or holds nothing but thoughts, is told as `{error: ...}`.",
+    there="The result is null or an empty text.",
+    why="The caller's model must not take a failure for an answer.",
+)
+SINGLE_TURN_PLACES = Difference(
+    "Places of agents that are called several times",
+    here="Each call of a `single_turn` agent is a run of its own: `agent@1/expert@2`.",
+    there="All calls are at `agent@1/expert@1`; only the branch tells them apart.",
+    why="A place stands for one run of an agent, as it does after transfers.",
+    without=_without_places,
+)
+SINGLE_TURN_ARGUMENTS = Difference(
+    "`single_turn` agents called with other arguments",
+    here="Without `request` the agent is told the arguments as JSON.",
+    there="It is told the user's message.",
+    why="It is asked by the agent above it, not by the user.",
+)
+SINGLE_TURN_CALLBACKS = Difference(
+    "What `after_agent_callback` of a `single_turn` agent returns",
+    here="It is the agent's last word, and the result.",
+    there="The agent fails, since it has answered already.",
+    why="The callback's contract is the same for every agent.",
 )

@@ -186,7 +186,8 @@ class LlmAgent(CalledBack):
     async def _call_before(self, ctx: InvocationContext) -> Event | None:
         event = await super()._call_before(ctx)
         if event is not None:
-            OutputSaver(self.name, self.output_key).save(event)
+            path = ctx.node_path if self.answers_once else None
+            OutputSaver(self.name, self.output_key, path=path).save(event)
         return event
 
     def _target(self, name: str) -> BaseAgent:

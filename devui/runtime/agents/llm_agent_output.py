@@ -41,7 +41,7 @@ class OutputSaver:
         Returns:
             What is wrong with the answer, if it does not fit the schema.
         """
-        if self.path is not None:
+        if self.path is not None and event.author == self.agent:
             with suppress(ValueError):  # who called the agent is told
                 mark_answer(event, self.path, self.schema)
         if self.key is None or event.partial or event.author != self.agent:

@@ -71,11 +71,11 @@ def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) ->
     return types.Content(role="user", parts=[types.Part(text=text)])
 
 
-def as_text(content: types.Content | None) -> str:
-    """What a content tells, a line for each part: texts without thoughts, results, code."""
+def as_text(content: types.Content | None, between: str = "\n") -> str:
+    """What a content tells, with `between` its parts: texts without thoughts, results, code."""
     parts = (content.parts if content else None) or []
     texts = [_part_text(part) for part in parts if not part.thought]
-    return "\n".join(text for text in texts if text)
+    return between.join(text for text in texts if text)
 
 
 def _part_text(part: types.Part) -> str:

@@ -78,7 +78,7 @@ class DelegatedAgentTool(BaseTool):
         return ctx.model_copy(update=own)
 
     def _result(self, heard: Heard) -> dict[str, Any]:
-        text = as_text(heard.content)
+        text = as_text(heard.content, between="")
         if not text and heard.error:
             return {"error": heard.error}
         schema = output_schema(self.agent)

@@ -7,6 +7,13 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing import (
+    SINGLE_TURN_ARGUMENTS,
+    SINGLE_TURN_CALLBACKS,
+    SINGLE_TURN_ERRORS,
+    SINGLE_TURN_PLACES,
+    SINGLE_TURN_SILENCE,
+)
 from tests.differential.script import Boom, Call, Error, Raise, Say, call
 
 
@@ -60,7 +67,22 @@ EXPERTS: dict[str, dict[str, Any]] = {
     },
     "has a list as shape": {"answers": ['[{"name": "Bern"}]'], "output_schema": list[City]},
 }
-AS = ("tool",)
+ALONE = {"disallow_transfer_to_parent": True, "disallow_transfer_to_peers": True}
+DIFFERENT = {
+    "says nothing": SINGLE_TURN_SILENCE,
+    "only thinks": SINGLE_TURN_SILENCE,
+    "has an error": SINGLE_TURN_SILENCE,
+    "raises": SINGLE_TURN_ERRORS,
+    "has a tool that raises": SINGLE_TURN_ERRORS,
+    "a missing field": SINGLE_TURN_ERRORS,
+    "a wrong type": SINGLE_TURN_ERRORS,
+    "called twice": SINGLE_TURN_PLACES,
+    "called twice at once": SINGLE_TURN_PLACES,
+    "without the parameter": SINGLE_TURN_ARGUMENTS,
+    "with callbacks": SINGLE_TURN_CALLBACKS,
+}
+"""Where sub-agents of one turn differ on purpose."""
+AS = ("single_turn", "tool")
 
 
 def _asking(stage: Any, how: str, expert: Any, *answers: Any, **fields: Any) -> Any:
@@ -74,7 +96,7 @@ def _asking(stage: Any, how: str, expert: Any, *answers: Any, **fields: Any) -> 
 
 def _expert(stage: Any, how: str, *answers: Any, name: str = "expert", **fields: Any) -> Any:
     if how == "single_turn":
-        fields["mode"] = "single_turn"
+        fields |= {"mode": "single_turn", **ALONE}
     return stage.agent(name, *answers, description="Knows.", **fields)
 
 
@@ -88,7 +110,9 @@ async def _consult(stage, how, setting, streamed=False):
 
 for _how in AS:
     for _name, _setting in EXPERTS.items():
-        add(Case(f"an expert as {_how} {_name}", partial(_consult, how=_how, setting=_setting)))
+        _differs = DIFFERENT.get(_name) if _how == "single_turn" else None
+        _play = partial(_consult, how=_how, setting=_setting)
+        add(Case(f"an expert as {_how} {_name}", _play, _differs))
     for _name in ("says something", "calls a tool"):
         add(
             Case(
@@ -118,6 +142,7 @@ for _how in AS:
             Case(
                 f"an expert as {_how} with a schema gets {_name}",
                 partial(_arguments, how=_how, args=_args),
+                DIFFERENT.get(_name) if _how == "single_turn" else None,
             )
         )
 
@@ -154,7 +179,7 @@ async def _nested(stage, how):
         ask,
         "I asked.",
         description="Asks.",
-        **({"mode": "single_turn"} if how == "single_turn" else {}),
+        **({"mode": "single_turn", **ALONE} if how == "single_turn" else {}),
         **(
             {"tools": [stage.ns.AgentTool(agent=inner)]}
             if how == "tool"
@@ -258,7 +283,10 @@ VARIANTS = {
 }
 for _how in AS:
     for _name, _play in VARIANTS.items():
-        add(Case(f"an expert as {_how} {_name}", partial(_play, how=_how)))
+        if (_how, _name) == ("single_turn", "beyond the budget"):
+            continue
+        _differs = DIFFERENT.get(_name) if _how == "single_turn" else None
+        add(Case(f"an expert as {_how} {_name}", partial(_play, how=_how), _differs))
 
 
 # What only one of the two ways has
