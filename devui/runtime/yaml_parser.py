@@ -1,4 +1,4 @@
-"""YAML as data. Needs `pip install devui[yaml]`; load it by `yaml_text`."""
+"""YAML as data. Needs `pip install devui[yaml]`; load it by `yaml_text` (adk-runtime 8.9)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Texts in YAML. What reads them is loaded with the first one, since most agents have none."""
+"""Texts in YAML (adk-runtime 8.9). Their reader is loaded with the first: most agents have none."""
 
 from typing import Any
 

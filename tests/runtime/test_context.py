@@ -12,7 +12,7 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.artifacts import InMemoryArtifactService
-from devui.runtime.auth import AuthConfig
+from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.events import Event, EventActions
 from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.memory import InMemoryMemoryService
@@ -120,8 +120,9 @@ def test_requests_to_the_human_belong_to_a_tool_call():
 def test_an_answered_credential_is_found_in_temp_state():
     context, config = Context(invocation()), auth_config()
     assert context.get_auth_response(config) is None
-    context.state[f"temp:{config.credential_key}"] = "credential"
-    assert context.get_auth_response(config) == "credential"
+    answered = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
+    context.state[f"temp:{config.credential_key}"] = answered
+    assert context.get_auth_response(config) == answered
 
 
 def test_ui_widgets_are_unique_within_an_event():

@@ -2,7 +2,7 @@
 
 import re
 
-from devui.runtime.models import LLMRegistry
+from devui.runtime.models import LLMRegistry, registry
 from tests.source import ROOT
 
 PAGE = ROOT / "docs" / "guide" / "models.md"
@@ -22,7 +22,8 @@ def test_the_scripted_agent_calls_its_tool_and_answers():
     assert len(names["model"].requests) == 2
 
 
-def test_a_model_of_ones_own_is_found_by_name():
+def test_a_model_of_ones_own_is_found_by_name(monkeypatch):
+    monkeypatch.setattr(registry, "_classes", {**registry._classes})
     echo = run(ECHO)["Echo"]
 
     assert LLMRegistry.resolve("echo-1") is echo

@@ -1,4 +1,4 @@
-"""`McpInstructionProvider`: an instruction that is a prompt of an MCP server."""
+"""`McpInstructionProvider`: an instruction that is a prompt of an MCP server (adk-runtime 8.9)."""
 
 import sys
 from typing import TextIO

@@ -1,6 +1,7 @@
 """The events of the sessions that a file was asked for last, parsed once (adk-runtime 2.4).
 
-A session only grows at its end, so that a turn need not read its whole history anew.
+A session only grows at its end, so that a turn need not read its whole history
+anew (adk-runtime 2.5).
 """
 
 import sqlite3

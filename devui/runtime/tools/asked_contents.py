@@ -1,4 +1,4 @@
-"""What a model has just asked a tool to show it, for one request only."""
+"""What a model has just asked a tool to show it, for one request only (adk-runtime 8.8)."""
 
 from collections.abc import Iterator
 

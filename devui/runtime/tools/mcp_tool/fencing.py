@@ -1,4 +1,4 @@
-"""Marks what an MCP server says of its tools as the server's words.
+"""Marks what an MCP server says of its tools as the server's words (adk-runtime 8.9).
 
 They could pose as the developer's: a description is read by the model like an instruction.
 """
