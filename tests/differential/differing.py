@@ -64,13 +64,6 @@ def _without_told_responses(record: Json) -> Json:
     return record
 
 
-def _without_places(record: Json) -> Json:
-    for holder in (*record["runs"], *record["sessions"].values()):
-        for event in holder["events"]:
-            event.pop("nodeInfo", None)
-    return record
-
-
 def _without_error_types(record: Json) -> Json:
     for run in record["runs"]:
         run["error"] = bool(run["error"])
@@ -495,13 +488,6 @@ SINGLE_TURN_SILENCE = Difference(
     here="An answer that is an error, or holds nothing but thoughts, is told as `{error: ...}`.",
     there="The result is null or an empty text.",
     why="The caller's model must not take a failure for an answer.",
-)
-SINGLE_TURN_PLACES = Difference(
-    "Places of agents that are called several times",
-    here="Each call of a `single_turn` agent is a run of its own: `agent@1/expert@2`.",
-    there="All calls are at `agent@1/expert@1`; only the branch tells them apart.",
-    why="A place stands for one run of an agent, as it does after transfers.",
-    without=_without_places,
 )
 SINGLE_TURN_ARGUMENTS = Difference(
     "`single_turn` agents called with other arguments",

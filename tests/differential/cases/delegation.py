@@ -11,7 +11,6 @@ from tests.differential.differing import (
     SINGLE_TURN_ARGUMENTS,
     SINGLE_TURN_CALLBACKS,
     SINGLE_TURN_ERRORS,
-    SINGLE_TURN_PLACES,
     SINGLE_TURN_SILENCE,
 )
 from tests.differential.script import Boom, Call, Error, Raise, Say, call
@@ -76,8 +75,6 @@ DIFFERENT = {
     "has a tool that raises": SINGLE_TURN_ERRORS,
     "a missing field": SINGLE_TURN_ERRORS,
     "a wrong type": SINGLE_TURN_ERRORS,
-    "called twice": SINGLE_TURN_PLACES,
-    "called twice at once": SINGLE_TURN_PLACES,
     "without the parameter": SINGLE_TURN_ARGUMENTS,
     "with callbacks": SINGLE_TURN_CALLBACKS,
 }
