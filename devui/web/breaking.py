@@ -62,10 +62,12 @@ NOTHING_ASKED: Final = Asked()
 
 def described(draft: Draft) -> str:
     """What a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
-    named = "" if draft.name == "*" else f" {draft.name}"
+    noun = _NOUNS.get(draft.on, draft.on)
+    named = "" if draft.name == "*" else draft.name
     agent = "" if draft.agent == "*" else f" of {draft.agent}"
     after = ", after" if draft.when == "after" else ""
-    return visible(f"{_NOUNS.get(draft.on, draft.on)}{named}{agent}{after}")
+    what = f"{named or 'any'} event" if draft.on == "event" else f"{noun} {named}".rstrip()
+    return visible(f"{what}{agent}{after}")
 
 
 def breakpoints(found: Services, session: SessionRow) -> parts.Breakpoints:
@@ -118,7 +120,16 @@ def break_form(
         condition=field("condition"),
         hit=field("hit"),
         log=field("log"),
-        open=error is not None,
+        wrong=_wrong(typed, error),
+    )
+
+
+def _wrong(typed: Mapping[str, str], error: BreakpointError | None) -> parts.WrongPlace | None:
+    if error is None or error.at is None:
+        return None
+    text, at = typed.get(error.field, ""), error.at
+    return parts.WrongPlace(
+        error.field, visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :])
     )
 
 

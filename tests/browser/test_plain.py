@@ -85,3 +85,27 @@ def test_rename_and_delete(plain):
     session.page.get_by_role("button", name="Delete session").click()
     expect(session.page).to_have_url(plain.server.url + "/apps/summary")
     expect(session.page.locator("main")).not_to_contain_text("By hand")
+
+
+def test_a_breakpoint_is_made_met_and_deleted(plain):
+    plain.allow("422")
+    session = plain.session("summary")
+    page = session.page
+    page.locator("#tab-breaks").click()
+    page.locator("#break-on").select_option("model")
+    page.locator("#break-condition").fill("len(")
+    page.get_by_role("button", name="Add breakpoint").click()
+    expect(page.locator("#break-condition-error")).to_contain_text("column 5")
+    expect(page.locator("#break-on")).to_have_value("model")
+    page.locator("#break-condition").fill("")
+    page.get_by_role("button", name="Add breakpoint").click()
+    expect(page.locator("#breakpoints .break")).to_have_count(1)
+    session.composer.fill("Summarise the document about the runtime")
+    page.get_by_role("button", name="Send").click()
+    reload_until(page, "#held .held")
+    expect(page.locator("#held .held-by")).to_contain_text(": model")
+    page.get_by_role("button", name="Continue").click()
+    page.locator("#tab-breaks").click()
+    page.get_by_role("button", name="Delete breakpoint").click()
+    expect(page.locator("#breakpoints .break")).to_have_count(0)
+    reload_until(page, "#run .run.done")

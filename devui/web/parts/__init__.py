@@ -30,6 +30,7 @@ from devui.web.parts.breakpoints import (
     Offer,
     PastHit,
     PastHits,
+    WrongPlace,
 )
 from devui.web.parts.chat import (
     ArtifactChip,
@@ -215,4 +216,5 @@ __all__ = [
     "Transport",
     "Unfinished",
     "Welcome",
+    "WrongPlace",
 ]

@@ -47,6 +47,17 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongPlace:
+    """Where in a text a mistake is."""
+
+    field: str
+    before: str
+    here: str
+    """The character; "" when something is missing at the end."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class BreakForm:
     """A breakpoint to be made; what was refused keeps what was typed. Goes into `#break-form`."""
 
@@ -59,7 +70,7 @@ class BreakForm:
     condition: Field
     hit: Field
     log: Field
-    open: bool = False
+    wrong: WrongPlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
