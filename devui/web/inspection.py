@@ -71,7 +71,8 @@ async def inspector(
         panel: parts.Panel = await breaks_panel(found, session, row, asked)
     else:
         panel = await _panel(found, session, row, tab)
-    return parts.Inspector(tab=tab, tabs=tabs, panel=panel, sticky=row is not None)
+    hits = asked.past if tab == "breaks" else None
+    return parts.Inspector(tab=tab, tabs=tabs, panel=panel, sticky=row is not None, hits=hits)
 
 
 async def _panel(

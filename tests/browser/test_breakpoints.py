@@ -174,3 +174,7 @@ def test_the_past_hits_of_a_breakpoint_are_gone_through(session):
     session.page.locator("#hit-previous").click()
     expect(hits.nth(0).locator("a")).to_have_attribute("aria-current", "true")
     expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
+    session.row(5).click()
+    expect(session.row(5)).to_have_attribute("aria-selected", "true")
+    session.page.locator("#hit-next").click()
+    expect(hits.nth(1).locator("a")).to_have_attribute("aria-current", "true")

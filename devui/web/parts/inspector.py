@@ -168,6 +168,8 @@ class Inspector:
     panel: Panel
     sticky: bool
     """An event is selected: choosing another row keeps the tab; narrow pages open the drawer."""
+    hits: int | None = None
+    """The breakpoint whose past is shown, kept in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
