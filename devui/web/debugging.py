@@ -12,9 +12,10 @@ from devui.debugger.commands import CommandName
 from devui.debugger.live import LiveRun
 from devui.debugger.stepper import Hold
 from devui.debugger.summary import Kind
-from devui.store.rows import Change, RunRow, Scope, SessionRow
+from devui.store.rows import Change, RunRow, Scope
 from devui.web import parts
 from devui.web.breaking import described
+from devui.web.changing import held_edit
 from devui.web.figures import plural
 from devui.web.jsontext import json_text
 from devui.web.kinds import WORDS, shape
@@ -100,7 +101,7 @@ def held(live: LiveRun | None, book: BreakpointBook) -> parts.Held:
     stopped = {(hold.arrival.agent, hold.arrival.branch) for hold in holds}
     others = sum(place not in stopped for place in live.streaming)
     return parts.Held(
-        items=tuple(_item(hold, live.session, book) for hold in holds),
+        items=tuple(_item(live, hold, book) for hold in holds),
         others=f"{plural(others, 'other answer')} may still be streaming" if others else "",
     )
 
@@ -133,8 +134,8 @@ def _lost(hold: Mapping[str, Any]) -> str:
     return f"{SENTENCES.get(hold['gate'], hold['gate'])}: {what}"
 
 
-def _item(hold: Hold, session: SessionRow, book: BreakpointBook) -> parts.HeldItem:
-    arrival, summary = hold.arrival, hold.arrival.summary
+def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
+    arrival, summary, session = hold.arrival, hold.arrival.summary, live.session
     kind = summary.kind if summary else _KINDS[arrival.gate]
     return parts.HeldItem(
         id=hold.id,
@@ -150,6 +151,7 @@ def _item(hold: Hold, session: SessionRow, book: BreakpointBook) -> parts.HeldIt
         changes=_changes(hold, session.key) if arrival.gate == "before_commit" else (),
         held=json_text(arrival.held),
         holding=_HOLDING[arrival.gate],
+        edit=held_edit(live, hold),
         breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
         breakpoint_href=session_url(session.key, tab="breaks"),
     )

@@ -117,6 +117,46 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
     expect(session.events).to_have_count(2)
 
 
+def change(session: SessionPage, text: str, choice: str) -> None:
+    form = session.page.locator("#held .change")
+    if not form.evaluate("(details) => details.open"):
+        form.locator("summary").click()
+    form.locator("textarea").fill(text)
+    form.get_by_role("button", name=choice, exact=True).click()
+
+
+def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
+    for sentence in (
+        "Paused after the commit of #1, before the agent goes on",
+        "Paused before the commit",
+        "Paused after the commit of #2, before the agent goes on",
+    ):
+        command(paused, "Half").click()
+        is_held(paused, sentence)
+    command(paused, "Into").click()
+    is_held(paused, "Paused before the tool is called")
+    change(paused, '{"city": "Paris"}', "Use this instead")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
+    expect(paused.page.locator("#held .diff .gone")).to_contain_text("London")
+    expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
+    press(paused, "c")
+    paused.ends()
+    expect(paused.row(3)).to_contain_text("CDG")
+
+
+def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
+    visit.allow("400")
+    change(paused, "{nonsense", "Use this instead")
+    expect(paused.page.locator("#notice")).to_contain_text("this is not JSON")
+    change(paused, "{}", "Drop the event")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("will be dropped")
+    paused.page.locator("#held .change").get_by_role("button", name="Undo").click()
+    expect(paused.page.locator("#held .change-note")).to_have_count(0)
+    press(paused, "c")
+    paused.ends()
+    expect(paused.row(1)).to_contain_text(BOOK)
+
+
 def test_a_held_run_can_be_stopped(paused):
     paused.page.locator("#stop").click()
     paused.ends("stopped")

@@ -21,7 +21,7 @@ from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.headers import CONTENT_SECURITY_POLICY
 from devui.web.jsontree import json_tree
 from devui.web.render import Model, Renderer
-from tests.web import samples, samples_breaks
+from tests.web import held_samples, samples, samples_breaks
 from tests.web.samples import Stored, session_page
 
 ASSETS = Assets.find()
@@ -158,7 +158,7 @@ def alone() -> list[Model]:
         ),
         samples.state_at(None),
         *samples.log_panel().lines,
-        *(samples.ask(name, **args) for name, args in samples.QUESTIONS),
+        *(held_samples.ask(name, **args) for name, args in held_samples.QUESTIONS),
         *content(),
     ]
 

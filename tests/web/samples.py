@@ -5,12 +5,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
-from devui.debugger.summary import CallSummary, Summary, summarise
+from devui.debugger.summary import Summary, summarise
 from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
 from devui.web import links, pages, parts
-from devui.web.chat import ask_form, conversation
+from devui.web.chat import conversation
 from devui.web.cursor import Cursor
 from devui.web.detail import event_detail
 from devui.web.figures import UNKNOWN, compact
@@ -18,8 +16,9 @@ from devui.web.jsontext import json_text
 from devui.web.moments import moment
 from devui.web.rows import earlier, live_row, timeline_items
 from devui.web.runs import log_line, run_end, run_note, run_status
-from devui.web.statepanel import changed_values, state_panel
+from devui.web.statepanel import state_panel
 from devui.web.ticks import ticks
+from tests.web import held_samples
 
 KEY = 7
 NOW = 1_795_226_531.532
@@ -349,7 +348,9 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
         live=parts.LiveChat(
             (), (said,) if live else (), "FlightAgent is working" if running else ""
         ),
-        resume=RESUME if run is not None and run.status == "interrupted" else parts.Resume(),
+        resume=held_samples.RESUME
+        if run is not None and run.status == "interrupted"
+        else parts.Resume(),
         composer=parts.Composer(
             action=links.runs_url(KEY),
             field=parts.ComposerField("Message TravelAgent"),
@@ -359,96 +360,6 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> par
             ),
         ),
     )
-
-
-QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    (
-        "adk_request_confirmation",
-        {
-            "originalFunctionCall": {"name": "pay", "args": {"amount": 5}},
-            "toolConfirmation": {"hint": "Pay now?", "payload": {"amount": 5}},
-        },
-    ),
-    (
-        "adk_request_input",
-        {
-            "message": "Which seats?",
-            "response_schema": {
-                "type": "object",
-                "properties": {
-                    "seats": {"type": "integer", "default": 1, "description": "how many"},
-                    "price": {"type": "number"},
-                    "window": {"type": "boolean"},
-                    "meal": {"enum": ["none", "vegan"]},
-                    "name": {"type": "string"},
-                    "other": {"type": "array"},
-                },
-                "required": ["seats"],
-            },
-        },
-    ),
-    ("adk_request_input", {"message": "What is your name?"}),
-    ("get_user_choice", {"options": ["red", "blue"]}),
-    (
-        "adk_request_credential",
-        {
-            "authConfig": {
-                "authScheme": {"type": "oauth2"},
-                "exchangedAuthCredential": {"oauth2": {"authUri": "https://a.example/sign-in"}},
-            }
-        },
-    ),
-    ("adk_request_credential", {"authConfig": {"authScheme": {"type": "http"}}}),
-)
-
-
-def ask(name: str, **args: Any) -> parts.Ask:
-    """The form of a question."""
-    summary = CallSummary(id="adk-7", name=name, args="", long_running=True)
-    return ask_form(9, summary, args, KEY) or pytest.fail("it has no form")
-
-
-STEPS = parts.Debugger(
-    action="/runs/run-1/commands",
-    key="k1",
-    position=7,
-    buttons=(
-        parts.CommandButton("continue", "Continue", "c", "Let the run go on (c)", primary=True),
-        parts.CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
-    ),
-    plan="to the next event",
-    last="step event by page",
-)
-HELD = parts.Held(
-    items=(
-        parts.HeldItem(
-            id=1,
-            kind="text",
-            shape="final",
-            word="text",
-            author="FlightAgent",
-            text="I found three flights",
-            sentence="Paused before the commit",
-            stage="produced",
-            since=moment(NOW),
-            branch="",
-            changes=changed_values(
-                [Change("session", "city", '"Paris"', '"London"')], session=KEY, number=None
-            ),
-            held=json_text({"author": "FlightAgent"}),
-            holding="event",
-            breakpoint="Breakpoint 3: text event of FlightAgent",
-            breakpoint_href=links.session_url(KEY, tab="breaks"),
-        ),
-    ),
-    others="1 other answer is still streaming",
-)
-RESUME = parts.Resume(
-    text="This invocation was interrupted.",
-    action=links.runs_url(KEY),
-    invocation="e-90b4d511",
-    lost=("Paused before the commit: I found three flights",),
-)
 
 
 def timeline(
@@ -467,7 +378,7 @@ def timeline(
     return parts.Timeline(
         items=timeline_items(rows, previous=before, selected=selected) + ((end,) if end else ()),
         live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
-        held=HELD if is_held else parts.Held(),
+        held=held_samples.HELD if is_held else parts.Held(),
         count=len(events),
         earlier=earlier(KEY, rows[0][0]) if rows else None,
     )
@@ -494,7 +405,7 @@ def session_page(
         timeline=timeline(events, run, selected=selected, live=live, is_held=is_held, first=first),
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
-        debugger=STEPS if is_held else parts.Debugger(),
+        debugger=held_samples.STEPS if is_held else parts.Debugger(),
         stream_href=links.stream_url(KEY, Cursor("0123456789abcdef", 140)),
         notices=notices,
     )

@@ -43,6 +43,22 @@ class Debugger:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldEdit:
+    """A form that changes what is held, before it goes on."""
+
+    action: str
+    key: str
+    position: int
+    value: str
+    """What the text field begins with, JSON."""
+    choices: tuple[CommandButton, ...]
+    note: str = ""
+    """What will be done to it, or why it could not be."""
+    diff: tuple[str, ...] = ()
+    """The lines that differ, each with `+` or `-` before it."""
+
+
+@dataclass(frozen=True, slots=True)
 class HeldItem:
     """One thing that waits at a gate."""
 
@@ -62,6 +78,8 @@ class HeldItem:
     held: JsonText
     holding: str
     """What `held` is: `event`, `request`, `arguments`."""
+    edit: HeldEdit | None = None
+    """None where nothing can be changed."""
     breakpoint: str = ""
     """The breakpoint that holds it, in words; "" when another reason does."""
     breakpoint_href: str = ""

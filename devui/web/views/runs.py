@@ -15,6 +15,7 @@ from devui.store.events import USER
 from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CommandBody
+from devui.web.changing import value_of
 from devui.web.content import mapping, raw_parts
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.formats import clock
@@ -97,6 +98,8 @@ async def command(request: Request) -> Response:
 def _command(form: FormData) -> dict[str, Any]:
     """The members of a command; a button with `like` is the command `run_to`."""
     given: dict[str, Any] = {"actor": "page", **form}
+    if "value" in given:
+        given["value"] = value_of(str(given.get("command")), str(given["value"]))
     if "like" in given:
         given |= {"command": "run_to", "like": parse_json(str(given["like"]).encode())}
     return given
