@@ -207,7 +207,7 @@ def test_a_long_document_is_converted_whole(name: str) -> None:
     once = "\n\n".join(file.read_text(encoding="utf-8") for file in files)
     text = (once * (60_000 // len(once) + 1))[:60_000]
     html = to_html(text)
-    assert html.count("<p>") > 50
+    assert html.count("<p>") + html.count("<li>") > 50
     assert not html.startswith("<pre>")
 
 
