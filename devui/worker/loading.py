@@ -16,6 +16,7 @@ from dotenv import load_dotenv
 
 from devui.runtime.apps.app import App
 from devui.runtime.workflow.base_node import BaseNode
+from devui.worker.from_source import import_from_source
 
 
 class NoAgent(Exception):
@@ -28,6 +29,7 @@ def load(agents_dir: Path, name: str) -> App | BaseNode:
     Raises NoAgent, or whatever the agent's own code raises while it is imported.
     """
     _load_environment(agents_dir / name)
+    import_from_source(agents_dir)
     sys.path.insert(0, str(agents_dir))
     module = importlib.import_module(name)
     exported = _exported(module)
