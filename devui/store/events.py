@@ -62,7 +62,10 @@ _COUNT = """
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
 """
 
-_SAID = "UPDATE runs SET message = NULL WHERE id = ? AND message IS NOT NULL"
+# From here on the run can be resumed, also if the server ends before it can say more.
+_SAID = """
+    UPDATE runs SET message = NULL, invocation_id = coalesce(invocation_id, ?) WHERE id = ?
+"""
 
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
 # Chunks may be flushed after their event was committed; it learns of them here.
@@ -249,7 +252,7 @@ def _append(
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
     if run is not None and event.author == USER:
-        connection.execute(_SAID, (run,))
+        connection.execute(_SAID, (event.invocation_id or None, run))
     return Appended(seq, number, duplicate=False, previous=previous)
 
 

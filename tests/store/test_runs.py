@@ -95,7 +95,8 @@ async def test_a_run_keeps_what_the_user_said_until_an_event_holds_it(
     await journal.events.append(session.key, replace(new_event("e1"), author="agent"), "r1")
     assert (await journal.runs.get("r1") or row).message == '{"parts":[]}'
     await journal.events.append(session.key, replace(new_event("e2"), author="user"), "r1")
-    assert (await journal.runs.change("r1", "done")).message is None
+    said = await journal.runs.get("r1") or row
+    assert (said.message, said.invocation_id) == (None, new_event("e2").invocation_id)
 
 
 async def test_a_run_that_ends_keeps_what_was_cut_off(
