@@ -21,8 +21,8 @@ from benchmarks.report import Figures, show
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide" / "performance.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-FIGURES = ("startup", "turns", "run_sse", "store", "first_load", "long_session")
-SIDE_BY_SIDE = ("turns",)
+FIGURES = ("startup", "turns", "growth", "run_sse", "store", "first_load", "long_session")
+SIDE_BY_SIDE = ("turns", "growth")
 
 
 def run(python: str, figure: str, *options: str) -> Figures:

@@ -54,6 +54,7 @@ class Runtime:
         def module(name: str) -> Any:
             return importlib.import_module(f"{package}.{name}")
 
+        self.module = module
         self.types = importlib.import_module("google.genai.types")
         self.agent: Callable[..., Any] = module("agents").LlmAgent
         self.runner: Callable[..., Any] = module("runners").InMemoryRunner

@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from devui import __version__
 from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Settings
-from devui.web.access import Access
-from devui.web.hosts import check_bind
 from devui.web.program import application, leave, opened
+from devui.web.security.access import Access
+from devui.web.security.hosts import check_bind
 
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 

@@ -7,6 +7,9 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 DEFAULT_DATA_DIR = Path(".devui")
 
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""What stands for an address that means every interface."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -22,3 +25,9 @@ class Settings:
     """Whether a sign-in is needed; only a loopback address may go without."""
     pages: bool = True
     """Whether there are pages beside the APIs."""
+
+    @property
+    def url(self) -> str:
+        """Where this machine reaches the server: `http://127.0.0.1:8000`, without a slash."""
+        host = _LOOPBACK.get(self.host, self.host)
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"

@@ -29,7 +29,7 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
-    "devui/runtime/agents/parallel_agent.py:_produce": (
+    "devui/runtime/agents/parallel_agent.py:produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),
     "devui/runtime/apps/compaction.py:_summarised": (
@@ -114,7 +114,12 @@ BROAD_EXCEPT = {
     "devui/debugger/workers.py:Workers._listen.receive": (
         "a worker may send anything: what cannot be taken ends that worker"
     ),
-    "devui/worker/faults.py:_message": (
+    "devui/worker/schemas.py:schema_of": (
+        "users' tools may raise anything when they declare themselves; the form goes without"
+    ),
+    "devui/worker/statetexts.py:_repr": "users' classes may raise anything in their `__repr__`",
+    "devui/worker/statetexts.py:same": "users' classes may raise anything in their `__eq__`",
+    "devui/worker/faults.py:message_of": (
         "str() of a user's exception runs the user's code, which may raise again"
     ),
     "devui/worker/__main__.py:main": (
@@ -122,6 +127,13 @@ BROAD_EXCEPT = {
     ),
     "devui/worker/runs.py:Runs._run": (
         "the run edge: agent code may raise anything, and it ends its run alone"
+    ),
+    "devui/worker/lookout.py:Lookout.answer": (
+        "walks what belongs to others and goes on meanwhile; the thread that hears the server lives"
+    ),
+    "devui/worker/lookout.py:Lookout.blocked": "as above, in the thread of the watchdog",
+    "devui/worker/lookout.py:_about": (
+        "arguments of calls may be any objects of anybody's, which change meanwhile"
     ),
 }
 
@@ -133,6 +145,7 @@ LITERAL_GETATTR = {
 }
 
 DYNAMIC_CODE = {
+    "devui/cli/front.py:Front.get_command": "module names from a table of ours, never from data",
     "devui/runtime/yaml_parser.py": "safe_load makes nothing but data",
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
     "devui/web/later.py:Later.load": "module names from tables of ours, never from data",
@@ -148,7 +161,7 @@ SLEEPS = {
 }
 
 SAFE_MARKUP = {
-    "devui/web/markdown.py:_clean": "cleaned by nh3 just before (R18)",
+    "devui/web/text/markdown.py:_clean": "cleaned by nh3 just before (R18)",
     "devui/web/render.py:Renderer.part": "the output of a template, which escapes by itself",
 }
 

@@ -11,6 +11,7 @@ from tests.source import ROOT
 
 QUICK = {
     "turns": ["--seconds", "0.01"],
+    "gates": ["--seconds", "0.01"],
     "run_sse": ["--seconds", "0.01"],
     "startup": ["--runs", "1"],
 }

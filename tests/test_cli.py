@@ -1,8 +1,10 @@
 """The command: where it listens, what it prints, what it refuses (R01, R39)."""
 
+import json
 import os
 import re
 import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,20 +14,7 @@ import pytest
 
 from devui import __version__
 from tests.kit.server import SAMPLES, TOKEN, Server, running
-
-
-def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line that is expected to end by itself."""
-    known = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
-    return subprocess.run(
-        [sys.executable, "-m", "devui", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**known, **env},
-        timeout=60,
-        check=False,
-    )
+from tests.kit.terminal import devui
 
 
 @pytest.fixture
@@ -40,6 +29,14 @@ def test_the_version_is_told(tmp_path):
 
 def test_help_has_examples(tmp_path):
     assert "devui agents/travel" in devui("--help", cwd=tmp_path).stdout
+
+
+def test_a_table_of_prices_that_is_none_is_told_at_once(tmp_path):
+    (tmp_path / "prices.json").write_text('{"models": [{"name": "m", "input": 1}]}')
+    done = devui(".", "--no-browser", "--port", "0", cwd=tmp_path)
+    assert done.returncode == 1
+    assert f"{tmp_path / 'prices.json'} is no table of prices: 'output' is missing" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.req("R08")
@@ -129,8 +126,28 @@ def test_the_next_free_port_is_taken_when_none_was_asked_for(tmp_path):
 def test_a_data_folder_serves_one_server_at_a_time(tmp_path, server):
     done = devui(str(SAMPLES), "--no-browser", "--data-dir", str(server.data), cwd=tmp_path)
     assert done.returncode != 0
-    assert str(server.pid) in done.stderr
+    assert f"process {server.pid} at {server.url};" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.req("R10")
+def test_the_data_folder_says_where_its_server_is_until_that_ends(tmp_path):
+    server = Server(SAMPLES, tmp_path / "data").start()
+    file = server.data / "server.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    told = json.loads(file.read_text())
+    assert (told["url"], told["pid"]) == (server.url, server.pid)
+    assert TOKEN not in file.read_text()
+    headers = {"Authorization": f"Bearer {told['key']}"}
+    assert httpx2.get(f"{told['url']}/list-apps", headers=headers).status_code == 200
+    assert server.stop() == 0
+    assert not file.exists()
+
+
+def test_a_server_without_a_sign_in_keeps_no_key(tmp_path):
+    with running(SAMPLES, tmp_path / "data", "--no-auth") as server:
+        told = json.loads((server.data / "server.json").read_text())
+        assert told == {"pid": server.pid, "url": server.url, "key": ""}
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,14 @@ def test_the_readme_shows_pictures_that_exist() -> None:
     assert [name for name in pictures if not (ROOT / name).is_file()] == []
 
 
+def test_every_picture_of_the_guide_is_drawn_by_a_test_and_shown() -> None:
+    files = {path.name for path in (GUIDE / "pictures").iterdir()}
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in GUIDE.glob("*.md"))
+    walk = (ROOT / "tests" / "browser" / "test_guide.py").read_text(encoding="utf-8")
+    assert files == set(re.findall(r"!\[[^\]]+\]\(pictures/([^)]+)\)", pages))
+    assert files == {f"{name}.png" for name in re.findall(r"picture\(\w+, \"([^\"]+)\"\)", walk)}
+
+
 @pytest.mark.parametrize("path", PAGES, ids=relative)
 def test_python_examples_compile(path: Path) -> None:
     for line, code in blocks(path, "python", "py"):
@@ -113,7 +121,10 @@ def options(command: click.Command) -> Iterator[str]:
         if isinstance(parameter, click.Option) and not parameter.hidden:
             yield from (name for name in parameter.opts if name.startswith("--"))
     if isinstance(command, click.Group):
-        for inner in command.commands.values():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None, name
             yield from options(inner)
 
 

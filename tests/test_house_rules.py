@@ -16,6 +16,15 @@ BROAD = {"Exception", "BaseException"}
 REFLECTION = {"getattr", "hasattr", "setattr", "delattr"}
 CODE_MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "yaml", "imp"}
 CODE_CALLS = {"eval", "exec", "compile", "__import__", "import_module", "exec_module"}
+INFLATING = {"bz2", "gzip", "lzma", "tarfile", "zipfile", "zlib", "zstandard"}
+OF_PATHS = {
+    *("chmod", "hardlink_to", "mkdir", "rename", "replace", "rmdir", "symlink_to"),
+    *("touch", "unlink", "write_bytes", "write_text"),
+}
+OF_SYSTEMS = {
+    *("chmod", "copy", "copy2", "copyfile", "copytree", "link", "makedirs", "mkdir", "move"),
+    *("remove", "rename", "replace", "rmdir", "rmtree", "symlink", "truncate", "unlink"),
+}
 SQL_CALLS = {"execute", "executemany", "executescript", "fetch"}
 
 
@@ -97,6 +106,50 @@ def test_nothing_received_or_stored_can_become_code() -> None:
             if roots:
                 found[module.enclosing(node)] = f"{module.place(node)}: {', '.join(roots)}"
     settle(found, allowed.DYNAMIC_CODE, "data is JSON and never code (R29)")
+
+
+@pytest.mark.req("R28")
+def test_the_server_inflates_nothing() -> None:
+    wrong = [
+        f"{module.place(node)}: {ast.unparse(node)}"
+        for module in modules("devui/web", "devui/debugger", "devui/store", "devui/wire")
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        and INFLATING & {word for name in imported(node) for word in name.split(".")}
+    ]
+    assert not wrong, "what is sent compressed is refused (R28):\n" + "\n".join(wrong)
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The names of the modules that a statement imports from."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names]
+
+
+def writes_files(call: ast.Call) -> bool:
+    """Whether a call makes, changes or removes a file."""
+    name = name_of(call.func)
+    if name == "open":
+        given = [ast.unparse(value) for value in [*call.args, *(k.value for k in call.keywords)]]
+        return any(re.fullmatch(r"'[rbt]*[wax+][a-z+]*'", text) for text in given)
+    if ast.unparse(call.func).startswith(("os.", "shutil.")):
+        return name in OF_SYSTEMS
+    of_values = name in {"rename", "replace"} and len(call.args) + len(call.keywords) > 1
+    return isinstance(call.func, ast.Attribute) and name in OF_PATHS and not of_values
+
+
+@pytest.mark.req("R33")
+def test_the_web_and_the_debugger_write_no_files() -> None:
+    wrong = [
+        f"{module.place(call)}: {ast.unparse(call)}"
+        for module in modules("devui/web", "devui/debugger")
+        for call in calls(module)
+        if writes_files(call)
+    ]
+    assert not wrong, "files are written by the store, in the data folder (R33):\n" + "\n".join(
+        wrong
+    )
 
 
 def is_constant(node: ast.AST) -> bool:

@@ -9,6 +9,8 @@ from devui.runtime.agents import Agent
 from devui.runtime.models.scripted_llm import Call, Fail, Rule, Say, ScriptedLlm
 from devui.runtime.tools import ToolContext
 
+from . import bill
+
 GEMINI = os.environ.get("DEVUI_MODEL") if os.environ.get("GOOGLE_API_KEY") else None
 
 logger = logging.getLogger("faulty")
@@ -54,6 +56,7 @@ def write_and_fail(tool_context: ToolContext) -> None:
 
 
 SCRIPT = [
+    *bill.SCRIPT,
     Rule(
         user=r"\bsafety\b",
         then=[
@@ -75,5 +78,15 @@ root_agent = Agent(
     description="Fails in the way you ask for.",
     model=GEMINI or ScriptedLlm(model="scripted-faulty", rules=SCRIPT),
     instruction="Call the tool that fails in the way the user asks for.",
-    tools=[divide, loop_forever, spin_forever, leave, crash, write_and_fail],
+    tools=[
+        divide,
+        loop_forever,
+        spin_forever,
+        leave,
+        crash,
+        write_and_fail,
+        bill.read_bill,
+        bill.take_voucher,
+        bill.split_bill,
+    ],
 )

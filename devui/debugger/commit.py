@@ -1,6 +1,7 @@
 """Commits events: into the journal first, then out to whoever reads along (Law 3)."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from devui.debugger.bus import Bus
@@ -43,7 +44,8 @@ def new_event(message: Append) -> NewEvent:
     """
     try:
         event = json.loads(message.event)
-        return event_of(event, message.event, final=message.final)
+        new = event_of(event, message.event, final=message.final)
+        return replace(new, spans=tuple(message.spans))
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise InvalidEvent(f"the agent's event is not in ADK's wire form: {error!r}") from error
 
@@ -63,6 +65,7 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
         data=text,
         state_delta=(event.get("actions") or {}).get("stateDelta") or {},
         tokens=summary.tokens or 0,
+        usage=summary.usage,
     )
 
 

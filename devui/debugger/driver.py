@@ -8,23 +8,32 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
-from devui.debugger.gatekeeper import Gatekeeper
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
-from devui.debugger.news import News, OutputArrived, PartialArrived, RunChanged
+from devui.debugger.news import (
+    News,
+    OutputArrived,
+    PartialArrived,
+    RunChanged,
+    SpansChanged,
+    StateTouched,
+)
+from devui.debugger.recovery.answers import Settled, responses
 from devui.debugger.requests import acknowledgement, failure_of
-from devui.debugger.stepper import Moved
+from devui.debugger.stepping.gatekeeper import Gatekeeper
+from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
-from devui.store.rows import RunStatus
+from devui.store.rows import Appended, RunStatus
 from devui.wire.messages import (
     AgentError,
     Append,
@@ -37,6 +46,8 @@ from devui.wire.messages import (
     StartRun,
     StopRun,
 )
+from devui.wire.spans import SpanBegan, SpanEnded
+from devui.wire.uncommitted import StateTouch, WatchState
 
 logger = logging.getLogger("devui.runs")
 
@@ -59,6 +70,18 @@ class RunRequest:
     streaming: bool = True
     pause: bool = False
     """Begin held, before the first event is committed."""
+    watch: bool = False
+    """Tell of state that is written and not committed, also if nobody looks."""
+    seen: int | None = None
+    """Begin only if the user has said nothing after this seq."""
+    settled: tuple[Settled, ...] = ()
+    """Responses to calls of unknown outcome, committed before the invocation goes on."""
+    rewind: str | None = None
+    """Only take the session back to before this invocation."""
+    then: "RunRequest | None" = None
+    """What to do when all this is done."""
+    actor: str = "api"
+    """Who asks for it, as shown to others."""
 
 
 class Driver:
@@ -73,8 +96,9 @@ class Driver:
         bus: Bus[News],
         book: BreakpointBook,
         stop: Callable[[], None],
+        viewed: Callable[[], bool],
     ) -> None:
-        """`stop` begins stopping this run, as a person may."""
+        """`stop` begins stopping this run, as a person may; `viewed`: whether somebody looks."""
         self.live = live
         self._journal = journal
         self._workers = workers
@@ -83,11 +107,13 @@ class Driver:
         self._gates = Gatekeeper(
             live, journal=journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
+        self._viewed = viewed
         self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
         """From the start of the worker to the end of the run."""
         try:
+            await self._respond(request)
             for _ in range(_ATTEMPTS):
                 worker = await self._worker()
                 if worker is None or await self._attempt(worker, request):
@@ -125,10 +151,11 @@ class Driver:
         if self.live.ended.is_set():
             return
         self.live.ended.set()
+        self.live.stirred.set()
         unfinished = self.live.unfinished()
         self.live.streaming.clear()
         await self._flush()
-        await self._gates.end(keep=status == "interrupted")
+        self._gates.end()
         await self.change(status, error, unfinished=unfinished)
 
     async def change(
@@ -146,6 +173,12 @@ class Driver:
         self._bus.publish(self.live.session.key, RunChanged(self.live.row))
 
     # --- the start -------------------------------------------------------------------------
+
+    async def _respond(self, request: RunRequest) -> None:
+        """Commit what was decided about calls of unknown outcome."""
+        key, run = self.live.session.key, self.live.row.id
+        for event in await responses(self._journal, key, request.settled, run):
+            await self._commits.commit(key, event, run=run)
 
     async def _worker(self) -> Worker | None:
         """A loaded worker; None when the run is over before it began."""
@@ -185,7 +218,7 @@ class Driver:
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
         head = await self._journal.sessions.get(session.key)
-        shared = await self._journal.state.shared(session.app, session.user)
+        shared = await self._journal.state.shared(session.key)
         await worker.send(
             StartRun(
                 run=self.live.row.id,
@@ -197,8 +230,10 @@ class Driver:
                 message=_text(request.message),
                 invocation=request.invocation,
                 state_delta=_text(request.state_delta),
+                rewind=request.rewind,
                 streaming=request.streaming,
                 gates=self._gates.begin(),
+                watch=self._watched(),
             )
         )
 
@@ -210,25 +245,46 @@ class Driver:
             if self.live.waiting >= CHUNK_BATCH:
                 await self._flush()
 
+    def _watched(self) -> bool:
+        """Whether the run tells of its uncommitted state: once it does, to its end."""
+        live = self.live
+        live.watched = live.watched or self._viewed() or self._gates.debugged
+        return live.watched
+
     async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
+        if isinstance(message, Append | Gate | Partial):
+            live.progressed = time.time()
+        if not live.watched and self._watched():
+            await worker.send(WatchState(run=live.row.id))
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
         elif isinstance(message, Moved):
             await self._gates.move(worker, message)
         elif isinstance(message, GateLeft):
             await self._gates.left(message)
-        elif isinstance(message, Partial):
-            live.add_partial(message.event)
-            self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
-        elif isinstance(message, Output):
-            number, line = live.add_output(message)
-            self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
+        elif isinstance(message, SpanBegan | SpanEnded):
+            self._record(message)
         elif isinstance(message, RunEnded):
             live.stuck = message.stuck_threads > 0
             await self.end(message.outcome, message.error)
         elif isinstance(message, WorkerGone):
             await self._lost(message)
+        else:
+            self._glimpse(message)
+
+    def _glimpse(self, message: Inbound) -> None:
+        """Something to be shown at once, and written when there is time."""
+        live = self.live
+        if isinstance(message, Partial):
+            live.add_partial(message.event)
+            self._bus.publish(live.session.key, PartialArrived(live.row.id, message.event))
+        elif isinstance(message, Output):
+            number, line = live.add_output(message)
+            self._bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
+        elif isinstance(message, StateTouch):
+            live.touches.take(message)
+            self._bus.publish(live.session.key, StateTouched(live.row.id))
 
     async def _next(self) -> Inbound:
         while self.live.waiting:
@@ -242,30 +298,53 @@ class Driver:
         """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
         live = self.live
         try:
-            event = new_event(message)
-            await self._flush()
-            done = await self._commits.commit(
-                live.session.key,
-                event,
-                run=live.row.id,
-                chunks=live.chunk_counts.pop(event.id, 0),
-            )
+            event = live.touches.carry(new_event(message), message.touched)
+            chunks = live.chunk_counts.pop(event.id, 0)
+            commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
+            done = await self._with_what_waits(commit)
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
         live.committed(event.author, event.branch, message.temp)
+        live.touches.committed(event, done.number)
         live.meter.add(event)
         known = live.row.invocation_id or event.invocation_id
         live.row = replace(live.row, invocation_id=known)
         return Reply(id=message.id, result=acknowledgement(done))
 
+    def _record(self, message: SpanBegan | SpanEnded) -> None:
+        live = self.live
+        if isinstance(message, SpanBegan):
+            live.recording.begin(message)
+        else:
+            live.recording.end(message)
+        self._bus.publish(live.session.key, SpansChanged(live.row.id))
+
+    async def _with_what_waits(self, commit: Coroutine[Any, Any, Appended]) -> Appended:
+        """Put what waits before an event, so that it goes to the disk together with it."""
+        before = [asyncio.ensure_future(change) for change in self._unwritten()]
+        event = asyncio.ensure_future(commit)
+        for error in await asyncio.gather(*before, return_exceptions=True):
+            if error is not None:  # a lost log line is no reason to refuse the event
+                logger.error("run %s: something was not recorded", self.live.row.id, exc_info=error)
+        return await event
+
     async def _flush(self) -> None:
+        await asyncio.gather(*self._unwritten())
+
+    def _unwritten(self) -> Iterator[Coroutine[Any, Any, None]]:
+        """Take what waits, as changes of the journal to be made in this order."""
         live = self.live
         chunks, live.chunks = live.chunks, []
         output, live.output = live.output, []
+        spans = live.recording.take()
         if chunks:
-            await self._journal.events.add_chunks(live.session.key, live.row.id, chunks)
+            yield self._journal.events.add_chunks(live.session.key, live.row.id, chunks)
         if output:
-            await self._journal.runs.add_output(live.row.id, output)
+            yield self._journal.runs.add_output(live.row.id, output)
+        if touches := live.touches.waiting():
+            yield self._journal.uncommitted.put(live.session.key, live.row.id, touches)
+        if spans:
+            yield self._journal.spans.add(live.session.key, spans.begun, spans.ended, spans.pieces)
 
     # --- ends ------------------------------------------------------------------------------
 

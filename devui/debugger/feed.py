@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from devui.debugger.bus import Bus, Subscription
-from devui.debugger.news import EventCommitted, News, RunChanged, SessionChanged
+from devui.debugger.news import EventCommitted, EventDropped, News, RunChanged, SessionChanged
 from devui.store.journal import Journal
 
 CATCH_UP = 1000
@@ -30,7 +30,7 @@ class TooFarBehind(Exception):
 
 def seq_of(news: News) -> int | None:
     """The journal's seq of a fact; None for glimpses, which are not in the journal."""
-    if isinstance(news, EventCommitted):
+    if isinstance(news, EventCommitted | EventDropped):
         return news.row.seq
     if isinstance(news, RunChanged):
         return news.run.seq
@@ -79,6 +79,7 @@ async def _missed(journal: Journal, session: int, after: int, now: int) -> list[
     if len(bodies) > CATCH_UP:
         raise TooFarBehind
     news: list[News] = [EventCommitted(row, data) for row, data in bodies]
+    news += [EventDropped(edit) for edit in await journal.edits.dropped(session, after)]
     news += [RunChanged(run) for run in await journal.runs.since(session, after)]
     row = await journal.sessions.get(session)
     if row is not None and row.seq > after:

@@ -7,17 +7,21 @@ the same time; a committed event of an author on a branch supersedes what it str
 import asyncio
 import contextlib
 import json
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from devui.debugger.facts import Meter
+from devui.debugger.breakpoints.facts import Meter
+from devui.debugger.breakpoints.watching import Watch
 from devui.debugger.inbox import Inbox
-from devui.debugger.stepper import Moved, Stepper
-from devui.debugger.watching import Watch
+from devui.debugger.recording import Recording
+from devui.debugger.stepping.stepper import Moved, Stepper
+from devui.debugger.uncommitted import Touches
 from devui.debugger.workers import Worker
 from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, SessionRow
-from devui.wire.messages import Output, ToServer
+from devui.wire.messages import Blocked, Output, ToServer
+from devui.wire.standing import Seen
 
 CHUNK_BATCH = 64
 """How many chunks or lines may wait to be written."""
@@ -70,11 +74,11 @@ class LiveRun:
 
     row: RunRow
     session: SessionRow
+    meter: Meter
+    """What it has used."""
     inbox: Inbox[Inbound] = field(default_factory=Inbox)
     stepper: Stepper = field(default_factory=Stepper)
     """Whether and where it is held."""
-    meter: Meter = field(default_factory=Meter)
-    """What it has used."""
     watch: Watch = field(default_factory=Watch)
     """What the breakpoints have seen of it."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
@@ -82,8 +86,18 @@ class LiveRun:
     stopping: bool = False
     stuck: bool = False
     """Agent code may still be running in the worker although the run is over."""
-    stack: str = ""
-    """Where the worker's code stands while it does not answer."""
+    recording: Recording = field(default_factory=Recording)
+    """Its spans that are not in the journal."""
+    blocked: Blocked | None = None
+    """Who holds the worker's event loop, while it does not turn."""
+    progressed: float = field(default_factory=time.time)
+    """When it last came on: an event, a fragment, a gate, a command (seconds since the epoch)."""
+    quiet: bool = False
+    """It has not come on for a while, and nobody holds it."""
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by what is held and let go, for whoever watches."""
+    seen: Seen | None = None
+    """Where its code stood when somebody last looked, since it was last let go."""
     streaming: dict[tuple[str, str | None], Streaming] = field(default_factory=dict)
     temp: dict[str, Any] = field(default_factory=dict)
     """The `temp:` state of this invocation, by key with its prefix."""
@@ -95,6 +109,10 @@ class LiveRun:
     lines: int = 0
     """How many lines were printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)
+    touches: Touches = field(default_factory=Touches)
+    """What of its state it has written and not committed."""
+    watched: bool = False
+    """Whether it tells of that."""
 
     async def put(self, message: Inbound) -> None:
         """Hand the run's task a message; a run that is over takes none."""
@@ -154,4 +172,5 @@ class LiveRun:
     @property
     def waiting(self) -> int:
         """How much waits to be written."""
-        return len(self.chunks) + len(self.output)
+        waiting = (self.chunks, self.output, self.touches, self.recording)
+        return sum(len(each) for each in waiting)

@@ -6,7 +6,7 @@ Facts carry the journal's `seq` and were committed before they were published (L
 
 from dataclasses import dataclass
 
-from devui.store.rows import EventRow, OutputLine, RunRow, SessionRow
+from devui.store.rows import EditRow, EventRow, OutputLine, RunRow, SessionRow
 from devui.wire.messages import AgentError
 
 APPS = "apps"
@@ -20,6 +20,13 @@ class EventCommitted:
     row: EventRow
     data: str
     """JSON text of the Event."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventDropped:
+    """A person let an event fall; it is in the journal as an edit."""
+
+    row: EditRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +46,24 @@ class RunChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStuck:
-    """The run's worker does not answer: where its code stands; empty when it answers again."""
+class SpansChanged:
+    """An agent, a model call or a tool call of the run began or ended."""
 
     run: str
-    stack: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStuck:
+    """A run's worker does not answer, or the run has not come on for a while; or does so again."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateTouched:
+    """A run has written state that is not committed, or read some."""
+
+    run: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,13 @@ class SessionChanged:
     """A session was renamed, or (None) deleted."""
 
     session: SessionRow | None
+
+
+@dataclass(frozen=True, slots=True)
+class ForksChanged:
+    """A session was forked."""
+
+    session: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +115,15 @@ class BreakpointsChanged:
 
 News = (
     EventCommitted
+    | EventDropped
     | PartialArrived
     | RunChanged
+    | SpansChanged
     | RunStuck
+    | StateTouched
     | PositionChanged
     | SessionChanged
+    | ForksChanged
     | OutputArrived
     | AppChanged
     | BreakpointsChanged

@@ -106,6 +106,7 @@ class Requests:
             "user": row.user,
             "head": row.seq,
             "updated": row.updated,
+            "events": row.events,
             "state": await self._journal.state.merged(row.key),
         }
 

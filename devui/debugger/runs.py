@@ -9,19 +9,28 @@ import json
 import logging
 import time
 import uuid
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.apps import UnknownApp
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
-from devui.debugger.commands import Command, CommandRefused, Stale
 from devui.debugger.driver import Driver, RunRequest
 from devui.debugger.live import LiveRun, WorkerGone
+from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
-from devui.debugger.position import position_after, position_of
+from devui.debugger.notes import note
+from devui.debugger.open_questions import open_questions
+from devui.debugger.prices import Prices
 from devui.debugger.requests import Requests, failure_of
-from devui.debugger.stepper import Moved
+from devui.debugger.standing import standing_after, standing_of
+from devui.debugger.stepping.commands import Command, CommandRefused, Stale
+from devui.debugger.stepping.position import position_after, position_of
+from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Worker, Workers
 from devui.store.errors import StoreError
@@ -42,10 +51,15 @@ from devui.wire.messages import (
     RunEnded,
     ToServer,
 )
+from devui.wire.spans import SpanBegan, SpanEnded
+from devui.wire.standing import Seen
+from devui.wire.uncommitted import StateTouch
 
 logger = logging.getLogger("devui.runs")
 
-_OfARun = Append | Gate | GateLeft | Partial | RunEnded | Output
+_OfARun = (
+    Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
+)
 """What a run's own task takes."""
 
 TITLE = 60
@@ -64,16 +78,25 @@ class Runs:
     """All runs of the server; an async context manager that ends them."""
 
     def __init__(
-        self, journal: Journal, workers: Workers, bus: Bus[News], book: BreakpointBook
+        self,
+        journal: Journal,
+        workers: Workers,
+        bus: Bus[News],
+        book: BreakpointBook,
+        prices: Prices,
     ) -> None:
         self._journal = journal
         self._workers = workers
         self._bus = bus
         self._book = book
+        self._prices = prices
         self._requests = Requests(journal, bus)
+        self._looks = Looks(bus)
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
+        self._viewers: Counter[int] = Counter()
+        """How many look at a session, by its key."""
         self._tasks = Tasks()
         book.on_change(self._arm)
         workers.connect(self._deliver, self._overhear, self._worker_gone)
@@ -105,10 +128,16 @@ class Runs:
         live = self._of_session.get(session)
         return None if live is None or live.ended.is_set() else live
 
+    def under_way(self, run: str) -> LiveRun | None:
+        """The run of this id, if it is not over."""
+        driver = self._drivers.get(run)
+        return None if driver is None or driver.live.ended.is_set() else driver.live
+
     async def start(self, session: SessionRow, request: RunRequest) -> RunRow:
         """Begin a run and return at once.
 
-        Raises UnknownApp, and RunActive when the session has a run already.
+        Raises UnknownApp, RunActive when the session has a run already, and Overtaken when the user
+        has said something that the request has not seen.
         """
         self._workers.folder.require(session.app)
         row = await self._journal.runs.start(
@@ -116,8 +145,10 @@ class Runs:
             session.key,
             invocation_id=request.invocation,
             message=json.dumps(request.message) if request.message else None,
+            seen=request.seen,
         )
-        live = LiveRun(row=row, session=session)
+        live = LiveRun(row=row, session=session, meter=Meter(self._prices))
+        live.watched = request.watch
         if request.pause:
             live.stepper.pause()
         driver = Driver(
@@ -127,18 +158,39 @@ class Runs:
             bus=self._bus,
             book=self._book,
             stop=lambda: self._begin_stop(driver),
+            viewed=lambda: self._viewers[session.key] > 0,
         )
         self._drivers[row.id] = driver
         self._of_session[session.key] = live
         self._bus.publish(session.key, RunChanged(row))
         self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
+        self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
+        if request.invocation and not request.message:
+            note(live, self._bus, "debugger", f"resumed by {request.actor}")
+        elif request.pause:
+            note(live, self._bus, "debugger", f"started by {request.actor}, held from the first")
         await self._name(session, request)
         return row
 
-    async def stop(self, run: str) -> RunRow:
+    @contextlib.contextmanager
+    def viewing(self, session: int) -> Iterator[None]:
+        """While somebody looks at a session, its runs tell of their uncommitted state."""
+        self._viewers[session] += 1
+        live = self.live(session)
+        if live is not None:
+            with contextlib.suppress(asyncio.QueueFull):  # then much is told anyway
+                live.inbox.put_nowait(Moved())
+        try:
+            yield
+        finally:
+            self._viewers[session] -= 1
+            if not self._viewers[session]:
+                del self._viewers[session]
+
+    async def stop(self, run: str, actor: str) -> RunRow:
         """Cancel a run, by force if it does not obey; one that has ended stays as it is.
 
-        Raises NoSuchRun.
+        `actor` is who says so. Raises NoSuchRun.
         """
         driver = self._drivers.get(run)
         if driver is None:
@@ -146,6 +198,8 @@ class Runs:
             if row is None:
                 raise NoSuchRun(f"there is no run {run!r}")
             return row
+        if not driver.live.stopping:
+            note(driver.live, self._bus, "debugger", f"stop by {actor}")
         self._begin_stop(driver)
         return driver.live.row
 
@@ -161,16 +215,40 @@ class Runs:
             if driver.live.session.app == app:
                 self._tasks.start(driver.live.put(Moved()), f"arming run {driver.live.row.id}")
 
+    async def close(self, session: int) -> None:
+        """Ask no more about what was cut off in the session; it stays as it is."""
+        run = await self._journal.runs.newest(session)
+        if run is None:
+            await self._journal.forks.close(session)
+        else:
+            await self._journal.runs.close(run.id)
+        self._bus.publish(session, PositionChanged(run.id if run else "", 0))
+
     async def position(self, run: str) -> dict[str, Any]:
         """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""
         driver = self._drivers.get(run)
         if driver is not None and driver.live.row.ended is None:
+            if driver.live.stepper.holds:
+                await self._looks.look(driver.live)
             return position_of(driver.live)
         row = await self._journal.runs.get(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run!r}")
         held = await self._journal.runs.position(run)
         return position_after(row, json.loads(held) if held else [])
+
+    async def standing(self, run: str) -> dict[str, Any]:
+        """What a run waits for, as `standing_of` tells it. Raises NoSuchRun."""
+        driver = self._drivers.get(run)
+        if driver is not None and driver.live.row.ended is None:
+            live = driver.live
+            seen = await self._looks.look(live)
+            return standing_of(live, seen, status=str(position_of(live)["status"]))
+        row = await self._journal.runs.get(run)
+        if row is None:
+            raise NoSuchRun(f"there is no run {run!r}")
+        asked = await open_questions(self._journal, row)
+        return standing_after(row.id, row.session, row.status, asked)
 
     async def command(self, run: str, command: Command) -> dict[str, Any]:
         """Carry out a command and return the position it leads to; a repeated one does nothing.
@@ -187,8 +265,11 @@ class Runs:
             moved = stepper.command(command)
         except CommandRefused as refused:
             raise _refused(refused, position_of(live)) from None
+        said = f"{command.name.replace('_', ' ')} by {command.actor}"
+        note(live, self._bus, "debugger", said)
         if moved.stop:
             self._begin_stop(driver)
+        live.seen, live.progressed = None, time.time()
         answer = position_of(live)
         stepper.remember(command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, stepper.position))
@@ -215,6 +296,9 @@ class Runs:
             self._running.pop(live.row.id, None)
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
+        if request.then is not None and live.row.status == "done":
+            with contextlib.suppress(StoreError, UnknownApp):  # somebody else was quicker
+                await self.start(live.session, request.then)
 
     # --- what workers say ------------------------------------------------------------------
 
@@ -225,7 +309,9 @@ class Runs:
             await self._of_a_run(worker, message)
         elif isinstance(message, Blocked):
             worker.blocked = bool(message.stack)
-            self._stuck(worker, message.stack)
+            self._stuck(worker, message if message.stack else None)
+        elif isinstance(message, Seen):
+            self._looks.take(message)
         else:
             await self._answer(worker, message)
 
@@ -254,12 +340,12 @@ class Runs:
         except FrameTooLarge as error:
             await worker.send(Reply(id=reply.id, failure=failure_of(error)))
 
-    def _stuck(self, worker: Worker, stack: str) -> None:
+    def _stuck(self, worker: Worker, blocked: Blocked | None) -> None:
         for run in worker.runs:
             if run in self._drivers:
                 live = self._drivers[run].live
-                live.stack = stack
-                self._bus.publish(live.session.key, RunStuck(run, stack))
+                live.blocked = blocked
+                self._bus.publish(live.session.key, RunStuck(run))
 
     def _overhear(self, worker: Worker, text: str) -> None:
         """Output past Python's streams; it can be told whose it is when there is one run."""

@@ -12,6 +12,8 @@ from typing import Any, Literal, get_args
 
 from devui.debugger.nodes import node_of, says_end
 from devui.debugger.preview import arguments, one_line, preview
+from devui.debugger.usage import usage_of
+from devui.store.rows import Usage
 from devui.wire.gates import EDITED
 
 Kind = Literal[
@@ -64,6 +66,29 @@ class ResponseSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Intervention:
+    """What a person did, while the run was held, on the way to the event."""
+
+    action: str
+    """`edit`, `mock`, `skip`, `reject`."""
+    gate: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateNote:
+    """What the debugger noticed of the state at the commit of the event."""
+
+    kind: Literal["dirty", "silent", "overlap"]
+    """A read of what another had not committed; a change without a delta; a key that another
+    wrote, too, at the same time."""
+    key: str
+    """The key, or of a change without a delta the path in it."""
+    by: str
+    """Who had written it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """One event in a few hundred bytes."""
 
@@ -86,8 +111,13 @@ class Summary:
     escalate: bool = False
     node: str = ""
     """The path of the node that it is from, where the author does not tell: `wf@1/pay@1`."""
+    usage: Usage | None = None
+    """The tokens in parts, with the model that counted them."""
     edited: bool = False
     """People had a hand in it while the run was held."""
+    edits: tuple[Intervention, ...] = ()
+    """What they did; empty in journals of before that was told."""
+    notes: tuple[StateNote, ...] = ()
 
     def to_json(self) -> str:
         """JSON with the defaults left out."""
@@ -101,8 +131,12 @@ class Summary:
         try:
             fields["calls"] = tuple(CallSummary(**call) for call in fields.get("calls", ()))
             fields["responses"] = tuple(ResponseSummary(**r) for r in fields.get("responses", ()))
+            fields["edits"] = tuple(Intervention(**edit) for edit in fields.get("edits", ()))
+            fields["notes"] = tuple(StateNote(**note) for note in fields.get("notes", ()))
             for name in ("state_keys", "artifacts"):
                 fields[name] = tuple(fields.get(name, ()))
+            if "usage" in fields:
+                fields["usage"] = Usage(**fields["usage"])
             return cls(**{"text": "", **fields})
         except TypeError as error:
             raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
@@ -134,7 +168,21 @@ def summarise(event: Mapping[str, Any], *, final: bool) -> Summary:
         transfer_to=actions.get("transferToAgent"),
         escalate=actions.get("escalate") is True,
         node=node_of(event),
+        usage=usage_of(event),
         edited=EDITED in _mapping(event.get("customMetadata")),
+        edits=_edits(_mapping(event.get("customMetadata")).get(EDITED)),
+    )
+
+
+def _edits(marks: object) -> tuple[Intervention, ...]:
+    """The marks of an event; agents may write what they like under their key."""
+    told = [_mapping(mark) for mark in marks] if isinstance(marks, list) else []
+    return tuple(
+        Intervention(
+            *(str(mark.get(name, ""))[:PREVIEW_LIMIT] for name in ("action", "gate", "by"))
+        )
+        for mark in told[:KEYS_KEPT]
+        if mark
     )
 
 
@@ -147,7 +195,7 @@ def _kind(
     asked = actions.get("requestedToolConfirmations") or actions.get("requestedAuthConfigs")
     tests: tuple[tuple[bool, Kind], ...] = (
         (bool(event.get("errorCode") or event.get("errorMessage")), "error"),
-        (event.get("author") == "user" and not responses, "user"),
+        (event.get("author") == "user" and _speaks(event, actions) and not responses, "user"),
         (bool(asked) or any(call.name in HUMAN_CALLS for call in calls), "human"),
         (bool(actions.get("transferToAgent")), "transfer"),
         (actions.get("escalate") is True, "escalate"),
@@ -155,6 +203,11 @@ def _kind(
         (bool(responses), "result"),
     )
     return next((kind for holds, kind in tests if holds), None) or _content_kind(event, actions)
+
+
+def _speaks(event: Mapping[str, Any], actions: Mapping[str, Any]) -> bool:
+    """Whether the user says or orders something; else state was set in the user's name."""
+    return bool(_parts(event) or actions.get("rewindBeforeInvocationId"))
 
 
 def _content_kind(event: Mapping[str, Any], actions: Mapping[str, Any]) -> Kind:

@@ -25,8 +25,11 @@ _BY_POSITION = (
 
 Callback = Callable[..., Any]
 
+Callbacks = Callback | list[Callback] | None
+"""What the fields of agents for callbacks take."""
 
-def as_list(callbacks: Callback | list[Callback] | None) -> list[Callback]:
+
+def as_list(callbacks: Callbacks) -> list[Callback]:
     """The callbacks of an agent's field, which may hold none, one or several."""
     if callbacks is None:
         return []

@@ -12,6 +12,7 @@ import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
 from devui.runtime.plain_threads import PlainThreads
@@ -38,13 +39,19 @@ def plain_function_of(task: asyncio.Task[Any]) -> asyncio.Future[Any] | None:
     return _threads.awaited.get(task)
 
 
+def thread_of(future: asyncio.Future[Any]) -> int | None:
+    """The ident of the thread of the plain function whose end a task awaits; None if it is none."""
+    return _threads.thread_of(future)
+
+
 def is_async_callable(function: Callable[..., Any]) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also as partial or `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        type(function).__call__  # a callable object; plain functions answer False here
-    )
+    if inspect.iscoroutinefunction(function):
+        return True
+    is_object = not isinstance(function, FunctionType)
+    return is_object and inspect.iscoroutinefunction(type(function).__call__)
 
 
 @overload

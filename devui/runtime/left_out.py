@@ -122,7 +122,8 @@ TABLE = (
         "Tracing by OpenTelemetry",
         "telemetry plugins.DebugLoggingPlugin plugins.auto_tracing_helpers"
         " plugins.auto_tracing_plugin plugins.debug_logging_plugin",
-        "The event history and the page show what happened.",
+        "What DebugLoggingPlugin writes into a file devui has in its journal and shows: every"
+        " event and the state after it, and in the debugger what a model is asked.",
         "LoggingPlugin, or a BasePlugin of your own that writes spans.",
     ),
     LeftOut(
@@ -146,7 +147,8 @@ TABLE = (
         " flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.tools"
         " platform.get_random platform.reset_random_provider platform.set_random_provider"
         " platform.thread sessions.migration sessions.schemas tools.mcp_tool.conversion_utils"
-        " tools.mcp_tool.session_context tools.openapi_tool.auth tools.openapi_tool.common"
+        " tools.mcp_tool.session_context tools.openapi_tool.auth.credential_exchangers"
+        " tools.openapi_tool.common"
         " tools.openapi_tool.openapi_spec_parser.AuthPreparationState"
         " tools.openapi_tool.openapi_spec_parser.OpenApiSpecParser"
         " tools.openapi_tool.openapi_spec_parser.OperationEndpoint"
@@ -158,7 +160,7 @@ TABLE = (
         " tools.openapi_tool.openapi_spec_parser.snake_to_lower_camel"
         " tools.openapi_tool.openapi_spec_parser.operation_parser"
         " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
-        " utils.cache_performance_analyzer utils.content_utils utils.context_utils utils.env_utils"
+        " utils.cache_performance_analyzer utils.content_utils utils.env_utils"
         " utils.feature_decorator utils.model_name_utils utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
         " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION"
@@ -167,14 +169,23 @@ TABLE = (
         "The public names: docs/guide/runtime.md lists them.",
     ),
     LeftOut(
-        "Rarely used",
-        "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
-        " plugins.ReflectAndRetryModelPlugin plugins.ToolCallIntegrityError"
-        " plugins.ToolCallIntegrityPlugin plugins.ToolResultClassification"
-        " plugins.ToolResultClassifier plugins.multimodal_tool_results_plugin"
-        " tools.load_web_page",
-        "Not made yet.",
-        "A tool as a function, or a BasePlugin of your own.",
+        "Asking a stronger model",
+        "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin",
+        "They belong to the tool that asks a model of Google's cloud for advice.",
+        "An agent with the stronger model, as AgentTool; a BasePlugin of your own watches it.",
+    ),
+    LeftOut(
+        "Telling by a tool's result whether it failed",
+        "plugins.ToolResultClassification plugins.ToolResultClassifier",
+        "They are for plugins that write logs; LoggingPlugin writes down each result as it is.",
+        "`extract_error_from_result` of ReflectAndRetryToolPlugin, or `after_tool_callback` of a"
+        " BasePlugin of your own.",
+    ),
+    LeftOut(
+        "Reading web pages",
+        "tools.load_web_page",
+        "It fetches whatever address a model names, also within your network.",
+        "A function that fetches the pages you allow, or url_context with a Gemini model.",
     ),
 )
 

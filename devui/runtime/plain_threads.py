@@ -19,19 +19,22 @@ _MOMENT = 0.001
 class _Call:
     """One call of a function, and what came of it."""
 
-    __slots__ = ("_error", "_result", "_waker", "context", "ended", "function")
+    __slots__ = ("_error", "_result", "_waker", "context", "ended", "function", "thread")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
         self.context = contextvars.copy_context()
         self.ended = threading.Lock()
         self.ended.acquire()
+        self.thread = 0
+        """The ident of the thread it runs in."""
         self._result: Any = None
         self._error: BaseException | None = None
         self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
     def run(self) -> None:
         """Call the function; in a thread."""
+        self.thread = threading.get_ident()
         try:
             self._result = self.context.run(self.function)
         except StopIteration as error:
@@ -60,6 +63,10 @@ class _Call:
         self._waker = loop, future
         # It may have ended just before it could see the waker.
         return None if self.ended.acquire(blocking=False) else future
+
+    def is_ended_by(self, future: asyncio.Future[Any]) -> bool:
+        """Whether the future is what `waited_for` gave."""
+        return self._waker is not None and self._waker[1] is future
 
     def outcome(self) -> Any:
         """What the function returned; raises what it raised."""
@@ -100,6 +107,13 @@ class PlainThreads:
         if future is not None:
             await self._end(future)
         return call.outcome()
+
+    def thread_of(self, future: asyncio.Future[Any]) -> int | None:
+        """The ident of the thread in which the function runs whose end a task awaits.
+
+        None of a future that is no such end, or if no thread has been free yet. From any thread.
+        """
+        return next((call.thread for call in tuple(self.running) if call.is_ended_by(future)), None)
 
     async def _end(self, future: asyncio.Future[None]) -> None:
         task = asyncio.current_task()

@@ -5,7 +5,7 @@ import logging
 import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from google.genai import types
 
@@ -35,6 +35,7 @@ from devui.runtime.invocations.spoken_to import spoken_to
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
 from devui.runtime.invocations.transcript import transcript
+from devui.runtime.left_out import explanation
 from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
@@ -43,6 +44,7 @@ from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.dynamic import run_child
 
 logger = logging.getLogger(__name__)
 
@@ -200,6 +202,10 @@ class Runner:
                     sys.stdout.write(transcript(event, verbose=verbose))
         return collected
 
+    def run_live(self, *_: object, **__: object) -> NoReturn:
+        """Live mode is left out: NotImplementedError says what there is instead."""
+        raise NotImplementedError(explanation("live"))
+
     async def rewind_async(
         self,
         *,
@@ -282,6 +288,7 @@ class Runner:
             resumability_config=self.resumability_config,
             events_compaction_config=self.app.events_compaction_config,
             plugin_manager=self.plugin_manager,
+            run_child=run_child,
         )
         if spoken:
             ctx.mark_spoken_to(spoken)

@@ -1,7 +1,8 @@
 """Artifacts: named files with versions, in a session or, with the prefix `user:`, across them.
 
 Names are keys in a table and never paths (R22). Versions count from 0 in each scope (adk-runtime:
-artifact services).
+artifact services). Content is apart from names: forks name the same content as their parent. The
+`user:` files of a fork are its own, as far as its session is named.
 """
 
 import json
@@ -16,19 +17,20 @@ from devui.store.values import clean_text, json_text, optional_text
 
 _USER_PREFIX = "user:"
 
-_ScopeNames = tuple[str, str, str | None]
-"""Application, user and session; no session means the user's scope."""
+_Owner = tuple[str, str, str | None, bool]
+"""Application, user and session, and whether it is the user's file."""
 
-_OWN_SCOPE = "SELECT own_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
-_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
+_SCOPES = "SELECT own_scope, user_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
+_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ? AND private = 0"
 _NEXT = "SELECT coalesce(max(version) + 1, 0) FROM artifacts WHERE scope = ? AND name = ?"
 _INSERT = """
-    INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, text,
-                           data)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, content)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_FILL = "INSERT INTO contents (text, data) VALUES (?, ?)"
 _LOAD = """
-    SELECT name, version, mime, size, custom_metadata, created, seq, data, text FROM artifacts
+    SELECT name, version, mime, size, custom_metadata, created, seq, data, text
+    FROM artifacts JOIN contents ON contents.id = artifacts.content
     WHERE scope = ?1 AND name = ?2 AND version = coalesce(?3, (
         SELECT max(newest.version) FROM artifacts AS newest
         WHERE newest.scope = ?1 AND newest.name = ?2
@@ -76,7 +78,8 @@ class Artifacts:
             owner = _owner(connection, scope)
             [(version,)] = connection.execute(_NEXT, (owner, filename))
             place = (owner, filename, version, mime, size, metadata, now, advance(connection))
-            connection.execute(_INSERT, (*place, text, data))
+            content = connection.execute(_FILL, (text, data)).lastrowid
+            connection.execute(_INSERT, (*place, content))
             return int(version)
 
         return await self._database.write(work)
@@ -97,9 +100,9 @@ class Artifacts:
 
     async def keys(self, app: str, user: str, session_id: str | None) -> list[str]:
         """Return the names in the session and of the user, the latter with `user:`, sorted."""
-        owners = await self._find((app, user, None))
+        owners = await self._find((app, user, session_id, True))
         if session_id:
-            owners += await self._find((app, user, session_id))
+            owners += await self._find((app, user, session_id, False))
         return [name for (name,) in await self._database.fetch(_KEYS, json.dumps(owners))]
 
     async def versions(
@@ -120,38 +123,39 @@ class Artifacts:
 
         return await self._database.write(work)
 
-    async def _find(self, scope: _ScopeNames) -> list[int]:
+    async def _find(self, owner: _Owner) -> list[int]:
         """Return the id of the scope, or nothing when it does not exist."""
-        app, user, session_id = scope
-        if session_id is None:
-            rows = await self._database.fetch(_USER_SCOPE, app, user)
-        else:
-            rows = await self._database.fetch(_OWN_SCOPE, *scope)
-        return [owner for (owner,) in rows]
+        app, user, session_id, of_user = owner
+        if session_id is not None:
+            rows = await self._database.fetch(_SCOPES, app, user, session_id)
+            if rows or not of_user:
+                return [row[of_user] for row in rows]
+        return [row[0] for row in await self._database.fetch(_USER_SCOPE, app, user)]
 
 
-def _scope(app: str, user: str, session_id: str | None, filename: str) -> _ScopeNames:
+def _scope(app: str, user: str, session_id: str | None, filename: str) -> _Owner:
     clean_text(app, "the application's name")
     clean_text(user, "the user's id")
     clean_text(filename, "the artifact's name")
-    if filename.startswith(_USER_PREFIX):
-        return app, user, None
-    if session_id is None:
+    of_user = filename.startswith(_USER_PREFIX)
+    if session_id is None and not of_user:
         raise BadValue(
             f"the artifact {filename!r} needs a session; name it {_USER_PREFIX + filename!r} to "
             "share it among the user's sessions"
         )
-    return app, user, clean_text(session_id, "the session's id")
+    if session_id is not None:
+        clean_text(session_id, "the session's id")
+    return app, user, session_id, of_user
 
 
-def _owner(connection: sqlite3.Connection, scope: _ScopeNames) -> int:
-    app, user, session_id = scope
-    if session_id is None:
+def _owner(connection: sqlite3.Connection, scope: _Owner) -> int:
+    app, user, session_id, of_user = scope
+    rows = connection.execute(_SCOPES, (app, user, session_id)).fetchall()
+    if not rows and of_user:
         return user_scope(connection, app, user)
-    rows = connection.execute(_OWN_SCOPE, scope).fetchall()
     if not rows:
         raise SessionNotFound(f"user {user!r} of {app!r} has no session {session_id!r}")
-    return int(rows[0][0])
+    return int(rows[0][of_user])
 
 
 def _size(filename: str, data: bytes | None, text: str | None) -> int:

@@ -13,6 +13,8 @@ _GET = "SELECT * FROM breakpoint_rows WHERE id = ?"
 _INSERT = "INSERT INTO breakpoints (app, version, enabled, data) VALUES (?, 1, ?, ?)"
 _CHANGE = "UPDATE breakpoints SET version = version + 1, enabled = ?, data = ? WHERE id = ?"
 _DELETE = "DELETE FROM breakpoints WHERE id = ?"
+_FLAGS = "SELECT breakpoint, user, enabled FROM flags ORDER BY breakpoint, user"
+_FLAG = "INSERT OR REPLACE INTO flags (breakpoint, user, enabled) VALUES (?, ?, ?)"
 _HIT = "UPDATE breakpoints SET hits = hits + 1 WHERE id = ?"
 
 
@@ -46,15 +48,29 @@ class Breakpoints:
             clean_text(data, "the breakpoint")
 
         def work(connection: sqlite3.Connection) -> BreakpointRow:
-            row = _require(connection, number)
-            if row.version != version:
-                raise BreakpointChanged(
-                    f"breakpoint {number} was changed meanwhile: it has version {row.version}, "
-                    f"not {version}; read it again"
-                )
+            row = _require_version(connection, number, version)
             values = (row.enabled if enabled is None else enabled, data or row.data, row.id)
             connection.execute(_CHANGE, values)
             return _require(connection, number)
+
+        return await self._database.write(work)
+
+    async def flags(self) -> list[tuple[int, str, bool]]:
+        """Return who switched which breakpoint for himself: its number, the user, on or off."""
+        rows = await self._database.fetch(_FLAGS)
+        return [(number, user, bool(enabled)) for number, user, enabled in rows]
+
+    async def switch(self, number: int, version: int, user: str, *, enabled: bool) -> BreakpointRow:
+        """Switch it for one user, if it still has this version, which stays as it is.
+
+        Raises BreakpointNotFound, BreakpointChanged for another version, BadValue.
+        """
+        clean_text(user, "the user")
+
+        def work(connection: sqlite3.Connection) -> BreakpointRow:
+            row = _require_version(connection, number, version)
+            connection.execute(_FLAG, (row.id, user, enabled))
+            return row
 
         return await self._database.write(work)
 
@@ -82,6 +98,16 @@ def _require(connection: sqlite3.Connection, number: int) -> BreakpointRow:
     if not rows:
         raise BreakpointNotFound(f"there is no breakpoint {number}; it may have been deleted")
     return _row(rows[0])
+
+
+def _require_version(connection: sqlite3.Connection, number: int, version: int) -> BreakpointRow:
+    row = _require(connection, number)
+    if row.version != version:
+        raise BreakpointChanged(
+            f"breakpoint {number} was changed meanwhile: it has version {row.version}, "
+            f"not {version}; read it again"
+        )
+    return row
 
 
 def _row(row: tuple[Any, ...]) -> BreakpointRow:

@@ -2,17 +2,20 @@
 
 import sqlite3
 from dataclasses import astuple
+from typing import Any
 
-from devui.store.database import Database
+from devui.store.database import Database, advance
 from devui.store.rows import EditRow, NewEdit
 from devui.store.sessions import require_session
 from devui.store.values import clean_text
 
 _INSERT = """
     INSERT INTO edits (session, run, gate, agent, tool, call, event, action, actor, at,
-                       before, after)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       before, after, seq)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_DROPPED = "SELECT * FROM edit_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq"
+_END = 2**63 - 1
 _LIST = "SELECT * FROM edit_rows WHERE session = ? ORDER BY id"
 
 
@@ -20,20 +23,32 @@ class Edits:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, session_key: int, edit: NewEdit) -> int:
-        """Record an edit and return its number. Raises SessionNotFound, BadValue."""
+    async def add(self, session_key: int, edit: NewEdit) -> EditRow:
+        """Record an edit and return it. Raises SessionNotFound, BadValue."""
         for value in astuple(edit):
             if isinstance(value, str):
                 clean_text(value, "the edit")
 
-        def work(connection: sqlite3.Connection) -> int:
+        def work(connection: sqlite3.Connection) -> EditRow:
             require_session(connection, session_key)
-            return connection.execute(_INSERT, (session_key, *astuple(edit))).lastrowid or 0
+            seq = advance(connection) if edit.action == "drop" else None
+            row = (session_key, *astuple(edit), seq)
+            number = connection.execute(_INSERT, row).lastrowid or 0
+            return EditRow(number, session_key, edit, seq)
 
         return await self._database.write(work)
+
+    async def dropped(self, session_key: int, after: int, before: int = _END) -> list[EditRow]:
+        """Return the events that were dropped between two seqs of the journal, in order."""
+        rows = await self._database.fetch(_DROPPED, session_key, after, before)
+        return [_row(*row) for row in rows]
 
     # Last in the class: below it, `list` names this method in annotations.
     async def list(self, session_key: int) -> list[EditRow]:
         """Return the session's edits, the oldest first."""
         rows = await self._database.fetch(_LIST, session_key)
-        return [EditRow(number, session, NewEdit(*values)) for number, session, *values in rows]
+        return [_row(*row) for row in rows]
+
+
+def _row(number: int, session: int, *values: Any) -> EditRow:
+    return EditRow(number, session, NewEdit(*values[:-1]), values[-1])

@@ -3,9 +3,10 @@
     StoreError
     ├── BadValue (also a ValueError)     the caller handed over what cannot be stored
     ├── SessionNotFound  SessionExists
+    ├── EventNotFound
     ├── EventConflict                    an event id came again with other content
     ├── BreakpointNotFound  BreakpointChanged
-    ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition
+    ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  Overtaken
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
         └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalDamaged
@@ -33,6 +34,10 @@ class SessionNotFound(StoreError):
 
 class SessionExists(StoreError):
     """The application already has a session of this user with this id."""
+
+
+class EventNotFound(StoreError):
+    """The session has no event of this number."""
 
 
 class EventConflict(StoreError):
@@ -65,6 +70,10 @@ class RunNotActive(StoreError):
 
 class RunTransition(StoreError):
     """The run may not go from its present status to the wanted one."""
+
+
+class Overtaken(StoreError):
+    """The user said something in the session that the caller has not read yet."""
 
 
 class JournalError(StoreError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from devui.store.database import Database, advance
 from devui.store.errors import EventConflict, RunActive, RunNotActive, SessionNotFound
-from devui.store.rows import Appended, EventRow, NewEvent
+from devui.store.rows import Appended, EventRow, NewEvent, Usage, UsageSum
 from devui.store.sessions import History, require_session
 from devui.store.state import Routed, Scopes, route_delta, write_state
 from devui.store.values import bounded, clean_text, finite, optional_text
@@ -36,6 +36,9 @@ _BODIES = """
     WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
 """
 _FOLLOWING = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+_OF_INVOCATION = """
+    SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? ORDER BY seq
+"""
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -62,10 +65,23 @@ _COUNT = """
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
 """
 
+_USE = "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_TOKENS = """
+    SELECT sum(json_extract(summary, '$.tokens')) FROM events WHERE session = ? AND number <= ?
+"""
+_USED = """
+    SELECT author, (SELECT count(*) FROM json_each(?2) WHERE value < prompt) AS over, count(*),
+           model, sum(prompt), sum(cached), sum(output), sum(thoughts)
+    FROM usage WHERE session = ?1 AND number <= ?3 GROUP BY author, model, over
+    ORDER BY author, model, over
+"""
+
 # From here on the run can be resumed, also if the server ends before it can say more.
 _SAID = """
     UPDATE runs SET message = NULL, invocation_id = coalesce(invocation_id, ?) WHERE id = ?
 """
+
+_CAME_OF = "UPDATE spans SET event = ? WHERE run = ? AND number = ?"
 
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
 # Chunks may be flushed after their event was committed; it learns of them here.
@@ -135,6 +151,11 @@ class Events:
         rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
         return [(_event_row(row[:-1]), row[-1]) for row in rows]
 
+    async def of_invocation(self, session_key: int, invocation: str) -> list[tuple[EventRow, str]]:
+        """Return rows and JSON of all events of an invocation, ascending."""
+        rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation)
+        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+
     async def json(
         self,
         session_key: int,
@@ -163,6 +184,25 @@ class Events:
     async def kinds(self, session_key: int) -> list[str]:
         """Return the kind of every event of the session, in order."""
         return [kind for (kind,) in await self._database.fetch(_KINDS, session_key)]
+
+    async def usage(
+        self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None
+    ) -> list[UsageSum]:
+        """Return what models counted, up to the event of this number.
+
+        Summed for each author, each model, and how many of the `limits` its prompts exceed.
+        """
+        asked = (session_key, json.dumps([*limits]), _END if until is None else until)
+        rows = await self._database.fetch(_USED, *asked)
+        return [
+            UsageSum(author, over, answers, Usage(*counts))
+            for author, over, answers, *counts in rows
+        ]
+
+    async def tokens(self, session_key: int, until: int) -> int | None:
+        """Return the tokens of the events up to this number; None if none counted any."""
+        [(total,)] = await self._database.fetch(_TOKENS, session_key, until)
+        return None if total is None else int(total)
 
     async def add_chunks(
         self, session_key: int, run: str | None, chunks: Sequence[tuple[str, str]]
@@ -228,6 +268,8 @@ def _check_texts(event: NewEvent) -> None:
     clean_text(event.kind, f"the kind of event {event.id!r}")
     clean_text(event.summary, f"the summary of event {event.id!r}")
     clean_text(event.data, f"the data of event {event.id!r}")
+    if event.usage is not None:
+        clean_text(event.usage.model, f"the model of event {event.id!r}")
     finite(event.timestamp, f"the timestamp of event {event.id!r}")
 
 
@@ -251,6 +293,8 @@ def _append(
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
+    if event.spans:
+        connection.executemany(_CAME_OF, [(number, run, span) for span in event.spans])
     if run is not None and event.author == USER:
         connection.execute(_SAID, (event.invocation_id or None, run))
     return Appended(seq, number, duplicate=False, previous=previous)
@@ -297,6 +341,9 @@ def _insert(
     )
     connection.execute(_ADVANCE, (number, seq, event.timestamp, _believed(event.tokens), session))
     connection.execute(_COUNT, (session, event.kind))
+    if (used := event.usage) is not None:
+        counts = (used.model, used.prompt, used.cached, used.output, used.thoughts)
+        connection.execute(_USE, (session, number, event.author, *counts))
 
 
 def _believed(tokens: int) -> int:

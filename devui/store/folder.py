@@ -1,7 +1,7 @@
 """The data folder: ours alone, readable by its owner alone, held by one server at a time.
 
 Modes are exact whatever the umask is (R10). The lock lasts as long as the process, so that one that
-was killed leaves nothing to clean up; a second server is told the pid of the first (R39).
+was killed leaves nothing to clean up; a second server is told where the first one is (R39).
 """
 
 import os
@@ -11,14 +11,20 @@ from pathlib import Path
 
 import filelock
 
+from devui.address import (
+    PRIVATE_FILE,
+    ServerAddress,
+    create_private,
+    read_address,
+    remove_address,
+    write_address,
+)
 from devui.store.errors import FolderRefused, JournalInUse
 
-PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 
 DATABASE = "journal.db"
 _LOCK = "journal.lock"
-_PID = "journal.pid"
 
 
 class DataFolder:
@@ -55,21 +61,18 @@ class DataFolder:
                 "stop that server or choose another folder with --data-dir"
             ) from None
         _tighten(path)
-        _write(path / _PID, f"{os.getpid()}\n")
+        write_address(path, ServerAddress(pid=os.getpid()))
         return cls(path, lock)
+
+    def announce(self, url: str, key: str) -> None:
+        """Tell programs of the same user where this server is, and what lets them in."""
+        write_address(self.path, ServerAddress(pid=os.getpid(), url=url, key=key))
 
     def release(self) -> None:
         """Give the folder back; twice is harmless, also when another server has it by now."""
         if self._lock.is_locked:
-            (self.path / _PID).unlink(missing_ok=True)
+            remove_address(self.path)
             self._lock.release()
-
-
-def create_private(path: Path) -> None:
-    """Create an empty file with mode 0600; leave an existing one's content alone."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
-    os.close(descriptor)
-    path.chmod(PRIVATE_FILE)
 
 
 def _prepare(path: Path) -> None:
@@ -88,7 +91,8 @@ def _prepare(path: Path) -> None:
     path.chmod(PRIVATE_FOLDER)
     # Only in a folder that is ours from the start: it must not hide someone's own files from git.
     if not any(path.iterdir()):
-        _write(path / ".gitignore", "*\n")
+        create_private(path / ".gitignore")
+        (path / ".gitignore").write_text("*\n")
 
 
 def _check_owner(path: Path) -> None:
@@ -106,13 +110,8 @@ def _tighten(path: Path) -> None:
             file.chmod(PRIVATE_FILE)
 
 
-def _write(path: Path, text: str) -> None:
-    create_private(path)
-    path.write_text(text)
-
-
 def _holder(path: Path) -> str:
-    try:
-        return f"process {int((path / _PID).read_text())}"
-    except (OSError, ValueError):
+    address = read_address(path)
+    if address is None:
         return "another process"
+    return f"process {address.pid}" + (f" at {address.url}" if address.url else "")

@@ -20,10 +20,14 @@ from devui.store.database import Database
 from devui.store.edits import Edits
 from devui.store.events import Events
 from devui.store.folder import DataFolder
+from devui.store.forks import Forks
+from devui.store.histories import Histories
 from devui.store.runs import Runs
 from devui.store.schema import Migration, inspect, load_migrations, migrate
 from devui.store.sessions import Sessions
+from devui.store.spans import Spans
 from devui.store.state import State
+from devui.store.uncommitted import Uncommitted
 
 _ID = "SELECT id FROM journal"
 _HEAD = "SELECT seq FROM journal"
@@ -50,10 +54,14 @@ class Journal:
         self.sessions = Sessions(database, clock)
         self.events = Events(database)
         self.state = State(database)
+        self.histories = Histories(database)
         self.runs = Runs(database, clock)
         self.artifacts = Artifacts(database, clock)
         self.breakpoints = Breakpoints(database)
         self.edits = Edits(database)
+        self.uncommitted = Uncommitted(database)
+        self.forks = Forks(database, clock)
+        self.spans = Spans(database)
 
     @classmethod
     async def open(
@@ -92,6 +100,10 @@ class Journal:
     def path(self) -> Path:
         """The data folder."""
         return self._folder.path
+
+    def announce(self, url: str, key: str) -> None:
+        """Tell programs of the same user where this server is, and what lets them in."""
+        self._folder.announce(url, key)
 
     async def close(self) -> None:
         """Finish accepted changes, close the file and give the folder back; twice is harmless."""

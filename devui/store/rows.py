@@ -60,6 +60,31 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What a model counted for one answer, or for several together."""
+
+    model: str
+    """Its name as the provider says it; "" if it does not."""
+    prompt: int
+    """Tokens that were sent, cached ones included."""
+    cached: int
+    output: int
+    """Tokens that came back, thinking included."""
+    thoughts: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSum:
+    """The usage of one author and one model in a session."""
+
+    author: str
+    over: int
+    """How many of the limits that were asked for each of the prompts exceeds."""
+    answers: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
 class NewEvent:
     id: str
     invocation_id: str
@@ -76,6 +101,10 @@ class NewEvent:
     """Keys with their prefixes; `temp:` keys are refused."""
     tokens: int = 0
     """What the model counted for this event."""
+    usage: Usage | None = None
+    """The same in parts, if it holds a model's answer."""
+    spans: tuple[int, ...] = ()
+    """The numbers of the spans of its run that it came of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +128,8 @@ class Value:
     """Of the write."""
     number: int | None
     """Of the writing event in this session; None: initial state, or another session wrote it."""
+    initial: bool = field(default=False, compare=False)
+    """The session began with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +139,20 @@ class Change:
     old: str | None
     """JSON text before the event; None: the key was absent."""
     new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of one key, for ever."""
+
+    seq: int
+    value: str
+    """JSON text."""
+    initial: bool
+    """The session that is asked about began with it."""
+    event: EventRow | None
+    """The event that wrote it, perhaps of another session; None: there is none, or none any more.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +171,89 @@ class RunRow:
     """What the user said, as JSON text, until the event that holds it is committed."""
     unfinished: str | None = None
     """What agents had streamed of answers that the run's end cut off, as JSON text."""
+    closed: int = 0
+    """1: nobody wants to be asked about its end any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFork:
+    """Where a session is to be forked, and how the fork is called."""
+
+    number: int
+    """The last event that the fork begins with; 0: none."""
+    id: str
+    """The id of the new session."""
+    reason: str
+    """What was changed, in a word; opaque to the store."""
+    note: str | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRow:
+    session: int
+    """The key of the fork."""
+    parent: int
+    """The key of the session it was forked from, which may have been deleted since."""
+    number: int
+    """The parent's last event that the fork began with."""
+    reason: str
+    note: str | None
+    invocation: str | None
+    """The invocation that the fork cut through and that nobody has resumed or closed yet."""
+    created: float
+
+
+@dataclass(frozen=True, slots=True)
+class NewSpan:
+    run: str
+    number: int
+    """Unique in the run, from 1."""
+    parent: int | None
+    """The number of the span around it."""
+    type: str
+    """`agent`, `model` or `tool`."""
+    name: str
+    agent: str
+    branch: str | None
+    call: str | None
+    began: float
+    sent: str | None
+    """JSON text: a tool's arguments; of a model call, the names of the request's pieces."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEnd:
+    run: str
+    number: int
+    seconds: float
+    first: float | None
+    """Seconds to the first piece of a model's answer."""
+    error: str | None
+    result: str | None
+    """JSON text."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRow:
+    id: int
+    """Opaque; spans that began later have a higher one."""
+    session: int
+    run: str
+    number: int
+    parent: int | None
+    type: str
+    name: str
+    agent: str
+    branch: str | None
+    call: str | None
+    event: int | None
+    """The number of the event that came of it."""
+    began: float
+    seconds: float | None
+    """None while it goes on, and if the run ended without a word of it."""
+    first: float | None
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +263,7 @@ class BreakpointRow:
     version: int
     """1, and one more with every change; hits are none."""
     enabled: bool
+    """For everybody who has not switched it for himself."""
     hits: int
     """How often it was met, in all runs."""
     data: str
@@ -167,6 +296,33 @@ class EditRow:
     id: int
     session: int
     edit: NewEdit
+    seq: int | None = None
+    """Of a dropped event: where it would have been; else None."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewTouch:
+    """A write of state before its commit, or a read of one."""
+
+    number: int
+    """Within the run."""
+    event: str | None
+    """The id of the event that carries the write, or that its reader made."""
+    flagged: str | None
+    """The id of the event at whose commit it was found that none carries it."""
+    data: str
+    """JSON text, opaque to the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchRow:
+    run: str
+    number: int
+    session: int
+    data: str
+    event: int | None
+    """The number of that event; None as long as it is not committed."""
+    flagged: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from devui.store.database import Database, advance
-from devui.store.errors import RunActive, RunExists, RunNotFound, RunTransition
+from devui.store.errors import Overtaken, RunActive, RunExists, RunNotFound, RunTransition
+from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.sessions import require_session
-from devui.store.values import clean_text, optional_text
+from devui.store.values import clean_text, optional_text, printable
 
 ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
 
@@ -33,6 +34,9 @@ _ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 's
 _ALL_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
 _LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
 _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
+_SAID_SINCE = """
+    SELECT number FROM events WHERE session = ? AND seq > ? AND author = ? ORDER BY seq LIMIT 1
+"""
 _SECONDS = "SELECT sum(ended - started) FROM runs WHERE session = ?"
 _SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
@@ -44,6 +48,7 @@ _CHANGE = """
                     invocation_id = coalesce(?, invocation_id), unfinished = coalesce(?, unfinished)
     WHERE id = ?
 """
+_CLOSE = "UPDATE runs SET closed = 1 WHERE id = ?"
 
 _KEEP_POSITION = """
     INSERT INTO positions (run, data) VALUES (?, ?)
@@ -78,12 +83,17 @@ class Runs:
         session_key: int,
         invocation_id: str | None = None,
         message: str | None = None,
+        *,
+        seen: int | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
         `message` is what the user said, as JSON text; the run keeps it until an event of the user
-        is committed in it. Raises RunActive while the session has another that has not ended,
-        RunExists when the id is taken, SessionNotFound, BadValue.
+        is committed in it. With `seen`, the run is started only if the user has said nothing after
+        that seq: what the caller has read is still all there is.
+
+        Raises RunActive while the session has another that has not ended, Overtaken, RunExists
+        when the id is taken, SessionNotFound, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
@@ -93,6 +103,8 @@ class Runs:
         def work(connection: sqlite3.Connection) -> RunRow:
             require_session(connection, session_key)
             _check_free(connection, run_id, session_key)
+            if seen is not None:
+                _check_silence(connection, session_key, seen)
             values = (run_id, session_key, invocation_id, now, advance(connection), message)
             connection.execute(_INSERT, values)
             return _require(connection, run_id)
@@ -116,10 +128,26 @@ class Runs:
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
+        wanted = (status, error, invocation_id, unfinished)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
-            return _change(connection, run_id, (status, error, invocation_id, unfinished), now)
+            return _change(connection, run_id, wanted, now)
+
+        return await self._database.write(work)
+
+    async def close(self, run_id: str) -> RunRow:
+        """Ask no more about the end of the run, which stays as it is.
+
+        Raises RunNotFound, and RunActive before its end.
+        """
+
+        def work(connection: sqlite3.Connection) -> RunRow:
+            row = _require(connection, run_id)
+            if row.ended is None:
+                raise RunActive(f"the run {run_id!r} is {row.status}: it has not ended yet")
+            connection.execute(_CLOSE, (run_id,))
+            return _require(connection, run_id)
 
         return await self._database.write(work)
 
@@ -188,7 +216,7 @@ class Runs:
             _require(connection, run_id)
             [(last,)] = connection.execute(_LAST_OUTPUT, (run_id,))
             rows = [
-                (run_id, number, _printable(line.stream), _printable(line.text), line.at)
+                (run_id, number, printable(line.stream), printable(line.text), line.at)
                 for number, line in enumerate(lines, last + 1)
             ]
             connection.executemany(_ADD_OUTPUT, rows)
@@ -225,6 +253,11 @@ def _check_free(connection: sqlite3.Connection, run_id: str, session_key: int) -
         )
 
 
+def _check_silence(connection: sqlite3.Connection, session_key: int, seen: int) -> None:
+    for (number,) in connection.execute(_SAID_SINCE, (session_key, seen, USER)):
+        raise Overtaken(f"the user has said #{number} in session {session_key!r} meanwhile")
+
+
 def _change(
     connection: sqlite3.Connection,
     run_id: str,
@@ -250,8 +283,3 @@ def _require(connection: sqlite3.Connection, run_id: str) -> RunRow:
 
 def _one(rows: list[tuple[Any, ...]]) -> RunRow | None:
     return RunRow(*rows[0]) if rows else None
-
-
-def _printable(text: str) -> str:
-    """Spell out what a text column cannot hold: output is what a program printed, never refused."""
-    return text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from devui.address import create_private
 from devui.store.errors import (
     JournalDamaged,
     JournalError,
@@ -21,7 +22,6 @@ from devui.store.errors import (
     JournalNewer,
     from_sqlite,
 )
-from devui.store.folder import create_private
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _HEADER_APPLICATION_ID = slice(68, 72)
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
+_LOGS = ("-wal", "-journal")
 
 _TABLES = "SELECT count(*) FROM sqlite_schema"
 _VERSION = "PRAGMA user_version"
@@ -79,7 +80,7 @@ def inspect(path: Path, newest: int) -> Path | None:
         raise JournalForeign(f"{str(path)!r} is not a plain file; move it away and start again")
     if path.exists() and path.stat().st_size > 0:
         try:
-            _examine(path, newest)
+            examine(path, newest)
         except JournalDamaged as error:
             aside = _set_aside(path)
             cause = error.__cause__ or error
@@ -88,18 +89,36 @@ def inspect(path: Path, newest: int) -> Path | None:
     return aside
 
 
-def _examine(path: Path, newest: int) -> None:
+def examine(path: Path, newest: int) -> None:
+    """Raise unless the file is a journal that this version may open; nothing is written.
+
+    Raises JournalForeign, JournalNewer, JournalDamaged, or another JournalError when it cannot be
+    read at all.
+    """
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise JournalDamaged(f"{str(path)!r} is not an SQLite database")
     _check_owner(path, int.from_bytes(header[_HEADER_APPLICATION_ID], "big"), tables=1)
     try:
-        uri = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+        with closing(read_only(path)) as connection:
             _examine_inside(path, connection, newest)
     except sqlite3.Error as error:
         raise from_sqlite(error, str(path)) from error
+    except UnicodeDecodeError as error:  # SQLite quotes the damage in its message
+        raise JournalDamaged(f"the schema of {str(path)!r} is no text") from error
+
+
+def read_only(path: Path) -> sqlite3.Connection:
+    """Open a database so that nothing is changed; raises sqlite3.Error.
+
+    Whoever writes to one keeps a log beside it. Where there is none, nobody does, and SQLite is
+    told to make none either.
+    """
+    logs = [path.with_name(path.name + suffix) for suffix in _LOGS]
+    how = "mode=ro" if any(log.exists() for log in logs) else "immutable=1"
+    uri = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None)
 
 
 def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> None:

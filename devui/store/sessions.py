@@ -26,8 +26,10 @@ _INSERT = """
 """
 _RENAME = "UPDATE sessions SET title = ?, seq = ? WHERE key = ?"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
-_DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope"
-_DELETE_SCOPE = "DELETE FROM scopes WHERE id = ?"
+_DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope, user_scope, app_scope"
+_DELETE_SCOPES = """
+    DELETE FROM scopes WHERE id IN (?, ?, ?) AND (kind = 'session' OR private = 1)
+"""
 _INITIAL = """
     SELECT scopes.kind, writes.key, writes.value
     FROM sessions
@@ -39,9 +41,9 @@ _INITIAL = """
 History = Callable[[sqlite3.Connection, int], None]
 """Appends first events to the session with this key, inside the job that creates it."""
 
-_ADD_SCOPE = "INSERT INTO scopes (kind, app, user) VALUES (?, ?, ?)"
-_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
-_APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ?"
+_ADD_SCOPE = "INSERT INTO scopes (kind, app, user, private) VALUES (?, ?, ?, ?)"
+_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ? AND private = 0"
+_APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ? AND private = 0"
 
 _NO_LIMIT = -1
 _END = 2**63 - 1
@@ -139,8 +141,8 @@ class Sessions:
     async def delete(self, key: int) -> bool:
         """Delete the session with its events, runs, chunks, own state and own artifacts.
 
-        What it wrote to `user:` and `app:` keys stays. Returns whether there was such a session.
-        Raises RunActive while a run holds it.
+        What it wrote to `user:` and `app:` keys stays, unless it is a fork. Returns whether there
+        was such a session. Raises RunActive while a run holds it.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -150,7 +152,7 @@ class Sessions:
                     f"session {key!r} has the active run {active[0][0]!r}: stop it first"
                 )
             scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
-            connection.executemany(_DELETE_SCOPE, scopes)
+            connection.executemany(_DELETE_SCOPES, scopes)
             return bool(scopes)
 
         return await self._database.write(work)
@@ -175,13 +177,24 @@ def user_scope(connection: sqlite3.Connection, app: str, user: str) -> int:
     return int(rows[0][0]) if rows else _add_scope(connection, "user", app, user)
 
 
+def private_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scopes:
+    """Make three scopes that no other session writes to. For jobs."""
+    return Scopes(
+        session=_add_scope(connection, "session", app, user),
+        user=_add_scope(connection, "user", app, user, private=True),
+        app=_add_scope(connection, "app", app, None, private=True),
+    )
+
+
 def _app_scope(connection: sqlite3.Connection, app: str) -> int:
     rows = connection.execute(_APP_SCOPE, (app,)).fetchall()
     return int(rows[0][0]) if rows else _add_scope(connection, "app", app, None)
 
 
-def _add_scope(connection: sqlite3.Connection, kind: str, app: str, user: str | None) -> int:
-    added = connection.execute(_ADD_SCOPE, (kind, app, user)).lastrowid
+def _add_scope(
+    connection: sqlite3.Connection, kind: str, app: str, user: str | None, *, private: bool = False
+) -> int:
+    added = connection.execute(_ADD_SCOPE, (kind, app, user, private)).lastrowid
     assert added is not None  # noqa: S101 - an INSERT into a rowid table always has one
     return added
 

@@ -7,10 +7,9 @@ all sessions of the user, `app:` keys to all of the application, `temp:` keys to
 never kept (adk-runtime 1.4).
 """
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from devui.store.database import Database
 from devui.store.errors import BadValue
@@ -18,7 +17,6 @@ from devui.store.rows import Change, Json, Scope, Value
 from devui.store.values import clean_text, json_text, parsed
 
 _LATEST = 2**63 - 1
-_NO_SESSION = 0
 
 _PREFIXES: dict[str, Scope] = {"user:": "user", "app:": "app"}
 _TEMPORARY = "temp:"
@@ -36,16 +34,24 @@ class Scopes(NamedTuple):
     app: int
 
 
-_OF_SESSION = "SELECT own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
-_USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ?"
-_APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ?"
-
-# One step of the recursion per key: the next larger key of the scope, found by index.
-_AT = """
+_SCOPES_OF_SESSION = """
     WITH RECURSIVE
     mine (scope, kind) AS (
-        SELECT scopes.id, scopes.kind FROM json_each(?1) JOIN scopes ON scopes.id = json_each.value
+        SELECT scopes.id, scopes.kind FROM sessions
+        JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?2
     ),
+"""
+_SHARED_SCOPES = """
+    WITH RECURSIVE
+    mine (scope, kind) AS (
+        SELECT scopes.id, scopes.kind FROM sessions
+        JOIN scopes ON scopes.id IN (user_scope, app_scope)
+        WHERE sessions.key = ?2
+    ),
+"""
+# One step of the recursion per key: the next larger key of the scope, found by index.
+_VALUES = """
     keys (scope, kind, key) AS (
         SELECT mine.scope, mine.kind,
                (SELECT min(writes.key) FROM writes WHERE writes.scope = mine.scope)
@@ -56,15 +62,18 @@ _AT = """
                 WHERE writes.scope = keys.scope AND writes.key > keys.key)
         FROM keys WHERE keys.key IS NOT NULL
     )
-    SELECT keys.kind, keys.key, writes.value, writes.seq, events.number
+    SELECT keys.kind, keys.key, writes.value, writes.seq, events.number,
+           writes.seq = (SELECT born FROM sessions WHERE sessions.key = ?2)
     FROM keys
     JOIN writes ON writes.scope = keys.scope AND writes.key = keys.key AND writes.seq = (
         SELECT max(earlier.seq) FROM writes AS earlier
-        WHERE earlier.scope = keys.scope AND earlier.key = keys.key AND earlier.seq <= ?2
+        WHERE earlier.scope = keys.scope AND earlier.key = keys.key AND earlier.seq <= ?1
     )
-    LEFT JOIN events ON events.seq = writes.seq AND events.session = ?3
+    LEFT JOIN events ON events.seq = writes.seq AND events.session = ?2
     WHERE keys.key IS NOT NULL
 """
+_AT = _SCOPES_OF_SESSION + _VALUES
+_SHARED = _SHARED_SCOPES + _VALUES
 
 _CHANGES = """
     SELECT scopes.kind, writes.key, (
@@ -78,6 +87,12 @@ _CHANGES = """
     JOIN scopes ON scopes.id = writes.scope
     WHERE events.session = ? AND events.number = ?
     ORDER BY writes.scope, writes.key
+"""
+
+_MOMENT = """
+    SELECT CASE WHEN ?2 = 0 THEN born
+           ELSE (SELECT seq FROM events WHERE session = ?1 AND number = ?2) END
+    FROM sessions WHERE key = ?1
 """
 
 _WRITE = "INSERT INTO writes (seq, scope, key, value) VALUES (?, ?, ?, ?)"
@@ -95,29 +110,40 @@ class State:
         What other sessions wrote to `user:` and `app:` keys counts up to that seq too. Sorted by
         scope (session, user, app) and key; empty for an unknown session.
         """
-        scopes = await self._database.fetch(_OF_SESSION, session_key)
         limit = _LATEST if seq is None else seq
-        return await self._values(scopes[0], limit, session_key) if scopes else []
+        return _values(await self._database.fetch(_AT, limit, session_key))
+
+    async def moment(self, session_key: int, number: int) -> int | None:
+        """Return the seq of the session's event of this number, of its creation for 0.
+
+        None when there is no such event, or no such session.
+        """
+        rows = await self._database.fetch(_MOMENT, session_key, number)
+        return rows[0][0] if rows else None
 
     async def changes(self, session_key: int, number: int) -> list[Change]:
         """Return old and new of every key that the session's event with this number set."""
         rows = await self._database.fetch(_CHANGES, session_key, number)
         return sorted((Change(*row) for row in rows), key=_order)
 
-    async def shared(self, app: str, user: str) -> dict[str, Json]:
-        """Return the user's and the application's state, keys with `user:` and `app:`."""
-        of_user = await self._database.fetch(_USER_SCOPE, app, user)
-        of_app = await self._database.fetch(_APP_SCOPE, app)
-        scopes = [scope for (scope,) in (*of_user, *of_app)]
-        return _merge(await self._values(scopes, _LATEST, _NO_SESSION))
+    async def shared(self, session_key: int) -> dict[str, Json]:
+        """Return what the session sees of shared state, keys with `user:` and `app:`.
+
+        A fork sees its own, which nobody else does.
+        """
+        return _merge(_values(await self._database.fetch(_SHARED, _LATEST, session_key)))
 
     async def merged(self, session_key: int) -> dict[str, Json]:
         """Return the state as the agent sees it: own keys bare, shared ones with prefix."""
         return _merge(await self.at(session_key))
 
-    async def _values(self, scopes: Sequence[int], seq: int, session_key: int) -> list[Value]:
-        rows = await self._database.fetch(_AT, json.dumps(scopes), seq, session_key)
-        return sorted((Value(*row) for row in rows), key=_order)
+
+def _values(rows: Sequence[tuple[Any, ...]]) -> list[Value]:
+    return sorted((_value(*row) for row in rows), key=_order)
+
+
+def _value(scope: Scope, key: str, value: str, seq: int, number: int | None, initial: int) -> Value:
+    return Value(scope, key, value, seq, number, bool(initial))
 
 
 def _merge(values: list[Value]) -> dict[str, Json]:
@@ -130,6 +156,14 @@ def _order(entry: Value | Change) -> tuple[int, str]:
 
 def prefixed(scope: Scope, key: str) -> str:
     return key if scope == "session" else f"{scope}:{key}"
+
+
+def scoped(key: str) -> tuple[Scope, str]:
+    """The scope of a key as agents write it, and the key without its prefix."""
+    for prefix, scope in _PREFIXES.items():
+        if key.startswith(prefix):
+            return scope, key.removeprefix(prefix)
+    return "session", key
 
 
 def route_delta(delta: Mapping[str, Json]) -> list[Routed]:
@@ -159,7 +193,4 @@ def write_state(
 def _route(key: str, value: Json) -> Routed:
     clean_text(key, f"the state key {key!r}")
     text = json_text(value, f"the state value of {key!r}")
-    for prefix, scope in _PREFIXES.items():
-        if key.startswith(prefix):
-            return scope, key.removeprefix(prefix), text
-    return "session", key, text
+    return *scoped(key), text

@@ -33,6 +33,11 @@ def optional_text(value: str | None, what: str) -> str | None:
     return None if value is None else clean_text(value, what)
 
 
+def printable(text: str) -> str:
+    """Spell out what a text column cannot hold, where nothing may be refused."""
+    return text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()
+
+
 def json_text(value: Json, what: str) -> str:
     """Return compact JSON; BadValue for what JSON has no form for (NaN, sets, lone surrogates)."""
     try:

@@ -7,7 +7,7 @@ new journal's numbers soon reach the old ones; so each cursor names the journal 
 from dataclasses import dataclass
 from typing import Self
 
-from devui.web.numbers import whole_number
+from devui.web.text.numbers import whole_number
 
 
 class ForeignCursor(Exception):

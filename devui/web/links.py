@@ -22,11 +22,29 @@ def reload_url(app: str) -> str:
 
 
 def session_url(
-    key: int, *, event: int | None = None, tab: str | None = None, hits: int | None = None
+    key: int,
+    *,
+    event: int | None = None,
+    tab: str | None = None,
+    hits: int | None = None,
+    at: int | None = None,
 ) -> str:
     """The session page: the number of the event to show, the inspector's tab, and the breakpoint
     whose hits over the past are shown there."""
-    return _with(f"/sessions/{key}", event=event, tab=tab, hits=hits)
+    return _with(f"/sessions/{key}", at=at, event=event, tab=tab, hits=hits)
+
+
+def moment_url(key: int, at: int | None, *, tab: str | None = None, pin: str | None = None) -> str:
+    """The page as of an event, or as it is now; `pin` is the state key whose history is shown."""
+    return _with(f"/sessions/{key}", at=at, tab=tab, key=pin)
+
+
+def writes_url(
+    key: int, direction: str, *, at: int | None, tab: str | None = None, pin: str | None = None
+) -> str:
+    """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
+    the key `pin`."""
+    return _with(f"/sessions/{key}/writes/{direction}", at=at, tab=tab, key=pin)
 
 
 def stream_url(key: int, after: Cursor) -> str:
@@ -52,6 +70,26 @@ def runs_url(key: int) -> str:
     return f"/sessions/{key}/runs"
 
 
+def forks_url(key: int) -> str:
+    """Where a fork of the session is ordered."""
+    return f"/sessions/{key}/forks"
+
+
+def rewind_url(key: int) -> str:
+    """Where the session is taken back to before a message."""
+    return f"/sessions/{key}/rewind"
+
+
+def close_url(key: int) -> str:
+    """Where it is said that what was cut off stays as it is."""
+    return f"/sessions/{key}/close"
+
+
+def fork_here_url(key: int, event: int) -> str:
+    """The session page with an event and the form for a fork there."""
+    return _with(f"/sessions/{key}", event=event, fork="yes")
+
+
 def answers_url(key: int) -> str:
     """Where the answer to an agent's question is posted."""
     return f"/sessions/{key}/answers"
@@ -62,6 +100,16 @@ def breakpoints_url(key: int) -> str:
     return f"/sessions/{key}/breakpoints"
 
 
+def break_sheet_url(key: int, number: int) -> str:
+    """The form for a breakpoint on events like this one."""
+    return f"/sessions/{key}/events/{number}/breaks"
+
+
+def hit_url(key: int, direction: str, event: int | None = None, tab: str | None = None) -> str:
+    """The event before or after (`previous`, `next`) at which a breakpoint would have stopped."""
+    return _with(f"/sessions/{key}/hits/{direction}", event=event, tab=tab)
+
+
 def breakpoint_url(key: int, number: int) -> str:
     """Where one is switched on and off."""
     return f"{breakpoints_url(key)}/{number}"
@@ -69,6 +117,36 @@ def breakpoint_url(key: int, number: int) -> str:
 
 def breakpoint_delete_url(key: int, number: int) -> str:
     return f"{breakpoint_url(key, number)}/delete"
+
+
+def standing_url(key: int) -> str:
+    """What holds the session's run up, as the inspector's tab."""
+    return f"/sessions/{key}/standing"
+
+
+def raw_request_url(key: int, span: int) -> str:
+    """What was sent to a model, as JSON text on the page."""
+    return f"/sessions/{key}/spans/{span}/raw"
+
+
+def block_url(key: int, span: int, position: int) -> str:
+    """One block of what was sent, from 0."""
+    return f"/sessions/{key}/spans/{span}/blocks/{position}"
+
+
+def span_api_url(key: int, span: int) -> str:
+    """What was sent and what came back, for programs."""
+    return f"/api/sessions/{key}/spans/{span}"
+
+
+def trace_url(key: int) -> str:
+    """The waterfall of a run, as the inspector's tab."""
+    return f"/sessions/{key}/trace"
+
+
+def trace_api_url(key: int, run: str | None = None) -> str:
+    """The spans of the session, or of one run, for viewers of traces."""
+    return _with(f"/api/sessions/{key}/trace", run=run)
 
 
 def stop_url(run: str) -> str:

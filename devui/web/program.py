@@ -9,9 +9,10 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from devui.debugger.apps import AppFolder, UnknownApp
-from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.news import News
+from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
 from devui.debugger.workers import Workers
 from devui.settings import Settings
@@ -20,21 +21,22 @@ from devui.store.errors import (
     BreakpointChanged,
     BreakpointNotFound,
     EventConflict,
+    EventNotFound,
     RunActive,
     SessionExists,
     SessionNotFound,
 )
 from devui.store.journal import Journal
-from devui.web.access import Access
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import BadRequest, Conflict, NotFound
-from devui.web.guard import Guard
-from devui.web.hosts import Hosts
-from devui.web.login import LOGIN_PATH, Login
-from devui.web.policy import Policy
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
+from devui.web.security.access import Access
+from devui.web.security.guard import Guard
+from devui.web.security.hosts import Hosts
+from devui.web.security.login import LOGIN_PATH, Login
+from devui.web.security.policy import Policy
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
 from devui.web.services import Services
@@ -47,6 +49,7 @@ _AT_THE_EDGE = {
     UnknownApp: NotFound,
     NoSuchRun: NotFound,
     SessionNotFound: NotFound,
+    EventNotFound: NotFound,
     BreakpointNotFound: NotFound,
     BreakpointChanged: Conflict,
     SessionExists: Conflict,
@@ -62,8 +65,7 @@ async def serve(
 ) -> None:
     """Run a server on the listening sockets until a signal ends it.
 
-    `announce` gets the address to open, once requests are answered. Raises JournalInUse and other
-    StoreErrors when the data folder cannot be used.
+    `announce` gets the address to open, once requests are answered. Raises what `opened` does.
     """
     async with opened(settings, access) as found:
         server = Server(uvicorn_settings(application(found, access)))
@@ -78,14 +80,18 @@ async def serve(
 async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     """The parts of a server, closed in order at the end.
 
-    Raises JournalInUse and other StoreErrors when the data folder cannot be used.
+    Raises JournalInUse and other StoreErrors when the data folder cannot be used, and WrongPrices
+    when the table of prices beside the apps cannot.
     """
     bus: Bus[News] = Bus()
     folder = AppFolder.at(settings.agents)
+    prices = Prices.load(folder.path)
     async with (
         await Journal.open(settings.data_dir) as journal,
         Workers(folder, bus) as workers,
-        Runs(journal, workers, bus, book := await BreakpointBook.load(journal, bus)) as runs,
+        Runs(
+            journal, workers, bus, book := await BreakpointBook.load(journal, bus), prices
+        ) as runs,
     ):
         found = Services(
             settings=settings,
@@ -94,10 +100,12 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             workers=workers,
             runs=runs,
             book=book,
+            prices=prices,
             render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
         )
         access.on_revoke(found.streams.close)
+        journal.announce(settings.url, access.new_key() if settings.auth else "")
         yield found
 
 
@@ -137,6 +145,5 @@ async def _announced(
 ) -> None:
     await server.ready.wait()
     if not server.should_exit:
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        base = f"http://{host}:{settings.port}/"
+        base = f"{settings.url}/"
         announce(f"{base}login?code={access.new_code()}" if settings.auth else base)

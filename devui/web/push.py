@@ -19,6 +19,11 @@ def fill(target: str, html: Markup) -> Markup:
     return _PARTIAL.format(target, "innerMorph", html)
 
 
+def say(target: str, text: str) -> Markup:
+    """Make the element say this; the text is anybody's."""
+    return fill(target, Markup("<span hx-ignore>{}</span>").format(text))
+
+
 def remove(target: str) -> Markup:
     """Take the element away."""
     return _PARTIAL.format(target, "delete", "")

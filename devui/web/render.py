@@ -17,10 +17,10 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from devui import __version__
-from devui.web import formats
 from devui.web.assets import Assets
 from devui.web.htmx import CONFIG_JSON
 from devui.web.later import Later
+from devui.web.text import formats
 
 
 class Model(Protocol):
@@ -76,7 +76,7 @@ def _environment(assets: Assets) -> Environment:
         auto_reload=False,  # a page has hundreds of parts, and each would look at its file
     )
     environment.filters.update(formats.FILTERS)
-    environment.filters["markdown"] = Later("devui.web.markdown").call("to_html")
+    environment.filters["markdown"] = Later("devui.web.text.markdown").call("to_html")
     environment.globals.update(
         asset=assets.url,
         imports=assets.imports,

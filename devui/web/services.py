@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from starlette.requests import Request
 
 from devui.debugger.apps import AppFolder
-from devui.debugger.breakpointbook import BreakpointBook
+from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.news import News
+from devui.debugger.prices import Prices
+from devui.debugger.recovery.forking import Forking
 from devui.debugger.runs import Runs
 from devui.debugger.workers import Workers
 from devui.settings import Settings
@@ -26,8 +28,14 @@ class Services:
     workers: Workers
     runs: Runs
     book: BreakpointBook
+    prices: Prices
     render: Renderer
     streams: Streams
+
+    @property
+    def forking(self) -> Forking:
+        """What makes forks."""
+        return Forking(self.journal, self.bus)
 
     @property
     def apps(self) -> AppFolder:

@@ -6,6 +6,7 @@ connection and no memory of the server (R53).
 
 import asyncio
 import struct
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -26,6 +27,7 @@ class FrameTooLarge(WireError):
     """A message is larger than `MAX_FRAME`; nothing of it was sent."""
 
 
+@cache
 def codecs() -> ModuleType:
     """Load what checks the messages, unless it is there; the first message would wait for it."""
     return import_module("devui.wire.codecs")

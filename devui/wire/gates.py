@@ -25,6 +25,10 @@ class Verdict:
 EDITED = "devui_edited"
 """Key of an event's custom metadata: the marks of what people changed on the way to it."""
 
+REPEATABLE = "devui_repeatable"
+"""Key of an event's custom metadata: of the calls in it, by id, those that may be run twice:
+`idempotent` as their author says in code, or `hint`, as the server of the tool claims."""
+
 WorkerGate = Literal[
     "enter_agent",
     "before_model",

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from devui.wire.gates import WorkerGate
+from devui.wire.spans import SpanBegan, SpanEnded
+from devui.wire.standing import Look, Place, Seen
+from devui.wire.uncommitted import StateTouch, Touched, WatchState
 
 # --- what an agent folder turned out to be --------------------------------------------------
 
@@ -71,9 +74,13 @@ class StartRun:
     invocation: str | None = None
     state_delta: str | None = None
     """JSON text: state to commit together with the message."""
+    rewind: str | None = None
+    """Instead of all this: the invocation before which the session is taken back."""
     streaming: bool = True
     gates: list[WorkerGate] = field(default_factory=list)
     """The gates at which the run asks, as of `ArmGates`."""
+    watch: bool = False
+    """Tell of uncommitted state, as of `WatchState`."""
     kind: Literal["start_run"] = "start_run"
 
 
@@ -119,7 +126,7 @@ class Shutdown:
     kind: Literal["shutdown"] = "shutdown"
 
 
-ToWorker = StartRun | StopRun | ArmGates | Reply | Shutdown
+ToWorker = StartRun | StopRun | ArmGates | Look | WatchState | Reply | Shutdown
 
 
 # --- worker to server: facts ---------------------------------------------------------------
@@ -182,6 +189,12 @@ class Blocked:
 
     seconds: float
     stack: str
+    run: str | None = None
+    """The run whose code holds the loop, if that can be told."""
+    tool: str = ""
+    """The tool that does; "" if other code does."""
+    place: Place | None = None
+    """The app's own innermost frame, else the innermost."""
     kind: Literal["blocked"] = "blocked"
 
 
@@ -216,8 +229,12 @@ class Append:
     """JSON text of the Event, without `temp:` state."""
     temp: str | None = None
     """JSON text of the `temp:` state the event carried: shown while the run lives, never kept."""
+    spans: list[int] = field(default_factory=list)
+    """The model call or the tool calls that the event came of."""
     revised: bool = False
     problem: str | None = None
+    touched: Touched | None = None
+    """What of the uncommitted state it brings to an end; None where nobody watches."""
     kind: Literal["append"] = "append"
 
 
@@ -235,17 +252,18 @@ class Gate:
     agent: str
     branch: str | None
     held: str
-    """JSON text of what is held: the request, the response, the arguments, the result."""
+    """JSON text: the request, response, arguments or result; `schema` is that of the arguments."""
     call: str | None = None
     """Common to the gates before and after one call of a model or tool."""
     tool: str | None = None
+    schema: str | None = None
     problem: str | None = None
     kind: Literal["gate"] = "gate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSession:
-    """Result: `{"key", "head", "state", "updated"}`, or null for a session that is not there."""
+    """Result: `{"key", "head", "events", "state", "updated"}`; null if there is no such session."""
 
     id: int
     user: str
@@ -366,5 +384,17 @@ Request = (
     | ListVersions
     | DeleteArtifact
 )
-Fact = AppLoaded | AppFailed | Partial | RunEnded | Output | Blocked | GateLeft
+Fact = (
+    AppLoaded
+    | AppFailed
+    | Partial
+    | RunEnded
+    | Output
+    | Blocked
+    | Seen
+    | GateLeft
+    | StateTouch
+    | SpanBegan
+    | SpanEnded
+)
 ToServer = Request | Fact

@@ -20,11 +20,13 @@ from devui.wire.messages import (
     StopRun,
     ToWorker,
 )
+from devui.wire.uncommitted import WatchState
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
-from devui.worker.gates import Gates
+from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.loading import load
+from devui.worker.lookout import Lookout
 from devui.worker.output import Outputs, capture
 from devui.worker.runs import Runs
 from devui.worker.watchdog import Watchdog
@@ -56,6 +58,8 @@ async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorke
             runs.stop(message.run)
         elif isinstance(message, ArmGates):
             runs.arm(message)
+        elif isinstance(message, WatchState):
+            engine.watch(message.run)
     async with asyncio.timeout(_SECONDS_TO_STOP):
         await runs.stop_all()
         await engine.close()
@@ -86,8 +90,9 @@ def main() -> None:
     outputs = Outputs(link.send)
     capture(outputs)
     try:
-        gates = Gates(link)
-        engine = NativeEngine(arguments.app, load(agents, arguments.app), link, gates)
+        instruments = Instruments(link)
+        app = load(agents, arguments.app)
+        engine = NativeEngine(arguments.app, app, link, instruments, agents=agents)
         gc.freeze()  # what imports have made is no garbage: no collection need look at it again
         info = engine.describe()
         outputs.flush()  # what was said while importing goes first, and belongs to it
@@ -97,9 +102,11 @@ def main() -> None:
         outputs.flush()
         link.send(AppFailed(error=agent_error(error, agents)))
         os._exit(0)
-    watchdog = Watchdog(loop, link.send)
+    lookout = Lookout(loop, instruments.calls, agents)
+    watchdog = Watchdog(loop, link.send, lookout.blocked)
     watchdog.start()
-    runs = Runs(engine, link, outputs, gates, agents=agents)
+    link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
+    runs = Runs(engine, link, outputs, instruments, agents=agents)
     _run_until_done(loop, loop.create_task(_serve(engine, runs, inbox)))
     watchdog.stop()
     # Threads of agent code that never return must not keep the process.

@@ -26,9 +26,9 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
     file, line = _where(innermost, agents_dir)
     return AgentError(
         type=type(innermost).__name__,
-        message=sendable(_message(innermost))[:_MAX_MESSAGE],
+        message=sendable(message_of(innermost))[:_MAX_MESSAGE],
         traceback=sendable(text)[-_MAX_TRACEBACK:],
-        file=_readable_path(file, agents_dir),
+        file=readable_path(file, agents_dir) if file else None,
         line=line,
     )
 
@@ -38,7 +38,8 @@ def sendable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def _message(error: BaseException) -> str:
+def message_of(error: BaseException) -> str:
+    """What an exception says, notes included; some cannot even say that."""
     try:
         return "\n".join([_text(error), *vars(error).get("__notes__", ())])
     except Exception as second:  # noqa: BLE001
@@ -66,12 +67,10 @@ def _refusal(error: ValidationError) -> str:
     return "\n".join(lines)
 
 
-def _readable_path(file: str | None, agents_dir: Path) -> str | None:
+def readable_path(file: str, agents_dir: Path) -> str:
     """A path below the agents' folder is told from there on."""
     root = agents_dir.resolve()
-    if file is None or not Path(file).is_relative_to(root):
-        return file
-    return str(Path(file).relative_to(root))
+    return str(Path(file).relative_to(root)) if Path(file).is_relative_to(root) else file
 
 
 def _first_leaf(error: BaseException) -> BaseException:

@@ -5,12 +5,9 @@ look-up. What is held goes to the server as JSON; the run goes on when the serve
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
-
-from pydantic_core import to_json
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context
@@ -18,15 +15,16 @@ from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
 from devui.wire.gates import Verdict, WorkerGate
 from devui.wire.messages import Gate, GateLeft
+from devui.worker.jsontext import as_json
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.revisions import response, revise_args, revise_request
 from devui.worker.revisions import result as revised
+from devui.worker.schemas import schema_of
 
 Apply = Callable[[Verdict, str], Any]
 
@@ -80,7 +78,7 @@ class Gates:
         run = current_run.get()
         if run is None or gate not in self._armed.get(run, _UNARMED):
             return None
-        shown = _as_json(held)
+        shown = as_json(held)
         place = _Place(run, gate, context, agent, tool)
         problem = None
         while True:
@@ -107,7 +105,7 @@ class Gates:
         try:
             return await self._link.request(make)
         except FrameTooLarge as error:
-            note = _as_json({"tooLarge": str(error)})
+            note = as_json({"tooLarge": str(error)})
             return await self._link.request(lambda number: make(number, note))
         except asyncio.CancelledError:
             self._link.send(GateLeft(run=place.run, gate=asked))
@@ -136,6 +134,7 @@ class _Place:
             held=held,
             call=context.function_call_id or f"model-{id(context):x}",
             tool=self.tool.name if self.tool else None,
+            schema=schema_of(self.tool) if self.gate == "before_tool" else None,
             problem=problem,
         )
 
@@ -227,23 +226,3 @@ class GatesAfter(BasePlugin):
         """Gate `leave_agent`."""
         about = {"name": agent.name, "type": type(agent).__name__}
         await self._gates.pass_by("leave_agent", callback_context, about, agent=agent.name)
-
-
-def with_gates(plugins: PluginManager, gates: Gates) -> PluginManager:
-    """The plugins of an app between the gates."""
-    return PluginManager([GatesAfter(gates), *plugins.plugins, GatesBefore(gates)])
-
-
-def _as_json(value: Any) -> str:
-    """The value as JSON text in wire form; what JSON cannot hold is shown by its repr."""
-    try:
-        return to_json(
-            value,
-            by_alias=True,
-            exclude_none=True,
-            bytes_mode="base64",
-            inf_nan_mode="strings",
-            serialize_unknown=True,
-        ).decode()
-    except ValueError:  # half a surrogate pair, a circle
-        return json.dumps(repr(value))

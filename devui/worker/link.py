@@ -6,6 +6,7 @@ report something, and a server that does not read slows the agent down instead o
 """
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -15,8 +16,10 @@ from typing import Any, BinaryIO
 
 from devui.wire.framing import for_server, read_from_server
 from devui.wire.messages import Failure, Reply, Request, ToServer, ToWorker
+from devui.wire.standing import Look, Seen
 
 Receive = Callable[[ToWorker], None]
+LookFor = Callable[[Look], Seen | None]
 
 
 class Refused(Exception):
@@ -37,12 +40,17 @@ class Link:
         self._writing = threading.Lock()
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._look: LookFor = _look_away
 
     def start(self, receive: Receive, lost: Callable[[], None]) -> None:
         """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
         threading.Thread(
             target=self._read, args=(receive, lost), name="devui-link", daemon=True
         ).start()
+
+    def on_look(self, look: LookFor) -> None:
+        """Say who answers a `Look`: in the reading thread, since the loop may be blocked."""
+        self._look = look
 
     def send(self, message: ToServer) -> None:
         """Write one message; returns when the system has taken it. Callable from any thread.
@@ -72,9 +80,17 @@ class Link:
         while (message := read_from_server(self._down)) is not None:
             if isinstance(message, Reply):
                 self._loop.call_soon_threadsafe(self._answer, message)
+            elif isinstance(message, Look):
+                self._answer_look(message)
             else:
                 self._loop.call_soon_threadsafe(receive, message)
         lost()
+
+    def _answer_look(self, message: Look) -> None:
+        seen = self._look(message)
+        if seen is not None:
+            with contextlib.suppress(BrokenPipeError):  # the end of the server is told by reading
+                self.send(seen)
 
     def _answer(self, reply: Reply) -> None:
         future = self._waiting.get(reply.id)
@@ -84,3 +100,7 @@ class Link:
             future.set_exception(Refused(reply.failure))
         else:
             future.set_result(None if reply.result is None else json.loads(reply.result))
+
+
+def _look_away(_: Look) -> None:
+    """Nothing runs before the app is loaded."""

@@ -8,7 +8,7 @@ from devui.runtime.calling import active_threads
 from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
-from devui.worker.gates import Gates
+from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import Outputs, current_run
 
@@ -23,21 +23,21 @@ class Runs:
         engine: NativeEngine,
         link: Link,
         outputs: Outputs,
-        gates: Gates,
+        instruments: Instruments,
         *,
         agents: Path,
     ) -> None:
         self._engine = engine
         self._link = link
         self._outputs = outputs
-        self._gates = gates
+        self._instruments = instruments
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
 
     def start(self, start: StartRun) -> None:
         """Begin a run."""
-        self._gates.arm(start.run, start.gates)
+        self._instruments.begin(start)
         task = asyncio.get_running_loop().create_task(self._run(start), name=start.run)
         self._tasks[start.run] = task
         task.add_done_callback(lambda _: self._tasks.pop(start.run, None))
@@ -52,7 +52,7 @@ class Runs:
     def arm(self, message: ArmGates) -> None:
         """Change at which gates a run asks."""
         if message.run in self._tasks:
-            self._gates.arm(message.run, message.gates)
+            self._instruments.gates.arm(message.run, message.gates)
 
     async def stop_all(self) -> None:
         """Cancel every run and wait for the ends."""
@@ -74,7 +74,7 @@ class Runs:
             error = None if stopped else agent_error(raised, self._agents)
         self._stopped.discard(start.run)
         self._outputs.end(start.run)
-        self._gates.forget(start.run)
+        self._instruments.forget(start.run)
         alone = len(self._tasks) <= 1
         self._link.send(
             RunEnded(

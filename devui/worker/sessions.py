@@ -9,11 +9,13 @@ import copy
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from devui.runtime.collecting import collector_paused
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
@@ -34,10 +36,13 @@ from devui.wire.messages import (
     ListSessions,
     StartRun,
 )
-from devui.worker.gates import Gates
+from devui.wire.uncommitted import Touched
+from devui.worker.instruments import Instruments
 from devui.worker.link import Link, Refused
+from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
 from devui.worker.revisions import mark, revise_event
+from devui.worker.uncommitted import Uncommitted
 
 _KEPT = 64
 """How many sessions stay in memory; the one unused for longest goes first."""
@@ -54,10 +59,16 @@ class _Held:
 class WireSessionService(BaseSessionService):
     """Sessions of one app, kept by the server."""
 
-    def __init__(self, link: Link, app_name: str, gates: Gates) -> None:
+    def __init__(
+        self, link: Link, app_name: str, instruments: Instruments, *, agents: Path
+    ) -> None:
         self._link = link
-        self._gates = gates
+        self._instruments = instruments
         self._app_name = app_name
+        self._agents = agents
+        self._uncommitted: dict[tuple[str, str], Uncommitted] = {}
+        """What runs of this worker have written and not committed, by user and session."""
+        self._of_run: dict[str, tuple[tuple[str, str], Uncommitted]] = {}
         self._held: OrderedDict[tuple[str, str], _Held] = OrderedDict()
         self._leased: set[tuple[str, str]] = set()
         """Sessions that nobody else may write, since a run of this worker holds them."""
@@ -68,10 +79,22 @@ class WireSessionService(BaseSessionService):
         name = (start.user, start.session)
         self._expect(start)
         self._leased.add(name)
+        here = Uncommitted(start.run, self._link.send, self._agents, on=start.watch)
+        self._uncommitted[name] = here
+        self._of_run[start.run] = (name, here)
         try:
             yield
         finally:
+            here.end()
             self._leased.discard(name)
+            del self._uncommitted[name], self._of_run[start.run]
+
+    def watch(self, run: str) -> None:
+        """Tell of a run's uncommitted state; a run that is over is left alone."""
+        if run in self._of_run:
+            name, here = self._of_run[run]
+            held = self._held.get(name)
+            here.begin(held.session.state if held is not None else None)
 
     def _expect(self, start: StartRun) -> None:
         """Forget a session that changed elsewhere; learn what others wrote to shared state."""
@@ -129,6 +152,9 @@ class WireSessionService(BaseSessionService):
             return None
         self._held.move_to_end(name)
         session = _copy(held.session)
+        here = self._uncommitted.get(name)
+        if here is not None and here.free:  # the first is the run's own
+            session.state = here.follow(session.state)
         if config is not None:
             session.events = _recent(session.events, config)
         return session
@@ -163,19 +189,23 @@ class WireSessionService(BaseSessionService):
         """
         if event.partial:
             return event
-        temp = self._take_temp(session, event)
-        mark(event, self._gates.marks(current_run.get(), event))
+        with _quietly(session):
+            temp = self._take_temp(session, event)
+        mark(event, self._instruments.gates.marks(current_run.get(), event))
+        self._instruments.repeatable.note(event)
+        causes = self._instruments.recorder.causes(current_run.get(), event)
         name = (session.user_id, session.id)
         known = self._held.get(name)
         head = known.head if known is not None else None
         if known is not None:
             known.head = None
-        told = await self._commit(session, event, temp)
+        told = await self._commit(session, event, temp, causes)
         if told is None:
             if known is not None:
                 known.head = head
             return event
-        appended = await super().append_event(session, event)
+        with _quietly(session):
+            appended = await super().append_event(session, event)
         if known is not None and head == told["previous"]:
             _apply(known.session, appended)
             known.head = told["seq"]
@@ -184,14 +214,16 @@ class WireSessionService(BaseSessionService):
         return appended
 
     async def _commit(
-        self, session: Session, event: Event, temp: str | None
+        self, session: Session, event: Event, temp: str | None, causes: list[int]
     ) -> dict[str, Any] | None:
         """Have the event committed, as people revise it; None if they let it fall.
 
         Raises as `append_event`.
         """
         revised, problem = False, None
+        here = _uncommitted_of(session)
         while True:
+            touched = here.at_commit(event) if here is not None else None
             append = partial(
                 Append,
                 run=current_run.get(),
@@ -200,15 +232,19 @@ class WireSessionService(BaseSessionService):
                 final=event.is_final_response(),
                 event=event.model_dump_json(by_alias=True, exclude_none=True),
                 temp=temp,
+                spans=causes,
                 revised=revised,
                 problem=problem,
+                touched=touched,
             )
             told: dict[str, Any] = await self._appended(append)
             if "verdict" not in told:
+                if here is not None:
+                    here.committed(event, touched)
                 return told
             verdict, delta = Verdict(**told["verdict"]), set(event.actions.state_delta)
             if verdict.action == "drop":
-                _undo(session, delta, verdict)
+                _undo(session, delta, verdict, touched)
                 return None
             try:
                 revise_event(event, verdict)
@@ -217,7 +253,7 @@ class WireSessionService(BaseSessionService):
             else:
                 revised, problem = True, None
                 temp = self._take_temp(session, event) or temp
-                _undo(session, delta - set(event.actions.state_delta), verdict)
+                _undo(session, delta - set(event.actions.state_delta), verdict, touched)
 
     async def _appended(self, append: Callable[..., Append]) -> Any:
         try:
@@ -243,10 +279,11 @@ class WireSessionService(BaseSessionService):
         if told is None:
             return None
         events: list[Event] = []
-        after, more, key = 0, True, told["key"]
+        after, more, key = 0, told["events"] > 0, told["key"]
         while more:
             page = await self._link.request(partial(_fetch_events, key=key, after=after))
-            events += [Event.model_validate_json(text) for text in page["events"]]
+            with collector_paused():
+                events += [Event.model_validate_json(text) for text in page["events"]]
             after, more = page["after"], page["more"]
         return self._hold(user, name, told, events)
 
@@ -266,14 +303,30 @@ class WireSessionService(BaseSessionService):
         return held
 
 
-def _undo(session: Session, keys: set[str], verdict: Verdict) -> None:
+def _undo(session: Session, keys: set[str], verdict: Verdict, touched: Touched | None) -> None:
     """Let the live state have what is committed under these keys: their writes are void."""
     committed = json.loads(verdict.committed)
-    for key in keys:
-        if key in committed:
-            session.state[key] = committed[key]
-        else:
-            session.state.pop(key, None)
+    if (here := _uncommitted_of(session)) is not None:
+        here.void(touched, keys=keys)
+    with _quietly(session):
+        for key in keys:
+            if key in committed:
+                session.state[key] = committed[key]
+            else:
+                session.state.pop(key, None)
+
+
+def _uncommitted_of(session: Session) -> Uncommitted | None:
+    """What is followed of the session's state, if anything is."""
+    state = session.state
+    here = state.watcher if isinstance(state, LiveState) else None
+    return here if isinstance(here, Uncommitted) else None
+
+
+def _quietly(session: Session) -> AbstractContextManager[None]:
+    """What is written to the live state in here is nobody's uncommitted write."""
+    here = _uncommitted_of(session)
+    return nullcontext() if here is None else here.silent()
 
 
 def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:

@@ -12,7 +12,8 @@ export function start() {
   });
   document.addEventListener("htmx:after:swap", (event) => {
     const { target } = event.detail.ctx;
-    if (target?.id !== "inspector" || !new URLSearchParams(location.search).has("event")) return;
+    const query = new URLSearchParams(location.search);
+    if (target?.id !== "inspector" || !(query.has("event") || query.get("tab") === "run")) return;
     drawer("open");
     if (phone.matches) show("inspector");
   });

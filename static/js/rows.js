@@ -21,7 +21,8 @@ export function connect(root) {
 }
 
 export function selected() {
-  return Number(new URLSearchParams(location.search).get("event")) || null;
+  const asked = new URLSearchParams(location.search);
+  return Number(asked.get("event") ?? asked.get("at")) || null;
 }
 
 export function current() {

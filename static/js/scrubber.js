@@ -1,9 +1,18 @@
-// The scrubber's end moves along with the session; its value is spoken from the row it points at.
+// The page goes to where the scrubber is let go. Its end moves along with the session; its value is spoken from the row it points at.
 import { each } from "./connected.js";
 
 export function start() {
   document.addEventListener("input", (event) => {
     if (event.target.matches?.("[data-scrub]")) speak(event.target);
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches?.("[data-scrub]")) event.target.form.requestSubmit();
+  });
+  document.addEventListener("keydown", (event) => {
+    const way = { ArrowLeft: "#change-back", ArrowRight: "#change-on" }[event.key];
+    if (!way || !event.shiftKey || !event.target.matches?.("[data-scrub]")) return;
+    event.preventDefault();
+    document.querySelector(way)?.click();
   });
 }
 
@@ -21,11 +30,13 @@ function extend(picture) {
   slider.disabled = false;
   slider.max = count;
   document.querySelectorAll("span[data-count]").forEach((span) => { span.textContent = count; });
-  if (new URLSearchParams(location.search).has("event")) return;
+  if (["event", "at"].some((name) => new URLSearchParams(location.search).has(name))) return;
   slider.value = count;
-  const previous = document.getElementById("previous");
-  previous.href = `${slider.form.getAttribute("action")}?event=${count}`;
-  previous.removeAttribute("aria-disabled");
+  for (const [id, name] of [["previous", "event"], ["cursor-back", "at"]]) {
+    const link = document.getElementById(id);
+    link.href = `${slider.form.getAttribute("action")}?${name}=${count}`;
+    link.removeAttribute("aria-disabled");
+  }
 }
 
 function speak(slider) {

@@ -4,7 +4,7 @@ import { each } from "./connected.js";
 const NEAR = 24;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
 const toEnd = (box) => { box.scrollTop = box.scrollHeight; };
-const selected = () => new URLSearchParams(location.search).has("event");
+const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
 
 export function connect(root) {
   each(root, "[data-tail]", (box) => {

@@ -8,6 +8,8 @@ import * as copy from "./copy.js";
 import * as dialogs from "./dialogs.js";
 import * as earlier from "./earlier.js";
 import * as fold from "./fold.js";
+import * as fork from "./fork.js";
+import * as gutter from "./gutter.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
 import * as outside from "./outside.js";
@@ -15,13 +17,16 @@ import * as panes from "./panes.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
 import * as splitters from "./splitters.js";
+import * as stream from "./stream.js";
+import * as tab from "./tab.js";
 import * as tail from "./tail.js";
 import * as theme from "./theme.js";
 import * as times from "./times.js";
 import * as title from "./title.js";
+import * as trace from "./trace.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, composer, confirm, connection, copy, dialogs, earlier, fold, menus, keys, outside, panes,
-  unique, rows, scrubber, splitters, tail, theme, times, title,
+  announce, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, menus, keys, outside, panes,
+  unique, rows, scrubber, splitters, stream, tab, tail, theme, times, title, trace,
 ]);

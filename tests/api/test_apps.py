@@ -101,6 +101,7 @@ def test_a_folder_that_is_an_app_stands_for_just_that_app(agents, tmp_path):
         assert answer(client, "hello") == "one"
 
 
+@pytest.mark.req("R22")
 def test_names_that_are_no_identifiers_hidden_folders_and_links_out_are_no_apps(
     agents, client, tmp_path
 ):
@@ -112,6 +113,7 @@ def test_names_that_are_no_identifiers_hidden_folders_and_links_out_are_no_apps(
     assert client.get("/list-apps").json() == ["hello"]
 
 
+@pytest.mark.req("R22")
 def test_listing_runs_no_code_of_the_apps(agents, client):
     write_app(agents, "marks", "open('marker', 'w').close()\n")
     assert "marks" in client.get("/list-apps").json()

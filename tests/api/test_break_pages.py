@@ -28,7 +28,11 @@ def page(client, form):
 
 @pytest.fixture
 def post(form, page):
-    return lambda path, **fields: form(page + path, **fields)
+    def send(path, **fields):
+        return form(page + path, **fields)
+
+    send.page = page
+    return send
 
 
 def known(client) -> list[dict]:
@@ -49,9 +53,9 @@ def test_the_same_offer_twice_is_one_breakpoint_that_is_on(client, post):
     post("/breakpoints", draft=draft)
     (made,) = known(client)
     post(f"/breakpoints/{made['id']}", version=made["version"], enabled="no")
-    assert [each["enabled"] for each in known(client)] == [False]
+    assert [each["users"] for each in known(client)] == [{"user": False}]
     post("/breakpoints", draft=draft)
-    assert [(each["id"], each["enabled"]) for each in known(client)] == [(made["id"], True)]
+    assert [(each["id"], each["users"]) for each in known(client)] == [(made["id"], {"user": True})]
 
 
 def test_a_switch_of_a_page_that_is_behind_is_refused(client, post):
@@ -59,9 +63,23 @@ def test_a_switch_of_a_page_that_is_behind_is_refused(client, post):
     (made,) = known(client)
     path, version = f"/breakpoints/{made['id']}", made["version"]
     assert post(path, version=version, enabled="no").status_code == 303
+    client.patch(f"/api/apps/{APP}{path}", json={"version": version, "condition": "run.events > 3"})
     assert post(path, version=version, enabled="yes").status_code == 409
     assert post(path, enabled="yes").status_code == 400
-    assert [each["enabled"] for each in known(client)] == [False]
+    assert [each["users"] for each in known(client)] == [{"user": False}]
+
+
+def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, post):
+    post("/breakpoints", on="final")
+    (made,) = known(client)
+    post(f"/breakpoints/{made['id']}", version=made["version"], enabled="no")
+    (now,) = known(client)
+    assert (now["enabled"], now["users"], now["version"]) == (True, {"user": False}, 1)
+    other = form(f"/apps/{APP}/sessions", user="ada").headers["location"]
+    switch = re.compile(r'role="switch" aria-checked="(\w+)"')
+    shown = [client.get(f"{page}?tab=breaks", headers=HTML).text for page in (post.page, other)]
+    assert [switch.search(page)[1] for page in shown] == ["false", "true"]
+    assert "switched for <span hx-ignore>ada</span>" in shown[1]
 
 
 def test_what_is_not_there_is_told(client, page, post):
@@ -82,3 +100,103 @@ def test_a_refused_form_comes_back_with_what_was_typed_and_the_place_of_the_mist
     assert 'value="run.tokens &gt;&lt; 3"' in answer.text
     assert 'value="&lt;b&gt;{&lt;/b&gt;"' in answer.text
     assert re.search(r"run\.tokens &gt;<mark>&lt;</mark> 3", answer.text)
+
+
+# --- the gutter ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def said(client, page):
+    """The session after one run: #2 is the reader's answer, with what it wrote to the state."""
+    key = page.rpartition("/")[2]
+    debugged = client.post(f"/api/sessions/{key}/runs", json={"message": "go"}).json()
+    path = f"/api/runs/{debugged['run']}"
+    while (now := client.get(path).json())["status"] in {"running", "stopping"}:
+        client.get(path, params={"after": now["position"]})
+    return client.get(f"/api/sessions/{key}/events").json()
+
+
+def marks(client, page) -> dict[int, tuple[str, str]]:
+    """By event: the classes and the words of the marks in the gutter."""
+    text = client.get(page, headers=HTML).text
+    found = re.findall(
+        r'id="g-(\d+)">\s*<a [^>]*class="stop-here(?: at-)?([^"]*)"'
+        r'.*?<span class="sr"[^>]*>(.*?)</span>',
+        text,
+        re.DOTALL,
+    )
+    return {int(number): (shape, words) for number, shape, words in found if shape}
+
+
+def test_marks_stand_where_a_breakpoint_is_met_and_tell_their_kinds_apart(client, page, post, said):
+    assert marks(client, page) == {}
+    post("/breakpoints", on="event", name="user", log="{text}")
+    post("/breakpoints", on="final", condition="run.events > 99")
+    post("/breakpoints", on="event", agent=said[-1]["author"])
+    final = said[-1]["number"]
+    shapes = {number: shape for number, (shape, _) in marks(client, page).items()}
+    assert (shapes[1], shapes[final]) == ("log", "break")
+    for each in known(client):
+        path = f"/breakpoints/{each['id']}"
+        post(path, version=each["version"], enabled="no" if each["on"] != "final" else "yes")
+    shown = marks(client, page)
+    assert shown[final][0] == "conditional"
+    assert "Breakpoint" in shown[final][1]
+    assert ", if run.events &gt; 99; Breakpoint" in shown[final][1]
+    number = known(client)[0]["id"]
+    assert shown[1] == (
+        "log off",
+        f"Logpoint {number}: user event, off. Break on events like #1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("take", "more", "expected"),
+    [
+        (["kind", "agent"], {}, {"on": "event", "name": "user", "agent": "user"}),
+        (
+            ["kind"],
+            {"condition": "run.events > 1"},
+            {"on": "event", "name": "user", "condition": "run.events > 1"},
+        ),
+        ([], {}, {"on": "event", "name": "*", "agent": "*"}),
+        (["agent"], {"do": "log", "log": ""}, {"agent": "user", "log": "{agent}: {text}"}),
+        (["agent"], {"do": "log", "log": "hi {text}"}, {"agent": "user", "log": "hi {text}"}),
+    ],
+)
+def test_what_is_taken_of_an_event_makes_the_breakpoint(client, post, said, take, more, expected):
+    fields = {"do": "break", "log": "not meant", "condition": "", **more}
+    assert post("/breakpoints", like=1, take=take, **fields).status_code == 303
+    (made,) = known(client)
+    assert {name: made[name] for name in expected} == expected
+    assert bool(made["log"]) == (fields["do"] == "log")
+
+
+def test_a_wrong_condition_of_the_sheet_is_refused(client, post, said):
+    assert post("/breakpoints", like=1, take="kind", condition="text >").status_code == 422
+    assert post("/breakpoints", like=99, take="kind").status_code == 404
+    assert post("/breakpoints", like="", take="kind").status_code == 422
+    assert known(client) == []
+
+
+def test_one_goes_from_hit_to_hit_of_whatever_is_on(client, page, post, said):
+    def go(direction, **query):
+        answer = client.get(f"{page}/hits/{direction}", params=query, headers=HTML)
+        assert answer.status_code == 303
+        return answer.headers["location"].removeprefix(page)
+
+    assert go("previous") == ""
+    post("/breakpoints", on="event", name="user")
+    post("/breakpoints", on="final", log="{text}")
+    (_, logs) = known(client)
+    last = go("previous", tab="raw")
+    assert last.endswith("&tab=raw")
+    assert last != "?event=1&tab=raw"
+    number = re.search(r"event=(\d+)", last)[1]
+    assert go("previous", event=number) == "?event=1"
+    assert go("previous", event=1) == "?event=1"
+    assert go("next", event=1) == f"?event={number}"
+    assert go("next", event=number) == f"?event={number}"
+    post(f"/breakpoints/{logs['id']}", version=logs["version"], enabled="no")
+    assert go("previous") == "?event=1"
+    assert client.get(f"{page}/hits/previous?event=99", headers=HTML).status_code == 404

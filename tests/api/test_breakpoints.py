@@ -259,3 +259,34 @@ def test_breakpoints_outlive_the_server(tmp_path):
             debugged = Debugged(client, "count").start(pause=False)
             assert debugged.settled()["holds"][0]["breakpoint"] == kept["id"]
             make_session(client, "count")
+
+
+def test_who_has_switched_it_off_is_not_stopped_and_the_others_are(client):
+    point = add(client, "count", on="event", name="state", hit="== 1")
+    path = f"/api/apps/count/breakpoints/{point['id']}"
+    off = client.patch(path, json={"version": 1, "enabled": False, "user": "u"}).json()
+    assert (off["enabled"], off["users"], off["version"]) == (True, {"u": False}, 1)
+    mine = Debugged(client, "count").start(pause=False)
+    assert mine.settled()["status"] == "done"
+    theirs = Debugged(client, "count", user="ada").start(pause=False)
+    assert theirs.settled()["status"] == "held"
+    assert theirs.tell("continue")["status"] == "done"
+    everybody = client.patch(path, json={"version": 1, "enabled": False}).json()
+    assert (everybody["enabled"], everybody["version"]) == (False, 2)
+    client.patch(path, json={"version": 2, "enabled": True, "user": "u"})
+    assert Debugged(client, "count").start(pause=False).settled()["status"] == "held"
+    assert client.patch(path, json={"version": 1, "enabled": True, "user": "u"}).status_code == 409
+    both = {"version": 2, "enabled": True, "user": "u", "on": "tool"}
+    assert client.patch(path, json=both).status_code == 400
+
+
+def test_personal_switches_outlive_the_server(tmp_path):
+    write_app(tmp_path / "agents", "count", COUNT)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        point = add(client, "count", on="event")
+        path = f"/api/apps/count/breakpoints/{point['id']}"
+        client.patch(path, json={"version": 1, "enabled": False, "user": "u"})
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        [kept] = client.get("/api/apps/count/breakpoints").json()
+        assert (kept["enabled"], kept["users"]) == (True, {"u": False})
+        assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"

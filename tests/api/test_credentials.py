@@ -69,6 +69,7 @@ def say(client, **part) -> list[dict]:
     return answer.json()
 
 
+@pytest.mark.req("R64")
 def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
     with child("tests.kit.oauth_server") as url:
         write_app(tmp_path / "agents", "reader", AGENT.format(url=url, secret=SECRET))

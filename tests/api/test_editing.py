@@ -61,6 +61,7 @@ def marks(event: dict) -> list[dict]:
     return event.get("customMetadata", {}).get("devui_edited", [])
 
 
+@pytest.mark.req("R32")
 def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
     debugged = at(client, "count", "before_commit", "count")
     original = debugged.hold()["held"]
@@ -192,6 +193,7 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
     assert [mark["gate"] for mark in marks(debugged.kept()["events"][1])] == ["after_model"]
 
 
+@pytest.mark.req("R32")
 @pytest.mark.parametrize(
     ("gate", "command", "value"),
     [
@@ -227,6 +229,7 @@ def test_what_cannot_be_done_at_a_gate_is_refused(client):
     debugged.tell("stop")
 
 
+@pytest.mark.req("R32")
 def test_a_stale_edit_overwrites_nothing(client):
     debugged = at(client, "count", "before_commit", "count")
     old = debugged.position["position"]

@@ -11,14 +11,17 @@ from pydantic.json_schema import models_json_schema
 
 from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
 from devui.web.api.debug import CommandBody, StartBody
+from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.routes import debugger
 from tests.api.test_stepping import COUNT
+from tests.api.test_uncommitted import CUSTOM
 from tests.kit.debugged import Debugged
+from tests.kit.frames import frames
 from tests.kit.server import ROOT, running, write_app
 
 DOCUMENT = json.loads((ROOT / "docs" / "guide" / "openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
-BODIES = (StartBody, CommandBody, NewBody, ChangeBody, HitsBody)
+BODIES = (StartBody, CommandBody, NewBody, ChangeBody, HitsBody, ForkBody, RewindBody)
 
 
 def test_every_route_of_the_debugger_is_described_and_nothing_else() -> None:
@@ -62,13 +65,15 @@ def check(value: Any, schema: dict[str, Any]) -> None:
     """The value has the members that its schema names, and no others."""
     if "$ref" in schema:
         schema = SCHEMAS[schema["$ref"].rpartition("/")[2]]
-    if "anyOf" in schema and value is not None:
+    if "discriminator" in schema:
+        check(value, {"$ref": schema["discriminator"]["mapping"][value["type"]]})
+    elif "anyOf" in schema and value is not None:
         schema = schema["anyOf"][0]
         check(value, schema)
     elif schema.get("type") == "array":
         for each in value:
             check(each, schema["items"])
-    elif schema.get("type") == "object":
+    elif schema.get("type") == "object" and "properties" in schema:
         assert set(schema["required"]) <= value.keys() <= schema["properties"].keys(), schema
         for name, each in value.items():
             check(each, schema["properties"][name])
@@ -76,11 +81,27 @@ def check(value: Any, schema: dict[str, Any]) -> None:
         assert value in schema["enum"]
 
 
+def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
+    then = client.get(f"/api/sessions/{key}/state", params={"from": 0}).json()
+    yield "/api/sessions/{key}/state", "get", then
+    history = client.get(f"/api/sessions/{key}/state/history", params={"key": "n"}).json()
+    yield "/api/sessions/{key}/state/history", "get", history
+    yield "/api/sessions/{key}/edits", "get", client.get(f"/api/sessions/{key}/edits").json()
+    yield "/api/sessions/{key}/usage", "get", client.get(f"/api/sessions/{key}/usage").json()
+    spans = client.get(f"/api/sessions/{key}/spans").json()
+    yield "/api/sessions/{key}/spans", "get", spans
+    yield "/api/sessions/{key}/trace", "get", client.get(f"/api/sessions/{key}/trace").json()
+    one = client.get(f"/api/sessions/{key}/spans/{spans[0]['id']}").json()
+    yield "/api/sessions/{key}/spans/{span}", "get", one
+
+
 def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     """What the server says in a small session, by path and method."""
     debugged = Debugged(client, "count").start()
     debugged.settled()
     yield "/api/sessions/{key}/runs", "post", debugged.position
+    standing = "/api/runs/{run}/standing"
+    yield standing, "get", client.get(f"/api/runs/{debugged.run}/standing").json()
     debugged.tell("run_to", like={"agent": "count"})
     debugged.tell("edit", value=copy.deepcopy(debugged.hold()["held"]))
     yield "/api/runs/{run}/commands", "post", debugged.position
@@ -95,22 +116,50 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     hits = client.get(f"/api/sessions/{key}/hits", params={"breakpoint": made["id"]}).json()
     yield "/api/sessions/{key}/hits", "get", hits
     yield number, "delete", client.delete(one).json()
-    yield "/api/sessions/{key}/edits", "get", client.get(f"/api/sessions/{key}/edits").json()
+    last = client.get(f"/api/sessions/{key}/events", params={"last": 2}).json()
+    yield "/api/sessions/{key}/events", "get", last
+    yield "/api/sessions/{key}/state", "get", client.get(f"/api/sessions/{key}/state").json()
+    with client.stream("GET", f"/api/sessions/{key}/stream") as stream:
+        for news in frames(stream.iter_lines()):
+            yield "/api/sessions/{key}/stream", "get", news
+            if news["type"] == "position":
+                break
+    noticed = Debugged(client, "custom").start(pause=False, watch=True)
+    noticed.settled()
+    told = client.get(f"/api/sessions/{noticed.key}/uncommitted").json()
+    yield "/api/sessions/{key}/uncommitted", "get", told
+    rows = client.get(f"/api/sessions/{noticed.key}/events").json()
+    yield "/api/sessions/{key}/events", "get", rows
+    yield from recorded(client, key)
     yield "/api/sessions/{key}/run", "get", client.get(f"/api/sessions/{key}/run").json()
     yield "/api/sessions", "get", client.get("/api/sessions").json()
     draft = client.post(f"/api/sessions/{key}/hits", json={"on": "state"}).json()
     yield "/api/sessions/{key}/hits", "post", draft
 
 
+def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
+    """What it says when a session is forked, taken back and left alone."""
+    debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
+    debugged.settled()
+    url = path.format(key=debugged.key)
+    yield path + "/forks", "post", client.post(url + "/forks", json={"number": 1}).json()
+    yield path + "/forks", "get", client.get(url + "/forks").json()
+    yield path + "/cutoff", "get", client.get(url + "/cutoff").json()
+    yield path + "/close", "post", client.post(url + "/close", json={}).json()
+    yield path + "/rewind", "post", client.post(url + "/rewind", json={"number": 1}).json()
+
+
 def test_the_answers_are_as_described(tmp_path) -> None:
     write_app(tmp_path / "agents", "count", COUNT)
+    write_app(tmp_path / "agents", "custom", CUSTOM)
     seen = set()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        for path, method, value in answers(client):
+        for path, method, value in (*answers(client), *recovery(client)):
             assert value, path
             responses = DOCUMENT["paths"][path][method]["responses"]
             good = next(each for status, each in responses.items() if status.startswith("2"))
-            check(value, good["content"]["application/json"]["schema"])
+            [content] = good["content"].values()
+            check(value, content["schema"])
             seen.add((path, method))
     described = {(path, each) for path, methods in DOCUMENT["paths"].items() for each in methods}
     assert seen == described

@@ -117,6 +117,7 @@ def test_a_body_that_is_no_request_is_refused(client, body, status):
     assert answer.json()["detail"]
 
 
+@pytest.mark.req("R34")
 def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(client):
     session = make_session(client, "summary")
     body = run_body("summary", session["id"], "Summarise the document", streaming=True)

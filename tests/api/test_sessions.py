@@ -141,7 +141,7 @@ def test_an_id_is_text_and_never_a_path(client, server, name):
     assert made["id"] == name
     listed = client.get("/apps/summary/users/odd/sessions").json()
     assert name in [row["id"] for row in listed]
-    assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", ""}
+    assert {path.name.split(".")[0] for path in server.data.iterdir()} <= {"journal", "server", ""}
 
 
 @pytest.mark.req("R26")
@@ -202,6 +202,7 @@ ODD = [
 ]
 
 
+@pytest.mark.req("R27")
 @pytest.mark.req("R26")
 @pytest.mark.parametrize("odd", ODD, ids=json.dumps)
 def test_an_event_of_an_odd_shape_is_refused_and_nothing_is_made(client, odd):
@@ -212,6 +213,7 @@ def test_an_event_of_an_odd_shape_is_refused_and_nothing_is_made(client, odd):
     assert client.get(path).json() == []
 
 
+@pytest.mark.req("R27")
 def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
     path = "/apps/summary/users/nobody/sessions"
     events = [{"author": "A"}, {"author": "A", "actions": {"stateDelta": {"a\0b": 1}}}]
@@ -219,6 +221,7 @@ def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
     assert client.get(path).json() == []
 
 
+@pytest.mark.req("R27")
 def test_what_a_server_gave_out_can_be_read_in_again(client):
     made = make_session(client, "travel")
     run(client, "travel", made["id"], "Book a flight to London next Tuesday")

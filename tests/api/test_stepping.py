@@ -124,6 +124,29 @@ def test_step_event_goes_from_commit_to_commit_and_the_code_waits_in_between(cli
     assert debugged.tell("step_event")["status"] == "done"
 
 
+@pytest.mark.req("R32")
+def test_the_log_keeps_who_did_what(client):
+    debugged = Debugged(client, "count").start(actor="Ada")
+    debugged.settled()
+    debugged.tell("step_event", actor="Bob", key="once")
+    debugged.post("step_event", actor="Bob", key="once", position=1)
+    debugged.tell("continue")
+    said = [line.split(maxsplit=2)[1:] for line in log_of(debugged).splitlines()]
+    assert [text for stream, text in said if stream == "debugger"] == [
+        "started by Ada, held from the first",
+        "step event by Bob",
+        "continue by api",
+    ]
+
+
+def test_a_stop_from_a_page_is_logged_with_its_tab(client):
+    debugged = Debugged(client, "endless").start(pause=False)
+    form = {"actor": "amber tab"}
+    client.post(f"/runs/{debugged.run}/stop", data=form, headers={"HX-Request": "true"})
+    assert debugged.settled()["status"] == "stopped"
+    assert "stop by amber tab" in log_of(debugged)
+
+
 def test_step_half_stops_before_and_after_each_commit_and_tells_what_would_change(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
@@ -241,6 +264,7 @@ def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_on
     assert debugged.settled()["status"] == "held"
 
 
+@pytest.mark.req("R32")
 def test_two_clients_at_once_step_once(client, server):
     debugged = Debugged(client, "count").start()
     position = debugged.settled()["position"]

@@ -178,3 +178,113 @@ def test_the_past_hits_of_a_breakpoint_are_gone_through(session):
     expect(session.row(5)).to_have_attribute("aria-selected", "true")
     session.page.locator("#hit-next").click()
     expect(hits.nth(1).locator("a")).to_have_attribute("aria-current", "true")
+
+
+# --- the gutter ------------------------------------------------------------------------------
+
+
+def mark(session: SessionPage, number: int):
+    return session.page.locator(f"#g-{number} a")
+
+
+def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
+    session.say(BOOK)
+    mark(session, FIRST_CALL).click()
+    sheet = session.page.get_by_role("dialog", name=f"Break on events like #{FIRST_CALL}")
+    expect(sheet).to_be_visible()
+    expect(sheet.get_by_role("checkbox")).to_have_count(3)
+    sheet.get_by_role("checkbox", name="author").click()
+    expect(sheet.get_by_role("checkbox", name="author")).not_to_be_checked()
+    sheet.get_by_label("and only if").fill('args.city == "London"')
+    sheet.get_by_role("button", name="Break", exact=True).click()
+    expect(sheet).to_be_hidden()
+    expect(session.page.locator("#break-said")).to_contain_text("Breaks on tool find_airports")
+    expect(mark(session, FIRST_CALL)).to_be_focused()
+    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-conditional")
+    expect(mark(session, FIRST_CALL)).to_have_accessible_name(
+        re.compile(r"Breakpoint \d+: tool find_airports, if args.city")
+    )
+    session.send(BOOK)
+    is_held_by(session, "tool find_airports")
+    press(session, "c")
+    session.ends()
+
+
+def test_the_left_edge_is_worked_with_keys_alone(session):
+    session.say(BOOK)
+    press(session, "g")
+    session.page.keyboard.press("g")
+    session.page.keyboard.press("j")
+    expect(session.row(FIRST_CALL)).to_have_attribute("aria-selected", "true")
+    sheet = session.page.locator("#sheet")
+    session.page.keyboard.press("Shift+B")
+    expect(sheet.get_by_role("checkbox").first).to_be_focused()
+    session.page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    expect(session.row(FIRST_CALL).locator(".seq a")).to_be_focused()
+    session.page.keyboard.press("Shift+B")
+    expect(sheet.get_by_role("checkbox").first).to_be_focused()
+    session.page.keyboard.press("Space")
+    expect(sheet.get_by_role("checkbox").first).not_to_be_checked()
+    session.page.keyboard.press("Enter")
+    expect(sheet).to_be_hidden()
+    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-break")
+    expect(mark(session, FIRST_CALL)).to_be_focused()
+    session.page.keyboard.press("Enter")
+    expect(sheet.get_by_text(re.compile("Breakpoint .*: tool find_airports"))).to_be_visible()
+    session.page.keyboard.press("Escape")
+
+
+def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(session, visit):
+    session.say(BOOK)
+    other = visit.again(session)
+    session.select(FIRST_CALL)
+    press(session, "l")
+    for page in (session, other):
+        expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-log")
+        expect(mark(page, FIRST_CALL).locator("use")).to_have_attribute("href", "#i-break_log")
+    press(session, "b")
+    for page in (session, other):
+        expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-break")
+    session.tab("breaks")
+    session.page.get_by_role("switch").last.click()
+    for page in (session, other):
+        expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-log")
+    session.page.get_by_role("switch").first.click()
+    expect(mark(other, FIRST_CALL)).to_have_class("stop-here at-break off")
+    press(session, "l")
+    press(session, "b")
+    expect(mark(other, FIRST_CALL)).to_have_class("stop-here")
+
+
+def test_a_wrong_condition_is_told_in_the_sheet_which_stays(session, visit):
+    visit.allow("422")
+    session.say(BOOK)
+    mark(session, 1).click()
+    session.page.locator("#sheet-condition").fill("text >")
+    session.page.locator("#sheet-condition").press("Enter")
+    expect(session.page.locator("#sheet-said")).to_contain_text("column 7")
+    expect(session.page.locator("#sheet-condition")).to_have_value("text >")
+    expect(points(session)).to_have_count(0)
+    session.page.keyboard.press("Escape")
+
+
+def test_shift_f8_goes_back_from_hit_to_hit(session):
+    session.say(BOOK)
+    session.say(BOOK)
+    session.select(FIRST_CALL)
+    press(session, "l")
+    expect(session.page.locator("#break-said")).to_contain_text("Logs call event")
+    press(session, "Shift+G")
+    press(session, "Shift+F8")
+    expect(session.page).to_have_url(re.compile(r"event=\d+"))
+    last = int(session.page.url.partition("event=")[2].partition("&")[0])
+    expect(session.row(last)).to_have_attribute("aria-selected", "true")
+    expect(session.row(last).locator(".kind")).to_have_text("call")
+    press(session, "Shift+F8")
+    expect(session.row(last)).to_have_attribute("aria-selected", "false")
+    press(session, "Shift+F9")
+    expect(session.row(last)).to_have_attribute("aria-selected", "true")
+    press(session, "Shift+F9")
+    expect(session.page.locator("#break-said")).to_have_text("No breakpoint hit after this")
+    expect(session.row(last)).to_have_attribute("aria-selected", "true")

@@ -96,7 +96,27 @@ def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
     command(other, "Step").click()
     is_held(paused, "Paused after the commit of #1, before the agent goes on")
     is_held(other, "Paused after the commit of #1, before the agent goes on")
-    expect(paused.page.locator("#debugger .sr")).to_have_text("last: step event by page")
+
+
+def name_of(session: SessionPage) -> str:
+    return session.page.evaluate("sessionStorage.getItem('tab')") + " tab"
+
+
+def test_tabs_see_who_did_what(paused, visit):
+    other = visit.again(paused)
+    assert name_of(paused) != name_of(other)
+    command(other, "Step").click()
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    last = "#debugger .last"
+    expect(paused.page.locator(last)).to_have_text(f"step event by {name_of(other)}")
+    expect(other.page.locator(last)).to_have_text("step event by this tab")
+    other.page.reload()
+    expect(other.page.locator(last)).to_have_text("step event by this tab")
+    press(paused, "4")
+    expect(paused.page.locator(".log-lines")).to_contain_text(f"started by {name_of(paused)}")
+    expect(paused.page.locator(".log-lines")).to_contain_text(f"step event by {name_of(other)}")
+    press(paused, "c")
+    paused.ends()
 
 
 def test_a_double_click_steps_once(paused):
@@ -119,9 +139,10 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
 
 def change(session: SessionPage, text: str, choice: str) -> None:
     form = session.page.locator("#held .change")
-    if not form.evaluate("(details) => details.open"):
-        form.locator("summary").click()
-    form.locator("textarea").fill(text)
+    for fold in (form, form.locator(".as-json")):
+        if not fold.evaluate("(details) => details.open"):
+            fold.locator("> summary").click()
+    form.locator(".as-json textarea").fill(text)
     form.get_by_role("button", name=choice, exact=True).click()
 
 
@@ -144,6 +165,46 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
     expect(paused.row(3)).to_contain_text("CDG")
 
 
+def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(paused, visit):
+    visit.allow("422")
+    for sentence in (
+        "Paused after the commit of #1, before the agent goes on",
+        "Paused before the commit",
+        "Paused after the commit of #2, before the agent goes on",
+    ):
+        command(paused, "Half").click()
+        is_held(paused, sentence)
+    command(paused, "Into").click()
+    is_held(paused, "Paused before the tool is called")
+    paused.page.locator("#held .change > summary").click()
+    form = paused.page.get_by_role("form", name="Arguments of find_airports")
+    city = form.get_by_label("city")
+    expect(city).to_have_value("London")
+    city.fill("Paris")
+    paused.page.keyboard.press("Enter")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
+    expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
+    expect(city).to_have_value("Paris")
+    press(paused, "m")
+    is_held(paused, "Paused before the commit")
+    expect(paused.page.locator("#held .what")).to_contain_text("CDG")
+    paused.page.locator("#held .change > summary").click()
+    state = paused.page.get_by_role("form", name="What it writes to the state")
+    city = state.get_by_label("city", exact=True)
+    city.fill("nonsense")
+    state.get_by_role("button", name="Use these values").click()
+    expect(state.get_by_role("alert")).to_contain_text("this is not JSON")
+    expect(city).to_have_attribute("aria-invalid", "true")
+    expect(city).to_have_value("nonsense")
+    city.fill('"Bern"')
+    state.get_by_role("button", name="Use these values").click()
+    expect(paused.page.locator("#held .diff .added")).to_contain_text("Bern")
+    press(paused, "c")
+    paused.ends()
+    paused.tab("state")
+    expect(paused.panel).to_contain_text("Bern")
+
+
 def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
     visit.allow("400")
     change(paused, "{nonsense", "Use this instead")
@@ -162,6 +223,47 @@ def test_a_held_run_can_be_stopped(paused):
     paused.ends("stopped")
     expect(paused.page.locator("#held .held")).to_have_count(0)
     expect(paused.page.locator("#debugger button")).to_have_count(0)
+
+
+def test_s_commits_one_event_more_and_stops_so_nothing_is_lost(paused):
+    press(paused, "n")
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    press(paused, "m")
+    is_held(paused, "Paused before the commit")
+    press(paused, "s")
+    paused.ends("stopped")
+    expect(paused.events).to_have_count(2)
+    expect(paused.page.locator("#resume")).to_contain_text("Committed up to #2")
+    expect(paused.page.locator("#resume")).not_to_contain_text("Lost")
+
+
+def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):
+    session = visit.session("faulty")
+    session.send("Loop for ever")
+    expect(session.messages.last).to_contain_text("loop_forever")
+    press(session, "s")
+    expect(session.page.locator("#debugger .plan")).to_contain_text("to the end of this event")
+    expect(command(session, "Stop after")).to_have_count(0)
+    expect(session.status).to_have_class(re.compile("run running"))
+    press(session, "Shift+S")
+    session.ends("stopped")
+
+
+def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    session.select(2)
+    press(session, "1")
+    expect(session.panel).to_contain_text("Run to the next like this")
+    press(session, "g")
+    press(session, "n")
+    expect(session.page.locator("#held .what")).to_have_text('find_airports(city="London")')
+    is_held(session, "Paused before the commit")
+    press(session, "s")
+    session.ends("stopped")
 
 
 def test_a_stopped_invocation_is_resumed_from_the_page(visit):

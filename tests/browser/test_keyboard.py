@@ -51,7 +51,7 @@ def test_j_and_k_step_through_the_events_and_the_inspector_follows(answered):
 def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(answered):
     press(answered, "g", "g")
     is_selected(answered, 1)
-    expect(answered.page.locator("#as-of")).to_have_text(f"as of #1 of {ANSWERED}")
+    expect(answered.page.locator("#as-of")).to_have_text(f"looking at #1 of {ANSWERED}")
     press(answered, "Shift+G")
     expect(answered.page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(answered.page.locator("#as-of")).to_contain_text("live")
@@ -149,7 +149,7 @@ def test_an_invocation_folds_and_unfolds(answered):
 
 def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
     grid = answered.page.get_by_role("treegrid", name="Events")
-    expect(grid.get_by_role("columnheader")).to_have_count(7)
+    expect(grid.get_by_role("columnheader")).to_have_count(9)
     levels = grid.locator("#rows > [role=row]").evaluate_all(
         "(rows) => rows.map((row) => row.getAttribute('aria-level'))"
     )

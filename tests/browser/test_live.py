@@ -114,7 +114,7 @@ def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_
     second.ends()
     assert second.outline("#panel") == before
     expect(second.row(3)).to_have_attribute("aria-selected", "true")
-    expect(second.page.locator("#as-of")).to_have_text("as of #3 of 18")
+    expect(second.page.locator("#as-of")).to_have_text("looking at #3 of 18")
     same(first, second, SHOWN)
 
 
@@ -129,6 +129,7 @@ def turn_away(session: SessionPage, *, hidden: bool) -> None:
     )
 
 
+@pytest.mark.req("R61")
 def test_a_tab_in_the_background_catches_up_when_it_is_looked_at(visit):
     first = visit.session("travel")
     second = visit.again(first)

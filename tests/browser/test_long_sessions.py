@@ -57,6 +57,7 @@ def top(page: Page, row: str) -> float:
     return page.locator(row).evaluate("(row) => row.getBoundingClientRect().top")
 
 
+@pytest.mark.req("R48")
 def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, visit):
     shown = numbers(session)
     assert shown == list(range(shown[0], EVENTS + 1))

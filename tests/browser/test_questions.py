@@ -1,5 +1,7 @@
 """Questions of agents to people, answered with forms on the page."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -35,6 +37,15 @@ def read(tool_context) -> dict:
     return {"with": credential.api_key}
 
 
+def refund(order: int, tool_context) -> dict:
+    """Refunds what a person says."""
+    told = tool_context.tool_confirmation
+    if told is None:
+        tool_context.request_confirmation(hint="How much of order 17?", payload={"amount": 20})
+        return {"status": "waits"}
+    return {"refunded": told.payload["amount"]} if told.confirmed else {"refunded": 0}
+
+
 def ask_boss(what: str) -> None:
     """Asks the boss, which takes long."""
 
@@ -48,15 +59,17 @@ DETAILS = {
 
 root_agent = Agent(
     name="Asker",
-    tools=[FunctionTool(pay, require_confirmation=True), read, get_user_choice, request_input,
-           LongRunningFunctionTool(ask_boss)],
+    tools=[FunctionTool(pay, require_confirmation=True), refund, read, get_user_choice,
+           request_input, LongRunningFunctionTool(ask_boss)],
     model=ScriptedLlm(rules=[
         Rule(after="pay", then=Say("Done: {result}")),
+        Rule(after="refund", then=Say("Given back: {result.refunded}")),
         Rule(after="read", then=Say("Read {result.with}")),
         Rule(after="get_user_choice", then=Say("You chose {result}")),
         Rule(after="adk_request_input", then=Say("Noted: {result}")),
         Rule(after="ask_boss", then=Say("The boss says {result}")),
         Rule(user="pay", then=Call("pay", amount=5)),
+        Rule(user="refund", then=Call("refund", order=17)),
         Rule(user="read", then=Call("read")),
         Rule(user="choose", then=Call("get_user_choice", options=["red", "blue"])),
         Rule(user="details", then=Call("adk_request_input", message="Which seats?",
@@ -98,6 +111,25 @@ def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
     session.ends()
     expect(session.page.locator(".ask")).to_have_count(0)
     assert visit.again(session).outline("#messages") == session.outline("#messages")
+
+
+def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(asking):
+    session = asked(asking, "refund")
+    ask = session.page.locator(".ask")
+    expect(ask).to_contain_text("How much of order 17?")
+    payload = ask.get_by_label("Payload")
+    expect(payload).to_have_value(re.compile(r'"amount": 20'))
+    payload.fill('{"amount": 5}')
+    session.page.keyboard.press("Tab")
+    expect(button(session, "Confirm")).to_be_focused()
+    session.page.keyboard.press("Enter")
+    is_answered(session, asking, "Given back: 5")
+
+
+def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
+    session = asked(asking, "pay")
+    expect(session.page.locator(".ask")).to_contain_text('May this call be made? pay {"amount": 5}')
+    expect(session.page.locator(".ask")).not_to_contain_text("ToolConfirmation")
 
 
 @pytest.mark.req("R31")
@@ -142,6 +174,15 @@ def test_a_question_is_answered_once_in_two_tabs(asking):
         [other.path + "/answers", stale],
     )
     assert refused == 409
+
+
+def test_the_top_bar_says_that_a_person_is_waited_for(asking):
+    session = asked(asking, "choose")
+    expect(session.status).to_have_text("waiting for you")
+    expect(asking.again(session).status).to_have_text("waiting for you")
+    button(session, "red").click()
+    is_answered(session, asking, "You chose red")
+    expect(session.status).to_have_text("done")
 
 
 def test_a_choice_is_a_button_for_each_option(asking):

@@ -89,7 +89,7 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     session.ends("interrupted")
     expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
     expect(session.messages.last).to_contain_text("interrupted")
-    expect(session.page.locator("#resume")).to_contain_text("This invocation was interrupted")
+    expect(session.page.locator("#resume")).to_contain_text("Interrupted: the server went away")
     assert texts(session)[: len(shown)] == shown
     again = open_visit.again(session)
     assert texts(again)[: len(shown)] == shown

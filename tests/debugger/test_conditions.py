@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from devui.debugger.condition_words import MAX_LENGTH, ConditionError
-from devui.debugger.conditions import NAMES, Condition, compiled, like
+from devui.debugger.breakpoints.condition_words import MAX_LENGTH, ConditionError
+from devui.debugger.breakpoints.conditions import NAMES, Condition, compiled, like
 
 FACTS: dict[str, Any] = {
     "kind": "call",

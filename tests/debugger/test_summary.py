@@ -6,7 +6,7 @@ import pytest
 
 from devui.debugger.nodes import name_of
 from devui.debugger.preview import one_line, preview
-from devui.debugger.summary import KINDS, Kind, Summary, summarise
+from devui.debugger.summary import KINDS, Intervention, Kind, Summary, summarise
 
 
 def parts(*parts: dict[str, Any]) -> dict[str, Any]:
@@ -267,9 +267,11 @@ def test_odd_events_have_a_summary_too(event: dict[str, Any]) -> None:
 
 
 def test_an_event_that_people_had_a_hand_in_says_so() -> None:
-    event = {"author": "a", "customMetadata": {"devui_edited": [{"edit": 1}]}}
+    mark = {"edit": 1, "gate": "before_tool", "action": "mock", "by": "Ada"}
+    event = {"author": "a", "customMetadata": {"devui_edited": [mark]}}
     summary = summarise(event, final=True)
     assert summary.edited is True
+    assert summary.edits == (Intervention("mock", "before_tool", "Ada"),)
     assert Summary.from_json(summary.to_json()) == summary
     assert summarise({"author": "a", "customMetadata": {"other": 1}}, final=True).edited is False
 
@@ -294,3 +296,14 @@ def test_previews_are_compact_json(value: object, shown: str) -> None:
 def test_one_line_is_cut_at_its_limit() -> None:
     assert one_line("a  b\t\nc", 10) == "a b c"
     assert one_line("word " * 10, 12) == "word word w…"
+
+
+def test_state_that_was_set_in_the_users_name_is_no_message() -> None:
+    told = summarise({"author": "user", "actions": {"stateDelta": {"a": 1}}}, final=True)
+    assert (told.kind, told.text) == ("state", "a = 1")
+
+
+def test_a_rewind_is_told() -> None:
+    actions = {"stateDelta": {"a": None}, "rewindBeforeInvocationId": "e-1"}
+    told = summarise({"author": "user", "actions": actions}, final=True)
+    assert (told.kind, told.text) == ("user", "rewound the session")

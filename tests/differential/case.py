@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from tests.differential.stage import Stage
@@ -30,6 +31,13 @@ class Case:
     differs: Difference | None = None
     unordered: bool = False
     """Whether what happens at the same time may come in any order."""
+    needs: str | None = None
+    """A package that an extra brings, without which the case cannot be played."""
+
+    @property
+    def missing(self) -> str | None:
+        """What it needs and this Python has not."""
+        return self.needs if self.needs and find_spec(self.needs) is None else None
 
 
 CASES: dict[str, Case] = {}
@@ -43,12 +51,16 @@ def add(case: Case) -> None:
 
 
 def case(
-    name: str | None = None, *, differs: Difference | None = None, unordered: bool = False
+    name: str | None = None,
+    *,
+    differs: Difference | None = None,
+    unordered: bool = False,
+    needs: str | None = None,
 ) -> Callable[[Play], Play]:
     """Add a function to the list; without a name, its own with blanks is used."""
 
     def register(play: Play) -> Play:
-        add(Case(name or play.__name__.replace("_", " "), play, differs, unordered))
+        add(Case(name or play.__name__.replace("_", " "), play, differs, unordered, needs))
         return play
 
     return register

@@ -23,6 +23,23 @@ def _without_errors(event: Json) -> bool:
     return "errorCode" not in event
 
 
+def _is_whole(event: Json) -> bool:
+    return not event.get("partial")
+
+
+def _without_error_messages(record: Json) -> Json:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            event.pop("errorMessage", None)
+    return record
+
+
+def _answers(event: Json, name: str) -> bool:
+    """Whether the event has the response of that function."""
+    parts = event.get("content", {}).get("parts", ())
+    return any(part.get("functionResponse", {}).get("name") == name for part in parts)
+
+
 def _says_or_does_something(event: Json) -> bool:
     return "content" in event or "errorCode" in event or any(event["actions"].values())
 
@@ -391,6 +408,64 @@ GENERATORS_IN_WORKFLOWS = Difference(
     there="RuntimeError.",
     why="Where an agent stands should not decide which tools it can have.",
 )
+ARGUMENTS_AT_ONCE = Difference(
+    "Arguments of a streamed call that come as a whole",
+    here="They are kept beside those that come in pieces.",
+    there="They are lost.",
+    why="The model has given them.",
+)
+EXPLAINED_ENDS = Difference(
+    "Answers of Gemini that end with a code",
+    here="The event says in words what the code means; a chunk without content is no fragment.",
+    there="It has the code alone; a chunk without content is a fragment with the code.",
+    why="People need a sentence, and once is enough.",
+    without=lambda record: _without_error_messages(_events_where(_is_whole)(record)),
+)
+EMPTY_STREAMS = Difference(
+    "Streams of Gemini without content",
+    here="An error event says that the model has said nothing, as it does without streaming.",
+    there="There is no event.",
+    why="Whoever waits for an answer must see that there is none.",
+)
+SILENT_NODE_TOOLS = Difference(
+    "Workflows as tools that give nothing",
+    here="The model gets `{result: null}` and goes on.",
+    there="The run ends, and the call is never answered.",
+    why="A workflow that sends a letter gives nothing; its work is done.",
+)
+FAILED_NODE_TOOLS = Difference(
+    "Errors of nodes that are tools",
+    here="The node that failed leaves one error event.",
+    there="The agent whose model called it leaves a second one.",
+    why="It is one error.",
+    without=_events_where(_without_errors),
+)
+NODE_TOOLS_IN_WORKFLOWS = Difference(
+    "Nodes as tools below Sequential, Loop, Parallel and custom agents",
+    here="They work as elsewhere.",
+    there="RuntimeError.",
+    why="Where an agent stands should not decide which tools it can have.",
+)
+ASKING_NODE_TOOLS = Difference(
+    "Questions of nodes that tools run",
+    here="The tool, its agent and, in a workflow, the node that the agent is wait for the answer;"
+    " then the tool gets it.",
+    there="In a workflow the next node is run without input. A tool that runs the node with"
+    " `run_node` makes it ask again.",
+    why="An answer of the user must not be lost.",
+)
+SAME_QUESTIONS = Difference(
+    "Two open questions with the same id",
+    here="The node that asks second fails, and the error says which other node waits.",
+    there="Both are asked, and what waits for them never goes on.",
+    why="An answer with that id could be for either. Once answered, an id may be used again.",
+)
+PARALLEL_ROOT = Difference(
+    "An agent with `parallel_worker` as root",
+    here="It talks with the user.",
+    there="It runs as a node for each item of the message.",
+    why="It is the message of one user; as nodes of a Workflow such agents work as there.",
+)
 TOOLS_BESIDE_TASKS = Difference(
     "Tools called beside a task",
     here="They run before the task begins, whether they are functions or tool objects.",
@@ -476,6 +551,21 @@ SINGLE_TURN_ERRORS = Difference(
     here="The caller's model gets `{error: ...}` with the name of the agent and what it raised.",
     there="It gets `{result: ...}` with a text that says that a node failed.",
     why="All tools tell of errors in one form, and a model that knows the cause can act on it.",
+)
+SINGLE_TURN_BUDGET = Difference(
+    "The limit of model calls, met below a `single_turn` agent",
+    here="The run ends with LlmCallsLimitExceededError and one error event, of the agent that met"
+    " the limit.",
+    there="The error is given to the caller's model as a result; as that cannot be asked any more"
+    " either, the run ends with a second error event, of the caller.",
+    why="The limit is the run's, and no model can do anything about it.",
+    without=_events_where(lambda event: _without_errors(event) and not _answers(event, "expert")),
+)
+SINGLE_TURN_ROOT = Difference(
+    "An agent of mode `single_turn` as root",
+    here="It talks with the user, like one of mode `chat`.",
+    there="Every run raises ValueError.",
+    why="Whoever works on an agent that others ask wants to try it alone.",
 )
 MISSING_FIELDS = Difference(
     "Missing fields of OpenAPI operations",

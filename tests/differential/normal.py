@@ -29,12 +29,15 @@ _NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|\w+(?=\(\))|\w+_callback
 """What a text puts between quotation marks or calls, and the names of hooks."""
 _WORDS = re.compile(r"<worded: (.*?); ([^>]*)>")
 _NOTE = re.compile(r"\n+(?:NOTE|IMPORTANT):")
+_FENCE = re.compile(r"(?<=<<<BEGIN_)UNTRUSTED_|(?<=<<<END_)UNTRUSTED_")
+_STAMPS, _STAMP = "__adk_internal_fc_hmac", re.compile(r"v1:(?!0{64})[0-9a-f]{64}")
 _AUTHOR = re.compile(r"\[(\w+)\]")
 _OURS = (
     "exit_loop",
     "finish_task",
     "get_user_choice",
     "load_artifacts",
+    "load_mcp_resource",
     "load_memory",
     "load_skill",
     "load_skill_resource",
@@ -120,7 +123,7 @@ def _only_ends(event: Json) -> bool:
 
 
 def _event(event: Json) -> Json:
-    event = {key: value for key, value in event.items() if key != "timestamp"}
+    event = _stamped({key: value for key, value in event.items() if key != "timestamp"})
     if "errorMessage" in event:
         event["errorMessage"] = _wording(event["errorMessage"])
     if "content" in event:
@@ -128,6 +131,17 @@ def _event(event: Json) -> Json:
     if "actions" in event:
         event["actions"] = _worded(event["actions"])
     return _fragment(event) if event.get("partial") else event
+
+
+def _stamped(event: Json) -> Json:
+    """The event with stamps of calls that made-up ids have gone into; fragments have none here."""
+    metadata = event.get("customMetadata") or {}
+    stamps = metadata.pop(_STAMPS, None)
+    if isinstance(stamps, dict) and not event.get("partial"):
+        metadata[_STAMPS] = {key: _STAMP.sub("v1:<stamp>", stamp) for key, stamp in stamps.items()}
+    if "customMetadata" in event and not metadata:
+        del event["customMetadata"]
+    return event
 
 
 def _fragment(event: Json) -> Json:
@@ -178,6 +192,8 @@ def _is_worded(key: str, text: Json) -> bool:
         return "()" in text or text.startswith("Please ")
     if key == "description":
         return text.startswith(_DOCSTRINGS)
+    if key == "error_details":
+        return "adk_handle_model_error" in text
     if key == "status":
         return len(text) > len("pending")
     return key == "error" or (key in {"result", "text"} and bool(_WORDED.match(text)))
@@ -222,6 +238,7 @@ def _mentioned(text: str, names: list[str]) -> list[str]:
 
 
 def _tool(tool: Json) -> Json:
+    tool = json.loads(_FENCE.sub("", json.dumps(tool)))
     by_schema = tool.get("name") in {"finish_task", "set_model_response"}
     said, *note = _NOTE.split(tool.get("description", ""), 1)
     if by_schema or (note and tool.get("name") not in _OURS):

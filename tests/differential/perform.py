@@ -18,9 +18,11 @@ from tests.differential.stage import perform
 def played(root: str, name: str) -> Json:
     """The normalised record of a case, whole and without its difference on purpose.
 
-    If playing it went wrong, the traceback of that.
+    If playing it went wrong, the traceback of that; or which package is missing.
     """
     case = CASES[name]
+    if case.missing:
+        return {"missing": case.missing}
     try:
         record = asyncio.run(perform(root, case.play))
         return {

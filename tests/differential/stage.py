@@ -70,6 +70,7 @@ class Stage:
         resumable: bool = False,
         compaction: dict[str, Any] | None = None,
         services: dict[str, Any] | None = None,
+        cache: dict[str, Any] | None = None,
     ) -> "Stage":
         """Put the agent on the stage and begin its session."""
         config = self.ns.ResumabilityConfig(is_resumable=True) if resumable else None
@@ -78,6 +79,7 @@ class Stage:
             root_agent=root,
             plugins=list(plugins),
             resumability_config=config,
+            context_cache_config=self.ns.ContextCacheConfig(**cache) if cache else None,
             events_compaction_config=(
                 self.ns.EventsCompactionConfig(**compaction) if compaction else None
             ),

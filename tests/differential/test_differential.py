@@ -4,25 +4,38 @@ Events as they are yielded, what models are asked, the sessions and artifacts in
 callbacks saw are compared field by field; made-up ids count by the order of their appearance.
 """
 
+import os
+from typing import Any
+
 import pytest
 
+from tests.differential.case import Case
 from tests.differential.cases import CASES
 from tests.differential.guide import GUIDE, page
 from tests.differential.normal import Json, differences, normalised
 from tests.differential.stage import perform
+from tests.kit.litellm_warnings import LITELLM_WARNINGS
 from tests.source import ROOT
 
 pytestmark = pytest.mark.differential
 
-ALIKE = [name for name, case in CASES.items() if case.differs is None]
-DIFFERENT = [name for name, case in CASES.items() if case.differs is not None]
+
+def _parameter(case: Case) -> Any:
+    marks = LITELLM_WARNINGS if case.needs == "litellm" else ()
+    return pytest.param(case.name, id=case.name, marks=marks)
+
+
+ALIKE = [_parameter(case) for case in CASES.values() if case.differs is None]
+DIFFERENT = [_parameter(case) for case in CASES.values() if case.differs is not None]
 SHOWN = 25
 
 
 async def found(name: str, theirs: Json) -> tuple[list[str], list[str]]:
     """Where the two runtimes differ in a case, and where besides what is on purpose."""
-    assert "broken" not in theirs[name], theirs[name]["broken"]
     case = CASES[name]
+    if missing := case.missing or theirs[name].get("missing"):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{missing} is not installed")
+    assert "broken" not in theirs[name], theirs[name]["broken"]
     record = await perform("devui.runtime", case.play)
     ours, rest = normalised(record, case), normalised(record, case, without=True)
     return differences(ours, theirs[name]["all"]), differences(rest, theirs[name]["rest"])

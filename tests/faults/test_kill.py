@@ -19,6 +19,7 @@ from tests.kit.server import (
     run_body,
     write_app,
 )
+from tests.kit.terminal import devui
 
 HTMX = {"HX-Request": "true"}
 
@@ -43,7 +44,14 @@ def shown_until_killed(server: Server, session: str, kill_after: int) -> list[di
     return seen
 
 
+def is_sound(server: Server) -> None:
+    """The doctor finds no fault in what the server keeps."""
+    done = devui("doctor", str(server.data), "--agents", str(SAMPLES), cwd=server.data)
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.req("R35")
+@pytest.mark.req("R36")
 @pytest.mark.req("R55")
 @pytest.mark.parametrize("kill_after", [1, 2, 3, 5])
 def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_after):
@@ -51,6 +59,7 @@ def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_af
         session = make_session(client, "travel")
     seen = shown_until_killed(server, session["id"], kill_after)
     assert len(seen) >= kill_after
+    is_sound(server)
     server.start()
     with server.client() as client:
         kept = get_session(client, "travel", session["id"])["events"]
@@ -61,6 +70,7 @@ def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_af
         run(client, "travel", session["id"], "Hello again")
         after = get_session(client, "travel", session["id"])["events"]
         assert after[: len(kept)] == kept
+    is_sound(server)
 
 
 @pytest.mark.req("R55")

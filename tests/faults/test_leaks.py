@@ -13,6 +13,7 @@ import pytest
 from devui.web.sse import MAX_STREAMS
 from tests.faults.zoo import AGENTS
 from tests.kit.frames import frames
+from tests.kit.processes import workers_of
 from tests.kit.server import Server, get_session, make_session, run, run_body, running, write_app
 
 HTML = {"Accept": "text/html"}
@@ -36,15 +37,6 @@ def wait_until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.02)
-
-
-def workers_of(agents: Path) -> list[psutil.Process]:
-    """Every worker process of this machine on this folder of agents."""
-    return [
-        process
-        for process in psutil.process_iter(["cmdline"])
-        if "devui.worker" in (line := process.info["cmdline"] or []) and str(agents) in line
-    ]
 
 
 def holdings(server: Server) -> tuple[int, int]:

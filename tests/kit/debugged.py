@@ -13,10 +13,10 @@ GOING = {"running", "stopping"}
 class Debugged:
     """One session of an app, and the run that is debugged on it."""
 
-    def __init__(self, client: httpx2.Client, app: str, **session: Any) -> None:
+    def __init__(self, client: httpx2.Client, app: str, *, user: str = "u", **session: Any) -> None:
         self.client, self.app = client, app
-        self.session = make_session(client, app, **session)["id"]
-        query = {"app": app, "user": "u", "id": self.session}
+        self.session = make_session(client, app, user, **session)["id"]
+        query = {"app": app, "user": user, "id": self.session}
         self.key = client.get("/api/sessions", params=query).json()[0]["key"]
         self.run = ""
         self.position: dict[str, Any] = {}

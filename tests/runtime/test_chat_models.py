@@ -1,6 +1,7 @@
 """Models behind OpenAI's chat completions: `OpenAILlm`, and `LiteLlm` if installed."""
 
 import json
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -13,23 +14,13 @@ from devui.runtime.models import LLMRegistry, LlmRequest, OpenAILlm
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
 from tests.kit.chat_server import ChatServer, calls, says
+from tests.kit.litellm_warnings import LITELLM_WARNINGS
 
 if find_spec("litellm"):
     from devui.runtime.models.lite_llm import LiteLlm
 
 Part, Content, Call = types.Part, types.Content, types.FunctionCall
 litellm_only = pytest.mark.skipif(not find_spec("litellm"), reason="litellm is not installed")
-# litellm's own code warns of what it does itself, and leaves connections to the collector.
-pytestmark = [
-    pytest.mark.filterwarnings(f"ignore::{kind}")
-    for kind in (
-        "DeprecationWarning",
-        "UserWarning",
-        "ResourceWarning",
-        "pytest.PytestUnraisableExceptionWarning",
-    )
-    if find_spec("litellm")
-]
 
 
 @pytest.fixture
@@ -38,7 +29,7 @@ def server():
         yield running
 
 
-@pytest.fixture(params=["openai", pytest.param("litellm", marks=litellm_only)])
+@pytest.fixture(params=["openai", pytest.param("litellm", marks=[litellm_only, *LITELLM_WARNINGS])])
 async def model(request, server):
     if request.param == "litellm":
         yield LiteLlm("openai/test-model", api_base=server.url, api_key="test-key")
@@ -82,7 +73,8 @@ async def test_one_answer_without_streaming(server, model):
     [answer] = await ask(model)
 
     assert shown(answer) == [("Greet.", True), ("Hello.", None)]
-    assert (answer.partial, answer.error_code) == (None, None)
+    assert not answer.partial
+    assert answer.error_code is None
     assert answer.finish_reason == types.FinishReason.STOP
     usage = answer.usage_metadata
     assert (usage.prompt_token_count, usage.candidates_token_count) == (7, 3)
@@ -315,9 +307,10 @@ def test_names_find_their_classes():
     assert LLMRegistry.new_llm("openai:llama3").model == "llama3"
 
 
-@pytest.mark.skipif(find_spec("litellm") is not None, reason="litellm is installed")
 @pytest.mark.parametrize("name", ["openai/gpt-4o", "ollama_chat/llama3", "LiteLlm:any/model"])
-def test_names_of_providers_tell_what_to_install(name):
+def test_names_of_providers_tell_what_to_install(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "litellm", None)  # as if it were not installed
+    monkeypatch.delitem(sys.modules, "devui.runtime.models.lite_llm", raising=False)
     with pytest.raises(ImportError, match=r"devui\[litellm\].*OpenAILlm"):
         LLMRegistry.resolve(name)
 

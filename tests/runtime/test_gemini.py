@@ -142,6 +142,28 @@ async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, g
     assert {f.get_function_calls()[0].id for f in fragments[:3]} == {book.id}
 
 
+async def test_arguments_that_contradict_each_other_end_no_answer(server, gemini):
+    given = [("$", 1.0), ("$.a", 2.0), ("$.a.b", 3.0), ("$.a[0]", 4.0), ("$.l[20000]", 5.0)]
+    arguments = [{"jsonPath": path, "numberValue": value} for path, value in given]
+    server.answer(
+        chunk({"functionCall": {"name": "plan", "partialArgs": arguments, "willContinue": True}}),
+        chunk({"functionCall": {"name": "other", "args": {}}}, finish="STOP"),
+    )
+    *_, whole = await ask(gemini, stream=True)
+    calls = [part.function_call for part in whole.content.parts]
+    assert [(call.name, call.args) for call in calls] == [
+        ("plan", {"a": 2.0, "l": []}),
+        ("other", {}),
+    ]
+
+
+async def test_a_call_without_a_name_is_left_out(server, gemini):
+    nameless = {"partialArgs": [{"jsonPath": "$.a", "numberValue": 2.0}], "willContinue": False}
+    server.answer(chunk(text("Hm."), {"functionCall": nameless}, finish="STOP"))
+    *_, whole = await ask(gemini, stream=True)
+    assert texts(whole) == [("Hm.", None)]
+
+
 async def test_a_call_that_the_server_sends_twice_counts_once(server, gemini):
     twice = {"functionCall": {"id": "call-1", "name": "pay", "args": {}}}
     server.answer(chunk(twice), chunk(twice, finish="STOP"))

@@ -221,3 +221,16 @@ async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
     assert session.state == folded
     kept = {k: v for k, v in folded.items() if not k.startswith("temp:")}
     assert (await reread(service)).state == kept
+
+
+@pytest.mark.filterwarnings("ignore:Await the method")
+def test_code_that_cannot_await_has_the_same_methods():
+    service, where = InMemorySessionService(), {"app_name": "app", "user_id": "u"}
+    made = service.create_session_sync(**where, state={"a": 1}, session_id="s")
+    assert made.state == {"a": 1}
+    assert service.get_session_sync(**where, session_id="s").id == "s"
+    assert [each.id for each in service.list_sessions_sync(**where).sessions] == ["s"]
+    service.delete_session_sync(**where, session_id="s")
+    assert service.get_session_sync(**where, session_id="s") is None
+    with pytest.warns(DeprecationWarning, match="Await the method without `_sync`"):
+        service.list_sessions_sync(**where)

@@ -3,14 +3,17 @@
 Source: adk-runtime 14, the table of what agent authors import.
 """
 
-import json
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from devui.runtime.agents import LlmAgent
 from devui.runtime.left_out import ROOT, TABLE, explanation
-from tests.kit.oracle import needs_adk, run_adk
+from devui.runtime.runners import InMemoryRunner
+from tests.kit.adk_names import public_names
+from tests.kit.oracle import needs_adk
 
 IMPORTED = {
     "Agent": ". agents",
@@ -75,8 +78,25 @@ IMPORTED = {
     "JoinNode": "workflow",
     "Edge": "workflow",
     "START": "workflow",
+    "BeforeAgentCallback": "agents.base_agent",
+    "AfterAgentCallback": "agents.base_agent",
+    "BeforeModelCallback": "agents.llm_agent",
+    "AfterModelCallback": "agents.llm_agent",
+    "OnModelErrorCallback": "agents.llm_agent",
+    "BeforeToolCallback": "agents.llm_agent",
+    "AfterToolCallback": "agents.llm_agent",
+    "OnToolErrorCallback": "agents.llm_agent",
+    "InstructionProvider": "agents.llm_agent",
+    "ToolUnion": "agents.llm_agent",
+    "ToolPredicate": "tools.base_toolset",
+    "StdioServerParameters": "tools.mcp_tool.mcp_session_manager tools.mcp_tool.mcp_toolset",
+    "SseServerParams": "tools.mcp_tool.mcp_session_manager",
+    "StreamableHTTPServerParams": "tools.mcp_tool.mcp_session_manager",
+    "REQUEST_EUC_FUNCTION_CALL_NAME": "flows.llm_flows.functions",
+    "token_to_scheme_credential": "tools.openapi_tool.auth.auth_helpers",
+    "Aclosing": "utils.context_utils",
 }
-"""What the table has as must and should, and the modules below the root it is imported from."""
+"""What the table has as must and should, what is imported beside it, and from which modules."""
 
 ELSEWHERE = {"get_fast_api_app", "RemoteA2aAgent"}
 """Of these, the names that are left out, with an explanation."""
@@ -123,6 +143,19 @@ def test_an_import_of_what_is_not_there_says_what_to_do(line, said):
     assert said in str(failed.value)
 
 
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda agent: InMemoryRunner(agent).run_live(user_id="u", session_id="s"), "run_async"),
+        (lambda agent: agent.run_live(None), "StreamingMode.SSE"),
+        (lambda agent: type(agent).from_config({}, "agent.yaml"), "in Python"),
+    ],
+)
+def test_a_method_that_is_left_out_says_what_to_do(ask, said):
+    with pytest.raises(NotImplementedError, match=said):
+        ask(LlmAgent(name="agent"))
+
+
 def test_looking_for_a_name_is_no_import():
     tools = import_module("devui.runtime.tools")
     assert not hasattr(tools, "VertexAiSearchTool")
@@ -142,33 +175,20 @@ def test_nothing_is_left_out_twice():
     assert len(names) == len(set(names))
 
 
-PUBLIC = """
-import ast, json, os
-import google.adk
-base = os.path.dirname(google.adk.__file__)
-found = []
-for folder, folders, files in os.walk(base):
-    folders[:] = [one for one in folders if not one.startswith("_")]
-    package = os.path.relpath(folder, base).replace(os.sep, ".").strip(".")
-    if "__init__.py" not in files:
-        continue
-    at = package + "." if package else ""
-    found += [at + one[:-3] for one in files if one.endswith(".py") and one[0] != "_"]
-    with open(os.path.join(folder, "__init__.py")) as file:
-        tree = ast.parse(file.read())
-    for node in ast.walk(tree):
-        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        if "__all__" in [getattr(one, "id", None) for one in targets]:
-            value = getattr(node, "value", None)
-            found += [at + one.value for one in getattr(value, "elts", []) if hasattr(one, "value")]
-print(json.dumps(sorted({one for one in found if not one.rpartition(".")[2].startswith("_")})))
-"""
+NAMES = Path(__file__).with_name("data") / "adk_names.txt"
+"""The public names of google-adk 2.13.0, one a line; made by tests.kit.adk_names."""
 
 
 @needs_adk
+def test_the_list_of_public_names_is_that_of_google_adk():
+    assert NAMES.read_text(encoding="utf-8").split() == public_names(), (
+        "write it anew: python -m tests.kit.adk_names > tests/runtime/data/adk_names.txt"
+    )
+
+
 def test_every_public_name_of_google_adk_is_there_or_explained():
     missing = []
-    for name in json.loads(run_adk(PUBLIC)):
+    for name in NAMES.read_text(encoding="utf-8").split():
         package, _, last = name.rpartition(".")
         if "Instead: " in explanation(name):
             continue

@@ -27,6 +27,7 @@ async def much_later(then) -> None:
     then()
 
 
+@pytest.mark.req("R54")
 @pytest.mark.parametrize("failing_first", [True, False])
 async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first):
     ran: Counter[str] = Counter()
@@ -82,6 +83,7 @@ async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
     assert responses((await stored(runner)).events) == [("good", {"result": "G"})]
 
 
+@pytest.mark.req("R54")
 async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
     told: list[tuple[str, str, type]] = []
     begun = asyncio.Event()
@@ -115,6 +117,7 @@ async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
     ]
 
 
+@pytest.mark.req("R54")
 async def test_of_several_failures_the_first_in_the_order_of_calls_is_raised():
     release = threading.Event()
 

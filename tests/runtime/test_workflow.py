@@ -11,10 +11,10 @@ from pydantic import BaseModel, ValidationError
 from devui.runtime import Event, Workflow
 from devui.runtime.agents import LlmAgent
 from devui.runtime.events import RequestInput
-from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner, Runner
 from devui.runtime.sessions import SqliteSessionService, StateSchemaError
-from devui.runtime.tools import BaseToolset, ToolContext
+from devui.runtime.tools import BaseToolset
 from devui.runtime.workflow import START, JoinNode, NodeTimeoutError, RetryConfig, node
 from devui.runtime.workflow.errors import DynamicNodeFailError, WorkflowDataError
 
@@ -241,11 +241,6 @@ def test_a_graph_that_cannot_work_is_refused_with_advice(edges, advice):
         Workflow(name="wf", edges=edges)
 
 
-def test_a_node_among_the_tools_of_an_agent_is_refused_with_advice():
-    with pytest.raises(ValidationError, match="'first', which a model cannot call; give its fun"):
-        LlmAgent(name="agent", tools=[node(first)])
-
-
 async def test_a_value_that_json_cannot_hold_loses_no_event():
     class Odd:
         def __repr__(self):
@@ -287,14 +282,12 @@ async def test_a_run_that_a_node_does_not_wait_for_comes_to_its_end():
 
 
 async def test_what_is_for_nodes_says_so_elsewhere():
-    async def tool(tool_context: ToolContext):
-        """Tries."""
-        return await tool_context.run_node(first)
+    async def before(callback_context):
+        return await callback_context.run_node(first)
 
-    rules = [Rule(after="tool", then=Say("{result}")), Rule(then=Call("tool"))]
-    agent = LlmAgent(name="agent", tools=[tool], model=ScriptedLlm(rules=rules))
+    agent = LlmAgent(name="agent", model=ScriptedLlm(), before_agent_callback=before)
 
-    with pytest.raises(RuntimeError, match="run_node is for the nodes of a workflow"):
+    with pytest.raises(RuntimeError, match="run_node is for the nodes of a workflow and for async"):
         await InMemoryRunner(agent).run_debug("go", quiet=True)
 
 

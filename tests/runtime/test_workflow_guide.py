@@ -5,11 +5,12 @@ import re
 from google.genai import types
 
 from devui.runtime import Workflow
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
 PAGE = ROOT / "docs" / "guide" / "workflow.md"
-HEADLINE, FETCH, APPROVE, TRANSLATE = re.findall(
+HEADLINE, FETCH, TRIP, APPROVE, TRANSLATE = re.findall(
     r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
 )
 
@@ -75,3 +76,14 @@ async def test_a_node_runs_nodes():
     found = await outputs(root, "yes")
 
     assert found["translations"] == ["yes (fr)", "yes (de)"]
+
+
+async def test_a_model_calls_a_workflow():
+    agent = defined(TRIP)["root_agent"]
+    planned = Rule(after="trip", then=Say("That is {result.price}."))
+    agent.model = ScriptedLlm(rules=[planned, Rule(then=Call("trip", request="Rome"))])
+
+    *_, last = await InMemoryRunner(agent).run_debug("A trip to Rome", quiet=True)
+
+    assert last.content.parts[0].text == "That is 240."
+    assert (await outputs(agent, "A trip to Rome"))["plan"] == ["Rome, day 1", "Rome, day 2"]

@@ -79,7 +79,7 @@ async def test_a_name_is_only_a_name(journal: Journal, session: SessionRow, name
         "journal.db-shm",
         "journal.db-wal",
         "journal.lock",
-        "journal.pid",
+        "server.json",
     }
 
 

@@ -48,3 +48,23 @@ async def test_what_is_deleted_is_gone_and_its_number_is_never_used_again(journa
 async def test_a_text_that_sqlite_cannot_keep_is_refused(journal: Journal) -> None:
     with pytest.raises(BadValue):
         await journal.breakpoints.add("travel", "a\0b")
+
+
+async def test_a_switch_of_a_users_own_is_kept_and_is_no_change(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path) as journal:
+        row = await journal.breakpoints.add("travel", "{}")
+        other = await journal.breakpoints.add("travel", "{}")
+        assert await journal.breakpoints.switch(row.id, 1, "ada", enabled=False) == row
+        await journal.breakpoints.switch(row.id, 1, "bo", enabled=True)
+        await journal.breakpoints.switch(row.id, 1, "bo", enabled=False)
+        await journal.breakpoints.switch(other.id, 1, "ada", enabled=True)
+        with pytest.raises(BreakpointChanged):
+            await journal.breakpoints.switch(row.id, 2, "ada", enabled=True)
+        with pytest.raises(BreakpointNotFound):
+            await journal.breakpoints.switch(99, 1, "ada", enabled=True)
+        with pytest.raises(BadValue):
+            await journal.breakpoints.switch(row.id, 1, "a\0", enabled=True)
+        await journal.breakpoints.delete(other.id)
+    async with await Journal.open(tmp_path) as journal:
+        flags = await journal.breakpoints.flags()
+        assert flags == [(row.id, "ada", False), (row.id, "bo", False)]

@@ -25,7 +25,8 @@ async def test_edits_are_kept_in_order_and_go_with_their_session(
     first = await journal.edits.add(session.key, EDIT)
     second = await journal.edits.add(session.key, replace(EDIT, tool=None, event="e1"))
     rows = await journal.edits.list(session.key)
-    assert [row.id for row in rows] == [first, second]
+    assert [row.id for row in rows] == [first.id, second.id]
+    assert rows == [first, second]
     assert rows[0].edit == EDIT
     await journal.sessions.delete(session.key)
     assert await journal.edits.list(session.key) == []
@@ -38,3 +39,15 @@ async def test_an_edit_needs_a_session_and_clean_texts(
         await journal.edits.add(999, EDIT)
     with pytest.raises(BadValue):
         await journal.edits.add(session.key, replace(EDIT, actor="a\0b"))
+
+
+async def test_a_dropped_event_has_a_place_among_the_events(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.edits.add(session.key, EDIT)
+    before = await journal.head()
+    dropped = await journal.edits.add(session.key, replace(EDIT, action="drop"))
+    assert dropped.seq == await journal.head() > before
+    assert await journal.edits.dropped(session.key, before) == [dropped]
+    assert await journal.edits.dropped(session.key, dropped.seq) == []
+    assert await journal.edits.dropped(session.key, before, dropped.seq) == []

@@ -279,4 +279,5 @@ async def test_a_history_that_cannot_be_kept_leaves_no_session(journal: Journal)
     with pytest.raises(EventConflict):
         await journal.sessions.create("app", "u", "half", {"user:b": 1}, history=history(clash))
     assert await journal.sessions.find("app", "u", "half") is None
-    assert await journal.state.shared("app", "u") == {}
+    row = await journal.sessions.create("app", "u", "half", {})
+    assert await journal.state.shared(row.key) == {}

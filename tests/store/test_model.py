@@ -26,6 +26,7 @@ from devui.store import (
     EventConflict,
     Journal,
     NewEvent,
+    NewFork,
     RunActive,
     RunNotActive,
     SessionExists,
@@ -64,9 +65,12 @@ class Session:
     events: list[tuple[int, NewEvent]] = dataclasses.field(default_factory=list)
     run: str | None = None
     alive: bool = True
+    is_fork: bool = False
 
     def scoped(self, key: str) -> tuple[object, ...]:
         """Who owns a key: its scope and the key without its prefix."""
+        if self.is_fork:
+            return ("fork", self.key, key)
         if key.startswith("user:"):
             return ("user", self.app, self.user, key)
         if key.startswith("app:"):
@@ -164,6 +168,51 @@ class JournalMachine(RuleBasedStateMachine):
             session.events.append((self.head, event))
             self.writes.append((self.head, session, delta))
             assert self.run(appending) == Appended(self.head, len(session.events), duplicate=False)
+
+    @rule(target=sessions, parent=sessions, data=st.data())
+    def fork(self, parent: Session, data: st.DataObject) -> Any:
+        """The fork has the parent's state as of every event; the parent stays as it is."""
+        number = data.draw(st.integers(0, len(parent.events)))
+        self.made += 1
+        wanted = NewFork(number=number, id=f"f{self.made}", reason="same")
+        if not parent.alive:
+            with pytest.raises(SessionNotFound):
+                self.run(self.journal.forks.make(parent.key, wanted))
+            return multiple()
+        whole = self.kept(parent)
+        row = self.run(self.journal.forks.make(parent.key, wanted))
+        assert self.kept(parent) == whole
+        session = Session(row.key, parent.app, parent.user, row.id, is_fork=True)
+        self.known.append(session)
+        begins = self.run(self.journal.sessions.initial_state(row.key))
+        self.writes.append((self.head + 1, session, begins))
+        for place, (seq, event) in enumerate(parent.events[:number], 1):
+            here = self.head + 1 + 2 * place
+            session.events.append((here, event))
+            known = self.folded(parent, seq)
+            before = self.folded(session, here)
+            delta = {k: v for k, v in known.items() if k not in before or before[k] != v}
+            # What others wrote between two events is not the later event's doing.
+            foreign = {k: v for k, v in delta.items() if k not in event.state_delta}
+            self.writes.append((here - 1, session, foreign))
+            self.writes.append((here, session, dict(event.state_delta)))
+        self.head += 1 + 2 * number
+        cut = parent.events[number - 1][0] if number else None
+        found = self.run(self.journal.state.merged(row.key))
+        assert found == (self.folded(parent, cut) if cut else begins)
+        texts = [event.data for _, event in parent.events[:number]]
+        assert self.run(self.texts(row.key)) == texts
+        return session
+
+    def kept(self, session: Session) -> Any:
+        """All there is of a session."""
+        state = [self.run(self.journal.state.at(session.key, n)) for n in range(self.head + 1)]
+        rows = self.run(self.journal.events.since(session.key, 0))
+        row = self.run(self.journal.sessions.get(session.key))
+        return row, rows, state, self.run(self.texts(session.key))
+
+    async def texts(self, key: int) -> list[str]:
+        return [text async for text in self.journal.events.json(key)]
 
     @rule(session=sessions, data=st.data(), changed=st.booleans())
     def append_again(self, session: Session, data: st.DataObject, changed: bool) -> None:

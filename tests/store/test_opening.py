@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from devui.address import ServerAddress, read_address
 from devui.store import (
     FolderRefused,
     Journal,
@@ -71,7 +72,7 @@ async def test_only_the_owner_can_read_anything(tmp_path: Path, mask: int) -> No
         async with await Journal.open(path) as journal:
             await journal.sessions.create("travel", "ada", "s1", {})
             files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.iterdir()}
-    assert files.keys() >= {"journal.db", "journal.db-wal", "journal.db-shm", "journal.pid"}
+    assert files.keys() >= {"journal.db", "journal.db-wal", "journal.db-shm", "server.json"}
     assert set(files.values()) == {0o600}
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
@@ -139,7 +140,7 @@ async def test_a_killed_server_leaves_the_folder_free(tmp_path: Path) -> None:
         holder.kill()
         await holder.wait()
     async with await Journal.open(tmp_path / "data") as journal:
-        assert (tmp_path / "data" / "journal.pid").read_text() == f"{os.getpid()}\n"
+        assert read_address(tmp_path / "data") == ServerAddress(pid=os.getpid())
         await journal.sessions.create("travel", "ada", "s1", {})
 
 
@@ -221,9 +222,27 @@ async def test_closing_twice_does_not_take_the_folder_from_the_next(tmp_path: Pa
 
 
 @pytest.mark.req("R39")
+async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
+    async with await Journal.open(tmp_path / "data") as journal:
+        journal.announce("http://127.0.0.1:8123", "a-key")
+        with pytest.raises(JournalInUse, match=r"at http://127\.0\.0\.1:8123;"):
+            await Journal.open(tmp_path / "data")
+        told = read_address(tmp_path / "data")
+        assert told == ServerAddress(os.getpid(), "http://127.0.0.1:8123", "a-key")
+    assert read_address(tmp_path / "data") is None
+
+
+@pytest.mark.req("R39")
+@pytest.mark.parametrize("text", ["", "{", "7", '{"pid": "x"}', '{"pid": 1}', "\udcff"])
+async def test_an_address_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "server.json").write_text(text, errors="surrogateescape")
+    assert read_address(tmp_path) is None
+
+
+@pytest.mark.req("R39")
 async def test_a_holder_that_left_no_pid_is_another_process(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data"):
-        (tmp_path / "data" / "journal.pid").unlink()
+        (tmp_path / "data" / "server.json").unlink()
         with pytest.raises(JournalInUse, match="another process"):
             await Journal.open(tmp_path / "data")
 
@@ -236,6 +255,7 @@ async def test_migrations_run_once(tmp_path: Path) -> None:
         assert len(await journal.sessions.recent(9)) == 1
 
 
+@pytest.mark.req("R45")
 @pytest.mark.req("R44")
 async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path) -> None:
     await fill(tmp_path / "data")

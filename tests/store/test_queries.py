@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from devui.store import Journal
+from devui.store.rows import NewTouch
 from tests.store.kit import ListeningConnection, append_many, event_with, new_event
 
 SMALL, LARGE = 40, 2_000
@@ -24,7 +25,11 @@ READS: dict[str, Read] = {
     "the state now": lambda j, key: j.state.at(key),
     "the state of old": lambda j, key: j.state.at(key, 12),
     "the changes of an event": lambda j, key: j.state.changes(key, 5),
-    "the shared state": lambda j, key: j.state.shared("travel", "ada"),
+    "the last writes of a key": lambda j, key: j.histories.writes(key, "session", "a", limit=5),
+    "the previous write": lambda j, key: j.histories.previous(key, "session", "a", 20),
+    "the next write": lambda j, key: j.histories.next(key, "session", "a", 20),
+    "a moment": lambda j, key: j.state.moment(key, 12),
+    "the shared state": lambda j, key: j.state.shared(key),
     "the initial state": lambda j, key: j.sessions.initial_state(key),
     "a session": lambda j, key: j.sessions.get(key),
     "a session by name": lambda j, key: j.sessions.find("travel", "ada", "s1"),
@@ -37,6 +42,8 @@ READS: dict[str, Read] = {
     "the end of a run's output": lambda j, key: j.runs.last_output("r1", 10),
     "artifact names": lambda j, key: j.artifacts.keys("travel", "ada", "s1"),
     "an artifact": lambda j, key: j.artifacts.load("travel", "ada", "s1", "a.txt"),
+    "what a run wrote": lambda j, key: j.uncommitted.of_run("r1"),
+    "what a session's runs wrote": lambda j, key: j.uncommitted.of_session(key, 10),
     "an append": lambda j, key: j.events.append(key, new_event("new", a=1), None),
     "a start and its end": lambda j, key: start_and_end(j, key),
 }
@@ -57,6 +64,7 @@ async def fill(path: Path, count: int) -> tuple[Journal, int]:
     await journal.artifacts.save("travel", "ada", "s1", "a.txt", mime=None, text="x")
     await journal.runs.start("r1", row.key)
     await journal.runs.change("r1", "done")
+    await journal.uncommitted.put(row.key, "r1", [NewTouch(1, "e3", None, "{}")])
     return journal, row.key
 
 
@@ -67,6 +75,7 @@ async def cost(journal: Journal, key: int, read: Read) -> int:
     return ListeningConnection.steps
 
 
+@pytest.mark.req("R48")
 async def test_no_read_and_no_append_costs_more_in_a_long_session(tmp_path: Path) -> None:
     small, small_key = await fill(tmp_path / "small", SMALL)
     large, large_key = await fill(tmp_path / "large", LARGE)

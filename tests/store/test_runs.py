@@ -8,6 +8,7 @@ from devui.store import (
     BadValue,
     Journal,
     OutputLine,
+    Overtaken,
     RunActive,
     RunExists,
     RunNotFound,
@@ -176,3 +177,19 @@ async def test_a_position_goes_with_its_session_and_needs_a_run(
     await journal.runs.change("r1", "done")
     await journal.sessions.delete(session.key)
     assert await journal.runs.position("r1") is None
+
+
+async def test_a_run_starts_only_if_the_user_has_said_nothing_since(
+    journal: Journal, session: SessionRow
+) -> None:
+    await journal.runs.start("r1", session.key)
+    asked = await journal.events.append(session.key, new_event("asks"), run="r1")
+    await journal.runs.change("r1", "done")
+    await journal.runs.start("r2", session.key, seen=asked.seq)
+    answer = replace(new_event("said"), author="user")
+    said = await journal.events.append(session.key, answer, run="r2")
+    await journal.events.append(session.key, new_event("told"), run="r2")
+    await journal.runs.change("r2", "done")
+    with pytest.raises(Overtaken, match=f"#{said.number}"):
+        await journal.runs.start("r3", session.key, seen=asked.seq)
+    await journal.runs.start("r3", session.key, seen=said.seq)

@@ -96,7 +96,6 @@ async def test_a_deleted_session_leaves_only_what_it_shared(journal: Journal) ->
     assert await journal.events.since(row.key, 0) == []
     assert await journal.events.chunks(row.key, "e1") == []
     assert await journal.runs.get("r1") is None
-    assert await journal.state.shared("travel", "ada") == {"user:name": "Ada"}
     for table, left in [
         ("writes", 1),
         ("scopes", 2),

@@ -18,7 +18,7 @@ async def test_initial_state_goes_to_the_scope_of_its_prefix(journal: Journal) -
     del state["temp:draft"]
     assert await journal.sessions.initial_state(row.key) == state
     assert await journal.state.merged(row.key) == state
-    assert await journal.state.shared("travel", "ada") == {"user:name": "Ada", "app:rate": 1.5}
+    assert await journal.state.shared(row.key) == {"user:name": "Ada", "app:rate": 1.5}
 
 
 async def test_the_initial_state_stays_when_keys_are_written_later(journal: Journal) -> None:
@@ -108,4 +108,4 @@ async def test_every_json_value_comes_back_as_it_was(
 async def test_an_unknown_session_has_no_state(journal: Journal) -> None:
     assert await journal.state.at(7) == []
     assert await journal.state.merged(7) == {}
-    assert await journal.state.shared("nothing", "nobody") == {}
+    assert await journal.state.shared(9) == {}

@@ -13,14 +13,14 @@ from starlette.routing import BaseRoute, Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from devui.web.access import Access
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
-from devui.web.guard import Guard
-from devui.web.hosts import Hosts
-from devui.web.login import Login
-from devui.web.policy import Policy
 from devui.web.render import Renderer
+from devui.web.security.access import Access
+from devui.web.security.guard import Guard
+from devui.web.security.hosts import Hosts
+from devui.web.security.login import Login
+from devui.web.security.policy import Policy
 from devui.web.server import Server, settings
 from devui.web.static import STATIC_PATH, StaticFiles
 

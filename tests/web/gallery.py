@@ -18,10 +18,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from devui.web import pages, parts
 from devui.web.assets import STATIC_PREFIX, Assets
-from devui.web.headers import CONTENT_SECURITY_POLICY
-from devui.web.jsontree import json_tree
+from devui.web.presenters.likeness import break_sheet
 from devui.web.render import Model, Renderer
-from tests.web import held_samples, samples, samples_breaks
+from devui.web.security.headers import CONTENT_SECURITY_POLICY
+from devui.web.text.jsontree import json_tree
+from tests.web import held_samples, request_samples, samples, samples_breaks, standing_samples
 from tests.web.samples import Stored, session_page
 
 ASSETS = Assets.find()
@@ -105,6 +106,7 @@ def live_pages() -> dict[str, Model]:
     hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
     breaks = samples.inspector(samples_breaks.breaks_panel(), "breaks")
+    standing = samples.inspector(standing_samples.PANEL, "run")
     no_breaks = samples.inspector(samples_breaks.breaks_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
     broken = parts.Notice("bad", "travel does not load.", text, "/apps/travel", "Show")
@@ -114,6 +116,7 @@ def live_pages() -> dict[str, Model]:
         "session-waiting": session_page(travel[:6], panel=hint, run=running),
         "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(broken,)),
         "session-breaks": session_page(travel, panel=breaks),
+        "session-standing": session_page(travel, panel=standing, run=running),
         "session-no-breaks": session_page(travel, panel=no_breaks),
         "session-held": session_page(travel[:9], panel=now, run=running, is_held=True),
         "session-interrupted": session_page(
@@ -156,7 +159,15 @@ def alone() -> list[Model]:
             samples.inspector(panel, "event", 11),
             samples.transport([s.kind for _, s, _ in travel], 11),
         ),
+        break_sheet(*travel[10][:2], samples.MARGINS),
         samples.state_at(None),
+        held_samples.EDITS,
+        held_samples.DROPPED,
+        held_samples.NOTES,
+        *request_samples.ALL,
+        standing_samples.PANEL,
+        standing_samples.EMPTY,
+        standing_samples.UNREAD,
         *samples.log_panel().lines,
         *(held_samples.ask(name, **args) for name, args in held_samples.QUESTIONS),
         *content(),

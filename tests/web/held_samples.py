@@ -7,10 +7,10 @@ import pytest
 from devui.debugger.summary import CallSummary
 from devui.store.rows import Change
 from devui.web import links, parts
-from devui.web.chat import ask_form
-from devui.web.jsontext import json_text
-from devui.web.moments import moment
-from devui.web.statepanel import changed_values
+from devui.web.presenters.chat import ask_form
+from devui.web.presenters.statepanel import changed_values, uncommitted_value
+from devui.web.text.jsontext import json_text
+from devui.web.text.moments import moment
 
 KEY = 7
 NOW = 1_795_226_531.532
@@ -71,7 +71,8 @@ STEPS = parts.Debugger(
         parts.CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
     ),
     plan="to the next event",
-    last="step event by page",
+    last="step event",
+    actor="amber tab",
 )
 HELD = parts.Held(
     items=(
@@ -97,6 +98,17 @@ HELD = parts.Held(
                 position=7,
                 value='{"author": "FlightAgent"}',
                 choices=(parts.CommandButton("drop", "Drop the event", "", "Not kept"),),
+                fields=parts.HeldFields(
+                    action="/runs/run-1/commands",
+                    key="k3",
+                    position=7,
+                    hold=1,
+                    title="What it writes to the state",
+                    fields=(
+                        parts.AskField("of.city", "city", "json", '"London"', error="no JSON"),
+                        parts.AskField("new.key", "another key", "text"),
+                    ),
+                ),
                 note="It will be edited when the run goes on (page).",
                 diff=("-  a", "+  b", "   c"),
             ),
@@ -104,11 +116,79 @@ HELD = parts.Held(
             breakpoint_href=links.session_url(KEY, tab="breaks"),
         ),
     ),
-    others="1 other answer is still streaming",
+    beside=(
+        parts.Beside("running", "runs", "HotelAgent", "find", "agent.py:3 in find", moment(NOW)),
+    ),
+)
+EDITS = parts.EventEdits(
+    "Ada edited the tool's arguments",
+    (
+        parts.EditShown(
+            number=12,
+            word="edited",
+            sentence="Ada edited the tool's arguments",
+            moment=moment(NOW),
+            original=json_text({"city": "London"}),
+            given=json_text({"city": "Paris"}),
+            diff=('-  "city": "London"', '+  "city": "Paris"'),
+        ),
+    ),
+)
+DROPPED = parts.DroppedRow(
+    edit=13,
+    text="Ada dropped an event of planner",
+    moment=moment(NOW),
+    original=json_text({"author": "planner"}),
+)
+NOTES = parts.EventNotes(
+    (
+        parts.NoteShown(
+            "dirty",
+            "dirty read",
+            "of plan, written by planner at app/agent.py:8 in plan",
+            fate="committed as #3",
+            href=links.session_url(KEY, event=3),
+            place="read by critic at app/agent.py:19 in check",
+        ),
+        parts.NoteShown("overlap", "last writer wins", "city was written by other, too"),
+    )
+)
+PENDING = tuple(
+    parts.PendingGroup(
+        "planner",
+        f"{fate} from planner: 1 key",
+        (
+            uncommitted_value(
+                Change("session", "plan", '{"steps": 2}', '{"steps": 3}'),
+                number=1,
+                note="app/agent.py:8 in plan; read by critic",
+            ),
+        ),
+        lost=fate == "lost",
+    )
+    for fate in ("pending", "lost")
 )
 RESUME = parts.Resume(
-    text="This invocation was interrupted.",
+    title="Interrupted: the server went away",
+    text="Committed up to a call of FlightAgent.",
+    href=links.session_url(KEY, event=3),
+    label="#3",
     action=links.runs_url(KEY),
     invocation="e-90b4d511",
+    fork_action=links.forks_url(KEY),
+    number=3,
+    close_action=links.close_url(KEY),
     lost=("Paused before the commit: I found three flights",),
+    streamed=("The cheapest of them leaves at",),
+    unknown=(
+        parts.UnknownAsk(
+            id="call-1",
+            slot="u-1",
+            tool="book_flight",
+            args='code="LX 316"',
+            href=links.session_url(KEY, event=3),
+            note="nobody knows whether it was carried out",
+            default="fail",
+        ),
+    ),
 )

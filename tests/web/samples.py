@@ -3,24 +3,49 @@
 import json
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from devui.debugger.breakpoints.breakpoints import Draft
+from devui.debugger.prices import Prices
 from devui.debugger.summary import Summary, summarise
 from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
 from devui.web import links, pages, parts
-from devui.web.chat import conversation
 from devui.web.cursor import Cursor
-from devui.web.detail import event_detail
-from devui.web.figures import UNKNOWN, compact
-from devui.web.jsontext import json_text
-from devui.web.moments import moment
-from devui.web.rows import earlier, live_row, timeline_items
-from devui.web.runs import log_line, run_end, run_note, run_status
-from devui.web.statepanel import state_panel
-from devui.web.ticks import ticks
+from devui.web.presenters.chat import conversation
+from devui.web.presenters.detail import event_detail
+from devui.web.presenters.margins import Margins, Stop
+from devui.web.presenters.rows import earlier, live_row, timeline_items
+from devui.web.presenters.runs import log_line, run_end, run_note, run_status
+from devui.web.presenters.statepanel import state_panel
+from devui.web.presenters.ticks import ticks
+from devui.web.text.figures import UNKNOWN, compact
+from devui.web.text.jsontext import json_text
+from devui.web.text.moments import moment
 from tests.web import held_samples
 
 KEY = 7
+PRICES = Prices.load(Path("nowhere"))
+MARGINS = Margins(
+    PRICES,
+    (
+        Stop(1, Draft(on="tool", name="search_flights"), True),
+        Stop(2, Draft(on="state", name="retries", condition="new > 2"), True),
+        Stop(3, Draft(on="event", name="user", log="{text}"), False),
+    ),
+)
+NOTHING_SPENT = parts.Spending((), UNKNOWN, "", PRICES.date)
+SPENDING = parts.Spending(
+    lines=(
+        parts.SpendingLine(
+            "FlightAgent", "gemini-2.5-flash", "3", "2,104", "512", "188", "96", "0.0031"
+        ),
+        parts.SpendingLine("TravelAgent", "scripted-1", "2", "655", "0", "41", "0", UNKNOWN),
+    ),
+    cost="$0.0031+",
+    unpriced="2 answers",
+    date=PRICES.date,
+)
 NOW = 1_795_226_531.532
 Stored = tuple[EventRow, Summary, dict[str, Any]]
 
@@ -201,7 +226,7 @@ VALUES = [
     Value("session", "flights", json.dumps(FLIGHTS["flights"]), 122, 11),
     Value("session", "cheapest", '"LX 316"', 122, 11),
     Value("session", "retries", "1", 122, 11),
-    Value("session", "itinerary", json.dumps("Day 1: walk\n" * 60), 90, None),
+    Value("session", "itinerary", json.dumps("Day 1: walk\n" * 60), 90, None, initial=True),
     Value("user", "home_airport", '"ZRH"', 90, None),
     Value("user", "searches", "2", 108, 4),
     Value("app", "currency", '"CHF"', 90, None),
@@ -232,13 +257,16 @@ def event_panel(events: list[Stored], number: int) -> parts.EventDetail:
         row,
         CHANGES if number == 11 else [],
         summary=summary,
+        prices=PRICES,
         chunks=pieces * 13 if row.chunks else (),
     )
 
 
 def state_at(number: int | None) -> parts.StatePanel:
     temp = {"temp:fares_url": "https://fares.test/v2"} if number else {}
-    return state_panel(VALUES, CHANGES if number else [], temp, session=KEY, number=number)
+    changes = CHANGES if number else []
+    pending = () if number else held_samples.PENDING
+    return state_panel(VALUES, changes, temp, session=KEY, number=number, pending=pending)
 
 
 def raw_panel(events: list[Stored], number: int) -> parts.RawPanel:
@@ -274,6 +302,17 @@ def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
         else None,
         live_href=links.session_url(KEY),
         break_action=links.breakpoints_url(KEY),
+        hit_hrefs=(
+            links.hit_url(KEY, "previous", event=selected),
+            links.hit_url(KEY, "next", event=selected) if selected else None,
+        ),
+        cursor=parts.CursorLinks(
+            at=None,
+            back=links.moment_url(KEY, selected - 1) if selected and selected > 1 else None,
+            on=links.moment_url(KEY, selected + 1) if selected and selected < count else None,
+            change_back=links.writes_url(KEY, "previous", at=selected),
+            change_on=links.writes_url(KEY, "next", at=selected),
+        ),
     )
 
 
@@ -325,11 +364,16 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
             parts.MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
             parts.MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
         ),
+        lineage=parts.Lineage(
+            parent=parts.ForkLink(links.session_url(2, event=3), "Flight to Paris", "at #3"),
+            siblings=(parts.ForkLink(links.session_url(3), "Flight to Rome", "at #3", "cheaper"),),
+        ),
         delete_action=links.delete_url(KEY),
         user="user",
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
         run=run_status(run),
-        totals=parts.Totals(str(events), compact(tokens), "6.1" if events else UNKNOWN),
+        totals=parts.Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
+        spending=SPENDING if events else NOTHING_SPENT,
     )
 
 
@@ -376,7 +420,8 @@ def timeline(
     rows = [(row, summary) for row, summary, _ in events[first:]]
     before = events[first - 1][0] if first else None
     return parts.Timeline(
-        items=timeline_items(rows, previous=before, selected=selected) + ((end,) if end else ()),
+        items=timeline_items(rows, MARGINS, previous=before, selected=selected)
+        + ((end,) if end else ()),
         live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
         held=held_samples.HELD if is_held else parts.Held(),
         count=len(events),

@@ -1,8 +1,8 @@
 """Breakpoints as the session page shows them, for the gallery and the template tests."""
 
-from devui.debugger.breakpoints import BreakpointError
+from devui.debugger.breakpoints.breakpoints import BreakpointError
 from devui.web import links, parts
-from devui.web.breaking import break_form
+from devui.web.presenters.breaking import break_form
 from tests.web.samples import KEY
 
 BREAKS = (
@@ -52,4 +52,6 @@ def breaks_panel(*, filled: bool = True) -> parts.BreaksPanel:
     error = BreakpointError("column 13: a value is missing", "condition", 12)
     form = break_form(KEY, typed, error) if filled else break_form(KEY)
     items = BREAKS if filled else ()
-    return parts.BreaksPanel("travel", parts.Breakpoints(items), form, past if filled else None)
+    return parts.BreaksPanel(
+        "travel", "user", parts.Breakpoints(items), form, past if filled else None
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from devui.web.access import CODE_LIFETIME, MIN_TOKEN, Access, WeakToken
+from devui.web.security.access import CODE_LIFETIME, MIN_TOKEN, Access, WeakToken
 
 TOKEN = "0123456789abcdef"
 
@@ -40,6 +40,17 @@ def test_only_the_very_token_is_admitted(wrong: str) -> None:
     access = Access(f" {TOKEN}\n")
     assert access.admits_bearer(TOKEN)
     assert not access.admits_bearer(wrong)
+
+
+@pytest.mark.req("R07")
+def test_a_key_is_admitted_beside_the_token_until_it_is_revoked() -> None:
+    access = Access(TOKEN)
+    key = access.new_key()
+    assert key != access.new_key()
+    assert access.admits_bearer(key)
+    assert access.admits_bearer(TOKEN)
+    access.revoke(TOKEN)
+    assert not access.admits_bearer(key)
 
 
 @pytest.mark.req("R08")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from devui.web.formats import clock, day, duration, grouped, iso, size
+from devui.web.text.formats import clock, day, duration, grouped, iso, size
 
 
 @pytest.fixture

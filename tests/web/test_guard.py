@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from devui.web.headers import CONTENT_SECURITY_POLICY
+from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from tests.web.edge_kit import BASE, BEARER, NAVIGATION, Site
 
 POLICY = (

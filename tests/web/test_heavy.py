@@ -20,14 +20,14 @@ from devui.debugger.feed import Batch
 from devui.debugger.news import PartialArrived
 from devui.settings import Settings
 from devui.store.rows import SessionRow
-from devui.web import markdown
-from devui.web.access import Access
-from devui.web.detail import event_detail
-from devui.web.jsontext import json_text
-from devui.web.live import LivePage
+from devui.web.presenters.detail import event_detail
+from devui.web.presenters.live import LivePage
+from devui.web.presenters.statepanel import state_panel
 from devui.web.program import application, opened
+from devui.web.security.access import Access
 from devui.web.services import Services
-from devui.web.statepanel import state_panel
+from devui.web.text import markdown
+from devui.web.text.jsontext import json_text
 from tests.faults.zoo import AGENTS
 from tests.kit.server import write_app
 
@@ -127,11 +127,11 @@ async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
         run = await found.runs.start(session, RunRequest(message=message))
         while not (news := [n for n in await reader.batch() if isinstance(n, PartialArrived)]):
             pass
-    page = LivePage(found, session, tail=True)
+    page = LivePage(found, session, tail=True, past=False)
     await page.begin(await found.journal.head())
     markdown._cached.cache_clear()
     with held(markdown._convert) as stop:
         rendering = asyncio.create_task(page.render(Batch(0, list(news))))
         assert await stop.is_reached_by(rendering)
     assert "<em>partial</em>" in await rendering
-    await found.runs.stop(run.id)
+    await found.runs.stop(run.id, "ada")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.web.headers import HeaderError
-from devui.web.hosts import Authority, BadHostEntry, BindRefused, Hosts, check_bind
+from devui.web.security.headers import HeaderError
+from devui.web.security.hosts import Authority, BadHostEntry, BindRefused, Hosts, check_bind
 
 LOOPBACK = ["localhost", "127.0.0.1", "127.0.0.53", "::1", "[::1]"]
 WIDE = ["0.0.0.0", "::", "192.168.1.5", "fe80::1", "box.example", "localhost.example", "127.1"]

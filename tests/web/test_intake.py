@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from starlette.requests import Request
 
 from devui.web.errors import BadRequest, EdgeError, TooLarge, UnsupportedMedia
-from devui.web.intake import MAX_DEPTH, MAX_FIELDS, MAX_KEY, parse_json, read_form, read_json
+from devui.web.security.intake import (
+    MAX_DEPTH,
+    MAX_FIELDS,
+    MAX_KEY,
+    parse_json,
+    read_form,
+    read_json,
+)
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -156,6 +163,7 @@ async def test_reading_stops_at_the_limit_however_much_comes() -> None:
     assert taken == 11
 
 
+@pytest.mark.req("R28")
 @pytest.mark.req("R26")
 async def test_compressed_bodies_are_refused() -> None:
     with pytest.raises(UnsupportedMedia, match="compressed"):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.web import highlighting, markdown
-from devui.web.effort import Effort
-from devui.web.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
+from devui.web.text import highlighting, markdown
+from devui.web.text.effort import Effort
+from devui.web.text.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
 from tests.kit.work import Work
 
 ROOT = Path(__file__).parents[2]
@@ -260,7 +260,7 @@ def test_hostile_code_costs_a_bounded_amount_of_work(
 @pytest.mark.parametrize(
     ("language", "file"),
     [
-        *(("python", "devui/web/live.py"), ("css", "static/css/chat.css")),
+        *(("python", "devui/web/presenters/live.py"), ("css", "static/css/chat.css")),
         *(("toml", "pyproject.toml"), ("js", "static/js/connection.js")),
         ("sql", "devui/store/migrations/0001_journal.sql"),
     ],

@@ -6,18 +6,19 @@ from dataclasses import replace
 import pytest
 
 from devui.store.rows import Change, Value
-from devui.web import jsontext, links, parts
-from devui.web.chat import chat_message, conversation, tool_outcomes
-from devui.web.detail import event_detail
-from devui.web.figures import compact, plural, seconds
-from devui.web.jsontext import SHOWN, json_text
-from devui.web.jsontree import CHILDREN, NODES, json_tree
-from devui.web.kinds import LOUDNESS, WORDS, shape
-from devui.web.rows import earlier, event_row, live_row, timeline_items
-from devui.web.runs import run_end, run_note, run_status
-from devui.web.statepanel import changed_values, state_panel
-from devui.web.ticks import BINS, ticks
-from devui.web.visible import quoted, readable, visible
+from devui.web import links, parts
+from devui.web.presenters.chat import chat_message, conversation, tool_outcomes
+from devui.web.presenters.detail import event_detail
+from devui.web.presenters.kinds import LOUDNESS, WORDS, shape
+from devui.web.presenters.rows import earlier, event_row, live_row, timeline_items
+from devui.web.presenters.runs import run_end, run_note, run_status
+from devui.web.presenters.statepanel import changed_values, state_panel
+from devui.web.presenters.ticks import BINS, ticks
+from devui.web.text import jsontext
+from devui.web.text.figures import compact, plural, seconds
+from devui.web.text.jsontext import SHOWN, json_text
+from devui.web.text.jsontree import CHILDREN, NODES, json_tree
+from devui.web.text.visible import quoted, readable, visible
 from tests.web import samples
 
 TRAVEL = samples.travel()
@@ -33,7 +34,7 @@ def messages() -> tuple[parts.ChatMessage, ...]:
 
 def test_a_row_shows_number_kind_author_text_and_flags() -> None:
     row, summary = PAIRS[10]
-    shown = event_row(row, summary, row.timestamp - 0.31)
+    shown = event_row(row, summary, row.timestamp - 0.31, margins=samples.MARGINS)
     assert (shown.number, shown.kind, shown.word, shown.author) == (
         11,
         "result",
@@ -50,17 +51,17 @@ def test_a_row_shows_number_kind_author_text_and_flags() -> None:
 
 
 def test_the_first_row_does_not_invent_a_time() -> None:
-    assert event_row(*PAIRS[0], None).elapsed == "\u2013"
+    assert event_row(*PAIRS[0], None, margins=samples.MARGINS).elapsed == "\u2013"
 
 
 def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
-    shown = event_row(*PAIRS[4], None)
+    shown = event_row(*PAIRS[4], None, margins=samples.MARGINS)
     assert shown.shape == "final"
     assert [flag.kind for flag in shown.flags] == ["chunks", "final"]
 
 
 def test_rows_are_grouped_under_what_the_user_said() -> None:
-    items = timeline_items(PAIRS)
+    items = timeline_items(PAIRS, samples.MARGINS)
     headers = [item for item in items if isinstance(item, parts.InvocationHeader)]
     assert [header.text for header in headers] == [
         "Book a flight to London next Tuesday",
@@ -72,7 +73,7 @@ def test_rows_are_grouped_under_what_the_user_said() -> None:
 
 
 def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
-    items = timeline_items(PAIRS[7:], previous=PAIRS[6][0])
+    items = timeline_items(PAIRS[7:], samples.MARGINS, previous=PAIRS[6][0])
     assert isinstance(items[0], parts.InvocationHeader)
     assert items[0].continued
     assert isinstance(items[1], parts.EventRow)
@@ -151,7 +152,7 @@ def test_a_name_is_not_repeated_for_the_same_speaker() -> None:
 
 def test_the_detail_has_every_labelled_field() -> None:
     row, summary, event = TRAVEL[4]
-    detail = event_detail(event, row, (), summary=summary)
+    detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary)
     facts = {fact.label: fact.value for fact in (*detail.identity, *detail.model)}
     assert facts["invocation"] == "e-7f31c2aa"
     assert facts["branch"] == "none"
@@ -166,14 +167,16 @@ def test_the_detail_has_every_labelled_field() -> None:
 def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
     row, summary, event = TRAVEL[3]
     chunks = [{"content": samples.text(f"piece {n}")} for n in range(250)]
-    detail = event_detail(event, row, (), summary=summary, chunks=chunks)
+    detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary, chunks=chunks)
     assert detail.artifacts == (
         parts.ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
     )
     assert detail.chunks is not None
     assert (detail.chunks.count, detail.chunks.more) == (250, 50)
     assert detail.chunks.shown[0] == "piece 0"
-    asked = event_detail(TRAVEL[11][2], TRAVEL[11][0], (), summary=TRAVEL[11][1])
+    asked = event_detail(
+        TRAVEL[11][2], TRAVEL[11][0], (), prices=samples.PRICES, summary=TRAVEL[11][1]
+    )
     assert [fact.label for fact in asked.actions] == ["asks to confirm"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.web.policy import Refusal, Verdict
+from devui.web.security.policy import Refusal, Verdict
 from tests.web.edge_kit import TOKEN, Site
 
 NAVIGATE = {"sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}

@@ -12,11 +12,11 @@ import pytest
 
 from devui.settings import Settings
 from devui.store import Journal
-from devui.web.access import Access
 from devui.web.parts import RunEnd
+from devui.web.presenters.workbench import session_page
 from devui.web.program import opened
+from devui.web.security.access import Access
 from devui.web.services import Services
-from devui.web.workbench import session_page
 
 SECONDS = 30
 

@@ -11,7 +11,7 @@ import pytest
 from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
-from devui.worker.gates import Gates, with_gates
+from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from tests.kit.stages import said
@@ -52,40 +52,49 @@ def sent(descriptor: int) -> list[dict[str, Any]]:
     return messages
 
 
-async def go(gates: Gates) -> list[Any]:
+async def first_gate(up: int) -> dict[str, Any]:
+    """The next question, as soon as it is there."""
+    arrived = asyncio.Event()
+    asyncio.get_running_loop().add_reader(up, arrived.set)
+    while not (gates := [each for each in sent(up) if each["kind"] == "gate"]):
+        arrived.clear()
+        await arrived.wait()
+    asyncio.get_running_loop().remove_reader(up)
+    return gates[0]
+
+
+async def go(instruments: Instruments) -> list[Any]:
     runner = InMemoryRunner(agent(), app_name="app")
     runner.auto_create_session = True
-    runner.plugin_manager = with_gates(runner.plugin_manager, gates)
+    runner.plugin_manager = instruments.around(runner.plugin_manager)
     run = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
     return [event async for event in run]
 
 
-async def test_a_run_without_armed_gates_sends_nothing(wire: tuple[Link, int]) -> None:
+async def test_a_run_without_armed_gates_asks_nothing(wire: tuple[Link, int]) -> None:
     link, up = wire
-    gates = Gates(link)
+    instruments = Instruments(link)
+    gates = instruments.gates
     current_run.set("r")
     gates.arm("another", ["before_model", "before_tool", "enter_agent"])
     gates.arm("r", [])
-    assert len(await go(gates)) == 3
-    assert sent(up) == []
+    assert len(await go(instruments)) == 3
+    assert {each["kind"] for each in sent(up)} == {"span_began", "span_ended"}
 
 
 async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
     wire: tuple[Link, int],
 ) -> None:
     link, up = wire
-    gates = Gates(link)
+    instruments = Instruments(link)
+    gates = instruments.gates
     current_run.set("r")
     gates.arm("r", ["before_tool"])
-    task = asyncio.create_task(go(gates))
-    arrived = asyncio.Event()
-    asyncio.get_running_loop().add_reader(up, arrived.set)
-    await arrived.wait()
-    asyncio.get_running_loop().remove_reader(up)
-    asked = sent(up)
+    task = asyncio.create_task(go(instruments))
+    gate = await first_gate(up)
     task.cancel()
     await asyncio.wait([task])
-    [gate], [left] = asked, sent(up)
+    [left] = [each for each in sent(up) if each["kind"] != "span_ended"]
     assert (gate["kind"], gate["gate"], gate["tool"]) == ("gate", "before_tool", "look")
     assert json.loads(gate["held"]) == {"name": "look", "args": {}}
     assert left == {"kind": "gate_left", "run": "r", "gate": gate["id"]}

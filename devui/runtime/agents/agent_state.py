@@ -18,6 +18,11 @@ def loaded(raw: dict[str, Any], state_type: Any) -> Any:
 
     The resume seed passes the enum of its steps in place of the state's class. Then the fields
     come as attributes of a plain object, and values of the enum as its members.
+
+    Raises:
+        TypeError: `state_type` is neither.
+        pydantic.ValidationError: the record does not fit the class, for example since the agent
+            was changed.
     """
     if isinstance(state_type, type) and issubclass(state_type, BaseModel):
         return state_type.model_validate(raw)

@@ -8,7 +8,8 @@ import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from google.genai import types
 from pydantic import Field, field_validator, model_validator
@@ -17,6 +18,7 @@ from devui.runtime.agents.agent_state import BaseAgentState, loaded
 from devui.runtime.agents.context import Context
 from devui.runtime.callbacks import (
     Callback,
+    Callbacks,
     as_list,
     check_callbacks,
     check_result,
@@ -25,13 +27,17 @@ from devui.runtime.callbacks import (
 )
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.left_out import explanation
 from devui.runtime.mistakes import given, place, refuse_unknown
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
-__all__ = ["BaseAgent", "BaseAgentState"]
+__all__ = ["AfterAgentCallback", "BaseAgent", "BaseAgentState", "BeforeAgentCallback"]
+
+BeforeAgentCallback = AfterAgentCallback = Callbacks
+"""For annotations; ADK's names (adk-runtime 6.5)."""
 
 logger = logging.getLogger(__name__)
 
@@ -52,9 +58,9 @@ class BaseAgent(BaseNode):
     parent_agent: BaseAgent | None = Field(default=None, init=False, exclude=True, repr=False)
     """Set when the agent is put into another's `sub_agents`."""
     sub_agents: list[BaseAgent] = Field(default_factory=list)
-    before_agent_callback: Callback | list[Callback] | None = None
+    before_agent_callback: Callbacks = None
     """Called with `callback_context` before the agent; Content returned stands for its answer."""
-    after_agent_callback: Callback | list[Callback] | None = None
+    after_agent_callback: Callbacks = None
     """Called with `callback_context` after the agent; Content returned is one more answer."""
 
     @model_validator(mode="before")
@@ -112,12 +118,19 @@ class BaseAgent(BaseNode):
                 twice,
             )
 
-    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+    def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
 
         A before-callback's Content replaces the run. When the run is cancelled the after-callbacks
         still get their call, for cleaning up; what they return is dropped.
         """
+        return parent_context.plugin_manager.around_agent(
+            self, parent_context, partial(self._run_between_callbacks, parent_context)
+        )
+
+    async def _run_between_callbacks(
+        self, parent_context: InvocationContext
+    ) -> AsyncGenerator[Event, None]:
         ctx = self._create_invocation_context(parent_context)
         try:
             if event := await self._call_before(ctx):
@@ -193,6 +206,15 @@ class BaseAgent(BaseNode):
         if event.isolation_scope is None and ctx.isolation_scope is not None:
             event.isolation_scope = ctx.isolation_scope
         return event
+
+    def run_live(self, *_: object, **__: object) -> NoReturn:
+        """Live mode is left out: NotImplementedError says what there is instead."""
+        raise NotImplementedError(explanation("live"))
+
+    @classmethod
+    def from_config(cls, *_: object, **__: object) -> NoReturn:
+        """Agents in YAML are left out: NotImplementedError says what there is instead."""
+        raise NotImplementedError(explanation("agents.agent_config"))
 
     # Callbacks
 

@@ -12,6 +12,7 @@ class ContextCacheConfig(BaseModel):
     cache_intervals: int = Field(default=10, ge=1, le=100)
     """Invocations that may use one cache before it is made anew."""
     ttl_seconds: int = Field(default=1800, gt=0)
+    """How long the provider keeps a cache."""
     min_tokens: int = Field(default=0, ge=0)
     """Smaller requests are not cached."""
     create_http_options: types.HttpOptions | None = None

@@ -54,6 +54,7 @@ class _Shared:
     told_of: Exception | None = None
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
+    questions: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -93,6 +94,8 @@ class InvocationContext:
     """What came of the agent's own task, from when it is finished."""
     emit: Callable[[Event], Awaitable[None]] | None = None
     """Commits an event of a running tool; returns when that is done. None outside of tools."""
+    run_child: Callable[..., Awaitable[Any]] | None = None
+    """Runs a node below another: what `Context.run_node` does."""
     live_request_queue: Any = None
     transcription_cache: list[Any] | None = None
     live_session_resumption_handle: str | None = None
@@ -174,6 +177,11 @@ class InvocationContext:
     def node_runs(self) -> NodeRuns:
         """The runs of the agents of this invocation, counted by their places."""
         return self._shared.node_runs
+
+    @property
+    def questions(self) -> dict[str, str]:
+        """The questions that nodes have asked since the run began: which node, by interrupt id."""
+        return self._shared.questions
 
     def is_news(self, error: Exception) -> bool:
         """Whether the history does not tell of the error yet; who asks is going to tell."""

@@ -12,7 +12,13 @@ from google.genai import types
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
+from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
+from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
+from devui.runtime.agents.llm_agent_callbacks import BeforeToolCallback as BeforeToolCallback
 from devui.runtime.agents.llm_agent_callbacks import CalledBack
+from devui.runtime.agents.llm_agent_callbacks import OnModelErrorCallback as OnModelErrorCallback
+from devui.runtime.agents.llm_agent_callbacks import OnToolErrorCallback as OnToolErrorCallback
 from devui.runtime.agents.llm_agent_node import run_as_node
 from devui.runtime.agents.llm_agent_output import OutputSaver, TaskOutput
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
@@ -41,7 +47,9 @@ from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.function_tool import FunctionTool
+from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.tools.task_agent_tool import TaskAgentTool
+from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -50,7 +58,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Instruction = str | Callable[..., Any]
+InstructionProvider = Callable[..., Any]
+ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
+"""What `tools` may hold; for annotations, by ADK's name."""
+Instruction = str | InstructionProvider
 
 
 class LlmAgent(CalledBack):
@@ -74,7 +85,7 @@ class LlmAgent(CalledBack):
     """What never changes, sent first and as it is, so that providers can cache it: text or
     Content. The `instruction` then goes to the contents."""
     tools: list[Any] = Field(default_factory=list)
-    """Functions, tools and toolsets that the model may call."""
+    """Functions, tools, toolsets and nodes, such as a Workflow, that the model may call."""
     generate_content_config: types.GenerateContentConfig | None = None
     """Temperature, safety settings and the like."""
     disallow_transfer_to_parent: bool = False
@@ -83,6 +94,8 @@ class LlmAgent(CalledBack):
     """Keep the model from handing over to the other sub-agents of the agent above."""
     include_contents: Literal["default", "none"] = "default"
     """`none`: the model sees the current turn only."""
+    parallel_worker: bool | None = None
+    """As a node of a graph, run for each item of its input, at the same time."""
     mode: str | None = None
     """`chat`: talks with the user and hands over by transfer, the default. `single_turn`: as a
     sub-agent, is called by its parent's model like a function and answers once. `task`: is called
@@ -101,7 +114,7 @@ class LlmAgent(CalledBack):
     _flow: BaseLlmFlow | None = PrivateAttr(default=None)
     _named_model: BaseLlm | None = PrivateAttr(default=None)
     _named_model_name: str = PrivateAttr(default="")
-    _function_tools: dict[int, FunctionTool] = PrivateAttr(default_factory=dict)
+    _made_tools: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def _refuse(cls, values: Any) -> None:
@@ -123,6 +136,10 @@ class LlmAgent(CalledBack):
     def set_default_model(cls, model: str | BaseLlm) -> None:
         """Set the model of agents that have none and no agent above with one."""
         LlmAgent._default_model = model
+
+    def taken_as_tool(self) -> Any:
+        """As a node of a workflow that is a tool: words, unless it has an input schema."""
+        return self.input_schema or str
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         async with aclosing(run_as_node(self, ctx, node_input)) as events:
@@ -170,7 +187,7 @@ class LlmAgent(CalledBack):
                 if output.complete:
                     return
                 turn.watch(event)
-                target = event.actions.transfer_to_agent
+                target = event.actions.transfer_to_agent if event.author == self.name else None
                 turn.target = self._target(target) if target and not event.partial else None
 
     def _output(self, ctx: InvocationContext) -> OutputSaver | TaskOutput:
@@ -252,10 +269,9 @@ class LlmAgent(CalledBack):
 
         A toolset that fails is logged, and the agent runs without its tools.
         """
-        groups = await asyncio.gather(
-            *(self._from_toolset(e, ctx) for e in self.tools if isinstance(e, BaseToolset))
-        )
-        asked = iter(groups)
+        toolsets = [entry for entry in self.tools if isinstance(entry, BaseToolset)]
+        listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
+        asked = iter(await asyncio.gather(*listing) if toolsets else ())
         tools: list[BaseTool] = []
         for entry in self.tools:
             tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
@@ -318,13 +334,14 @@ class LlmAgent(CalledBack):
         return self._named_model
 
     def _tool(self, entry: Any) -> BaseTool:
-        """A tool as it is; a function wrapped, once, since its declaration takes a while."""
+        """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
         if isinstance(entry, BaseTool):
             return entry
-        known = self._function_tools.get(id(entry))
-        if known is None or known.func is not entry:
-            known = self._function_tools[id(entry)] = FunctionTool(entry)
-        return known
+        known = self._made_tools.get(id(entry))
+        if known is None or known[0] is not entry:
+            made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
+            known = self._made_tools[id(entry)] = (entry, made)
+        return known[1]
 
     async def _from_toolset(
         self, toolset: BaseToolset, ctx: ReadonlyContext | None

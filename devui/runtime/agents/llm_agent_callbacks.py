@@ -3,7 +3,11 @@
 from typing import Any
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.callbacks import Callback, as_list
+from devui.runtime.callbacks import Callback, Callbacks, as_list
+
+BeforeModelCallback = AfterModelCallback = OnModelErrorCallback = Callbacks
+BeforeToolCallback = AfterToolCallback = OnToolErrorCallback = Callbacks
+"""For annotations; ADK's names."""
 
 
 class CalledBack(BaseAgent):

@@ -37,7 +37,7 @@ async def run_as_node(
 def runs_as_node(ctx: InvocationContext) -> bool:
     """Whether the agent answers once, as a node of a workflow, and not in a conversation."""
     agent = ctx.agent
-    if agent is None or not ctx.node_path or dict(agent).get("mode") != "single_turn":
+    if agent is None or not ctx.node_path or vars(agent).get("mode") != "single_turn":
         return False
     return ctx.node_path.rpartition("/")[2].partition("@")[0] == agent.name
 

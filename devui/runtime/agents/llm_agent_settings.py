@@ -22,7 +22,6 @@ _INSTEAD = {
     "response_schema": "`output_schema`",
     "tools": "`tools`",
 }
-_ELSEWHERE = _INSTEAD | {"parallel_worker": "node(agent, parallel_worker=True)"}
 _NO_SCHEMAS = (str, bytes, int, float, list, tuple, set, BaseModel)
 _CALLBACKS = tuple(
     f"{when}_callback"
@@ -45,7 +44,7 @@ def refuse_misplaced(values: Mapping[str, Any], known: Mapping[str, Any]) -> Non
         ValueError: there is such an argument.
     """
     for name in sorted(values.keys() - known.keys()):
-        if instead := _ELSEWHERE.get(name):
+        if instead := _INSTEAD.get(name):
             raise ValueError(f"LlmAgent has no `{name}`; use {instead}.")
         if name in _CONFIG_NAMES:
             raise ValueError(
@@ -142,7 +141,7 @@ def check_tools(tools: list[Any]) -> None:
     """Refuse what is no tool.
 
     Raises:
-        ValueError: an entry is an agent, or cannot be called.
+        ValueError: an entry is an agent, cannot be called, or does not tell what it takes.
     """
     for entry in tools:
         if isinstance(entry, BaseAgent):
@@ -151,11 +150,8 @@ def check_tools(tools: list[Any]) -> None:
                 " it, or into an AgentTool to call it."
             )
         if isinstance(entry, BaseNode):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`tools` holds the node {entry.name!r}, which a model cannot call; give its"
-                " function itself, or make the agent a node of a Workflow."
-            )
-        if not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
+            entry.for_tool().taken_as_tool()
+        elif not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
             raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                 f"`tools` holds {given(entry)}; give a function without calling it, a BaseTool or"
                 " a BaseToolset."

@@ -21,7 +21,9 @@ class LoopAgentState(BaseAgentState):
     """Which sub-agent is at work, in which round (from 0)."""
 
     current_sub_agent: str = ""
+    """Its name; empty before the first has begun."""
     times_looped: int = 0
+    """Rounds that have ended."""
 
 
 @dataclass(slots=True)

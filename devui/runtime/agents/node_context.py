@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.workflow.tool_runs import run_of_tool
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -21,6 +22,7 @@ class NodeContext(ReadonlyContext):
     ) -> None:
         super().__init__(invocation_context)
         self._node_run = node_run
+        self._tool_run: NodeRun | None = None
 
     @property
     def node_run(self) -> NodeRun | None:
@@ -122,10 +124,10 @@ class NodeContext(ReadonlyContext):
         override_isolation_scope: str | None = None,
         raise_on_wait: bool = False,
     ) -> Any:
-        """Run a node below this one, and return its output. Await it right here.
+        """Run a node below this one, or below the agent whose tool this is; returns its output.
 
-        In an invocation that goes on, a run that had ended is not run again. This node has to be
-        made with `rerun_on_resume=True`.
+        Await it right here. In an invocation that goes on, a run that had ended is not run again.
+        A node that runs nodes has to be made with `rerun_on_resume=True`; a tool is called again.
 
         Args:
             node: A node, a function, an agent or a tool.
@@ -140,9 +142,9 @@ class NodeContext(ReadonlyContext):
         Raises:
             DynamicNodeFailError: the node failed.
             ValueError: this node is not run again on resume, or the run id is a number.
-            RuntimeError: this is not the context of a node.
+            RuntimeError: this is the context of neither a node nor an async tool.
         """
-        run = self._inside("run_node")
+        run = self._node_run or self._of_tool()
         return await run.running.run_child(
             run,
             node,
@@ -155,10 +157,17 @@ class NodeContext(ReadonlyContext):
             raise_on_wait=raise_on_wait,
         )
 
+    def _of_tool(self) -> NodeRun:
+        """What the nodes are run below that a tool runs: one for all of a call."""
+        if self._tool_run is None:
+            self._tool_run = run_of_tool(self._invocation_context)
+        return self._tool_run or self._inside("run_node")
+
     def _inside(self, name: str) -> NodeRun:
         if self._node_run is None:
+            also = " and for async tools that a model calls" if name == "run_node" else ""
             raise RuntimeError(
-                f"Context.{name} is for the nodes of a workflow; this is the context of a"
-                " callback or a tool."
+                f"Context.{name} is for the nodes of a workflow{also}; this is the context of"
+                " something else."
             )
         return self._node_run

@@ -32,14 +32,34 @@ def pausing_calls(event: Event) -> list[types.FunctionCall]:
     return [call for call in calls if call.id in awaited or call.name in _PAUSING]
 
 
+def call_of_branch(events: Sequence[Event], branch: str | None) -> Event | None:
+    """The event with the call for which a branch was opened, `tool@id`; of several the outermost.
+
+    What happens on it is work of a tool of the agent that made the call.
+    """
+    for call_id in _calls_of(branch):
+        for event in reversed(events):
+            if any(call.id == call_id for call in event.get_function_calls()):
+                return event
+    return None
+
+
+def is_work_of_a_tool(event: Event) -> bool:
+    """Whether it was made on the branch of a call, by a tool of the agent that made the call."""
+    return bool(_calls_of(event.branch))
+
+
 def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
-    """Whether the user has yet to answer a call that one of the agents made.
+    """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
 
     What a tool gave in the meantime is no answer.
     """
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
     answered = _answered([event for event in events if event.author == "user"])
-    return _is_open([event for event in events if event.author in agents], answered)
+    own = [event for event in events if event.author in agents]
+    made = {call.id for event in own for call in event.get_function_calls()} - answered
+    within = [event for event in events if not made.isdisjoint(_calls_of(event.branch))]
+    return _is_open([*own, *within], answered)
 
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
@@ -65,6 +85,19 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     settled -= _failed(before[index + 1 :])
     settled |= _asked_about(events)
     return [call for call in made.get_function_calls() if call.id not in settled]
+
+
+def _calls_of(branch: str | None) -> list[str]:
+    """The ids of the calls for which a branch was opened, the outermost first."""
+    if branch is None or "@" not in branch:
+        return []
+    segments = (segment.rpartition("@") for segment in branch.split("."))
+    return [run for name, _, run in segments if name and not run.isdigit()]  # a number is a run's
+
+
+def failed_calls(ctx: InvocationContext) -> set[str | None]:
+    """The long-running calls on the branch that failed, and were not run again since."""
+    return _failed(_own_branch(ctx, ctx.session.events))
 
 
 def _own_branch(ctx: InvocationContext, events: Sequence[Event]) -> list[Event]:

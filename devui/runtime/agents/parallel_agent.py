@@ -38,7 +38,7 @@ class ParallelAgent(BaseAgent):
         ]
         names = {agent.name for agent in self.sub_agents}
         escalated = False
-        async with aclosing(_merged(runs)) as events:
+        async with aclosing(merged(runs)) as events:
             async for event in events:
                 yield event
                 if event.actions.escalate and event.author in names:
@@ -65,14 +65,17 @@ class _Ended:
     error: Exception | None
 
 
-async def _merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:
+async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:
     """The events of all runs as they come; a producer goes on when the consumer comes back.
 
     The tasks are held here and not by a TaskGroup: that would, when one fails, cancel the
     consumer, in whose task this generator is run.
+
+    Raises:
+        Exception: what the first run to fail raised; the others are cancelled.
     """
     queue: asyncio.Queue[_Produced | _Ended] = asyncio.Queue(maxsize=len(runs) or 1)
-    tasks = [asyncio.create_task(_produce(run, queue)) for run in runs]
+    tasks = [asyncio.create_task(produce(run, queue)) for run in runs]
     try:
         running = len(tasks)
         while running:
@@ -90,9 +93,10 @@ async def _merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Eve
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _produce(
+async def produce(
     run: AsyncGenerator[Event, None], queue: "asyncio.Queue[_Produced | _Ended]"
 ) -> None:
+    """Put the events of one run into the queue, each after the one before it was consumed."""
     error = None
     try:
         async with aclosing(run):

@@ -43,6 +43,7 @@ class ToolThreadPoolConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     max_workers: int = Field(default=4, ge=1)
+    """Threads."""
 
 
 def _max_llm_calls() -> int:
@@ -58,6 +59,7 @@ class RunConfig(BaseModel):
     http_options: types.HttpOptions | None = None
     """Laid over the options of each model request."""
     labels: dict[str, str] | None = None
+    """Labels for the bill of a provider, laid over those of the agents."""
     service_tier: ServiceTier | str | None = None
     response_modalities: list[types.Modality] | None = None
     avatar_config: types.AvatarConfig | None = None
@@ -65,6 +67,7 @@ class RunConfig(BaseModel):
     """Save the files of a user message as artifacts, with a note in their place."""
     support_cfc: bool = False
     streaming_mode: StreamingMode = StreamingMode.NONE
+    """SSE lets models answer in fragments, which come as partial events."""
     output_audio_transcription: types.AudioTranscriptionConfig | None = Field(
         default_factory=types.AudioTranscriptionConfig
     )
@@ -93,6 +96,7 @@ class RunConfig(BaseModel):
     model_input_context: list[types.Content] | None = None
     """Contents put before the user's message in each request, but not into the history."""
     include_thoughts_from_other_agents: bool = False
+    """Whether an agent is told what others thought, and not only what they said."""
 
     @model_validator(mode="before")
     @classmethod

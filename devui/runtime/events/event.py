@@ -13,6 +13,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from devui.runtime.copying import altered
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_response import LlmResponse
@@ -85,13 +86,11 @@ class Event(LlmResponse):
     @classmethod
     def made(cls, **values: Any) -> Self:
         """An event of values known to be right: without validation, which would cost the most."""
+        if "actions" not in values:
+            values["actions"] = EventActions()
+        fresh = {"id": cls.new_id(), "node_info": NodeInfo(), "timestamp": get_time()}
         blank: Self = _blank(cls)
-        fresh: dict[str, Any] = {
-            "actions": EventActions(),
-            "node_info": NodeInfo(),
-            "timestamp": get_time(),
-        }
-        return blank.model_copy(update={"id": cls.new_id(), **fresh, **values})
+        return altered(blank, **{**fresh, **values})
 
     @property
     def message(self) -> types.Content | None:
@@ -126,7 +125,7 @@ class Event(LlmResponse):
 
     def has_trailing_code_execution_result(self) -> bool:
         """Whether the last part is a code execution result, which the model has yet to read."""
-        parts = self._parts()
+        parts = (self.content.parts if self.content else None) or []
         return bool(parts) and parts[-1].code_execution_result is not None
 
     @staticmethod

@@ -42,6 +42,7 @@ class EventCompaction(BaseModel):
     end_timestamp: float
     """Time of the last event covered, in unix seconds."""
     compacted_content: types.Content
+    """The summary that stands for the events."""
 
 
 class EventActions(BaseModel):
@@ -60,6 +61,7 @@ class EventActions(BaseModel):
     transfer_to_agent: str | None = None
     """Name of the agent that goes on."""
     transfer_reason: str | None = None
+    """Why it does, in the words of who handed over."""
     escalate: bool | None = None
     """Ends the surrounding loop."""
     requested_auth_configs: dict[str, AuthConfig] = Field(default_factory=dict)
@@ -67,6 +69,7 @@ class EventActions(BaseModel):
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)
     """Confirmations that tool calls wait for, by function call id."""
     compaction: EventCompaction | None = None
+    """The event holds a summary of earlier ones."""
     end_of_agent: bool | None = None
     """The agent finished its run (resume seed)."""
     agent_state: dict[str, Any] | None = None
@@ -76,6 +79,7 @@ class EventActions(BaseModel):
     route: bool | int | str | list[bool | int | str] | None = None
     """Which edges of a workflow to follow."""
     render_ui_widgets: list[UiWidget] | None = None
+    """What a client should show beside the event."""
     set_model_response: Any = None
     """The structured answer a model gave through a tool."""
 

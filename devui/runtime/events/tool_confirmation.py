@@ -20,6 +20,7 @@ class ToolConfirmation(BaseModel):
     hint: str = ""
     """Why the confirmation is asked for."""
     confirmed: bool = False
+    """The human's answer; False also before there is one."""
     payload: Any | None = None
     """What the tool wants to be filled in; must be JSON-able."""
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.agents.open_calls import is_work_of_a_tool
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.invocations.aborts import INVOCATION_ABORTED
@@ -22,6 +23,8 @@ def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
             continue
         target = event.actions.transfer_to_agent
         agent = root.find_agent(target or event.author)
+        if agent is None and is_work_of_a_tool(event):
+            continue  # the agent that made the call comes earlier
         if agent is None:
             logger.warning("No agent %r in the tree of %r.", target or event.author, root.name)
         elif agent is root or can_hand_back(agent):

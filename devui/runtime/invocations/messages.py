@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from google.genai import types
 
+from devui.runtime.agents.open_calls import call_of_branch
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
@@ -42,7 +43,7 @@ class Answered:
     event: Event
     """The event that made the first of them."""
     callers: frozenset[str]
-    """The agents that made them."""
+    """The agents that made them, and those whose tools did."""
     scope: str | None = None
     """The isolation scope that the message gets."""
     in_words: bool = False
@@ -72,7 +73,8 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
-    callers = frozenset(event.author for event in events.values())
+    calls = (call_of_branch(history, event.branch) for event in events.values())
+    callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     return Answered(first, callers, scope=first.isolation_scope)
 

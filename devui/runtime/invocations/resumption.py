@@ -15,6 +15,7 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.node_paths import path_in_tree
+from devui.runtime.agents.open_calls import call_of_branch
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
 from devui.runtime.events.event import Event
@@ -62,9 +63,7 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
 
 
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
-    caller, branch = _above_delegates(
-        root.find_agent(answer.event.author) or root, answer.event.branch
-    )
+    caller, branch = _caller(root, answer.event, ctx.session.events)
     if ctx.is_resumable:
         first = _first(ctx, root)
         if first is caller or first.name in ctx.agent_states or first.name in ctx.end_of_agents:
@@ -75,6 +74,16 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
     if path[0] is caller:
         ctx.branch = branch
     return _begun_with(ctx, root, path[0])
+
+
+def _caller(
+    root: BaseAgent, event: Event, history: Sequence[Event]
+) -> tuple[BaseAgent, str | None]:
+    """The agent of the tree whose work an event is, and its branch."""
+    agent = root.find_agent(event.author)
+    if agent is None and (call := call_of_branch(history, event.branch)):
+        agent, event = root.find_agent(call.author), call
+    return _above_delegates(agent or root, event.branch)
 
 
 def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:

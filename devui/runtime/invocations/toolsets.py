@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.parallel_worker import ParallelWorker
 from devui.runtime.workflow.workflow import Workflow
@@ -39,6 +40,10 @@ def _toolsets(node: BaseNode) -> Iterator[_Closes]:
         yield from (tool for tool in node.tools if isinstance(tool, BaseToolset))
         if isinstance(node.instruction, _Closes):
             yield node.instruction
+        for tool in node.tools:
+            called = tool.node if isinstance(tool, NodeTool) else tool
+            if isinstance(called, BaseNode):
+                yield from _toolsets(called)
     for below in nodes_below(node):
         yield from _toolsets(below)
 

@@ -79,9 +79,7 @@ class LiteLlm(BaseLlm):
         if not stream:
             completion = await self.llm_client.acompletion(**arguments)
             answer.add_whole(completion.model_dump())
-            whole = answer.whole()
-            whole.partial = None
-            yield whole
+            yield answer.whole()
             return
         chunks = await self.llm_client.acompletion(
             **arguments, stream=True, stream_options={"include_usage": True}

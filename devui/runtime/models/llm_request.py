@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
+from devui.runtime.copying import altered
+from devui.runtime.models.cache_metadata import CacheMetadata
+
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
@@ -15,7 +19,8 @@ logger = logging.getLogger(__name__)
 
 
 _NO_CONFIG = types.GenerateContentConfig()
-"""To be copied: one request needs one, and validating nothing takes ten times as long."""
+_NO_TOOL = types.Tool()
+"""To be copied: each request needs one, and validating nothing takes ten times as long."""
 
 
 class LlmRequest(BaseModel):
@@ -31,15 +36,21 @@ class LlmRequest(BaseModel):
     """The name of the model to ask."""
     contents: list[types.Content] = Field(default_factory=list)
     """The conversation, oldest first."""
-    config: types.GenerateContentConfig = Field(default_factory=_NO_CONFIG.model_copy)
+    config: types.GenerateContentConfig = Field(default_factory=lambda: altered(_NO_CONFIG))
     """Generation settings, system instruction and tool declarations."""
     # Typed Any at run time: tools stand above models in the order of imports.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
-    _begins_the_same: bool = PrivateAttr(default=False)
-    """Whether files of a static instruction are among the contents."""
+    cache_config: ContextCacheConfig | None = None
+    """The app's wishes for a cache of requests; models that have none leave it alone."""
+    cache_metadata: CacheMetadata | None = None
+    """The cache that the agent's latest response told of; counts this invocation as a user."""
+    cacheable_contents_token_count: int | None = None
+    """Tokens of the agent's latest request; only with a `cache_config`."""
+    previous_interaction_id: str | None = None
+    """For models whose provider keeps the conversation; callbacks may set it."""
     _beginning: int = PrivateAttr(default=0)
-    """How many contents at the beginning nothing may be put before."""
+    """How many contents at the beginning, files of a static instruction, nothing is put before."""
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add to the system instruction, pieces separated by a blank line.
@@ -58,7 +69,8 @@ class LlmRequest(BaseModel):
             texts, extra = _split_instruction(instructions)
             self._append_text(texts)
             self.contents.extend(extra)
-            self._begins_the_same = self._begins_the_same or bool(extra)
+            if extra:
+                self._beginning = len(self.contents)
             return extra
         if isinstance(instructions, list) and all(isinstance(i, str) for i in instructions):
             self._append_text(instructions)
@@ -76,7 +88,7 @@ class LlmRequest(BaseModel):
         before the user's last words.
         """
         instructions, self.contents = self.contents, history
-        if self._begins_the_same:
+        if self._beginning:
             self.contents[:0] = instructions
             self._beginning = len(instructions)
         else:
@@ -118,9 +130,21 @@ class LlmRequest(BaseModel):
         if declarations:
             self._append_declarations(declarations)
 
-    def set_output_schema(self, output_schema: types.SchemaUnion) -> None:
-        """Ask the model for JSON of this shape."""
-        self.config.response_schema = output_schema
+    def set_output_schema(
+        self,
+        output_schema: types.SchemaUnion | None = None,
+        *,
+        base_model: types.SchemaUnion | None = None,
+    ) -> None:
+        """Ask the model for JSON of this shape; `base_model` is its older name.
+
+        Raises:
+            ValueError: no shape is given.
+        """
+        schema = output_schema or base_model
+        if schema is None:
+            raise ValueError("set_output_schema needs an output_schema: a model class or a schema.")
+        self.config.response_schema = schema
         self.config.response_mime_type = "application/json"
 
     def _append_text(self, texts: list[str]) -> None:
@@ -141,7 +165,7 @@ class LlmRequest(BaseModel):
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 tool.function_declarations.extend(declarations)
                 return
-        self.config.tools = [*tools, types.Tool(function_declarations=declarations)]
+        self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
 
 
 def _is_said(content: types.Content) -> bool:

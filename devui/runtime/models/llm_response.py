@@ -23,21 +23,29 @@ class LlmResponse(BaseModel):
     )
 
     model_version: str | None = None
+    """The model that answered, as its service names it."""
     content: types.Content | None = None
+    """What the model says and calls; None if it only tells of an error, or of nothing."""
     grounding_metadata: types.GroundingMetadata | None = None
+    """The sources of the answer."""
     partial: bool | None = None
     """True for a fragment of a streamed answer; the whole answer follows."""
     turn_complete: bool | None = None
+    """Live mode: the model has said all."""
     turn_complete_reason: types.TurnCompleteReason | None = None
     interaction_status: types.InteractionStatus | None = None
     finish_reason: types.FinishReason | None = None
+    """Why the model stopped, in a whole answer."""
     error_code: str | None = None
+    """Why the answer failed: a reason to finish or to block, or a code of the runtime's own."""
     error_message: str | None = None
+    """What went wrong, in a sentence."""
     interrupted: bool | None = None
     """Live mode: the user began to speak over the answer."""
     custom_metadata: dict[str, Any] | None = None
     """Free labels; must be JSON-able."""
     usage_metadata: types.GenerateContentResponseUsageMetadata | None = None
+    """Tokens of the request and of the answer."""
     live_session_resumption_update: types.LiveServerSessionResumptionUpdate | None = None
     live_session_id: str | None = None
     go_away: types.LiveServerGoAway | None = None
@@ -45,6 +53,7 @@ class LlmResponse(BaseModel):
     input_transcription: types.Transcription | None = None
     output_transcription: types.Transcription | None = None
     avg_logprobs: float | None = None
+    """The mean log probability of the answer's tokens."""
     logprobs_result: types.LogprobsResult | None = None
     cache_metadata: CacheMetadata | None = None
     citation_metadata: types.CitationMetadata | None = None
@@ -53,14 +62,13 @@ class LlmResponse(BaseModel):
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls of the content, in the order of its parts."""
-        return [part.function_call for part in self._parts() if part.function_call]
+        parts = self.content.parts if self.content else None
+        return [part.function_call for part in parts if part.function_call] if parts else []
 
     def get_function_responses(self) -> list[types.FunctionResponse]:
         """The function responses of the content, in the order of its parts."""
-        return [part.function_response for part in self._parts() if part.function_response]
-
-    def _parts(self) -> list[types.Part]:
-        return (self.content.parts if self.content else None) or []
+        parts = self.content.parts if self.content else None
+        return [part.function_response for part in parts if part.function_response] if parts else []
 
     @staticmethod
     def create(generate_content_response: types.GenerateContentResponse) -> "LlmResponse":

@@ -39,6 +39,7 @@ class ResponseAggregator:
     def __init__(self) -> None:
         self._entries: list[_TextRun | StreamedCall | types.Part] = []
         self._open_call: StreamedCall | None = None
+        self._open_text: _TextRun | None = None
         self._whole = LlmResponse()
 
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
@@ -57,7 +58,7 @@ class ResponseAggregator:
 
     def whole(self) -> LlmResponse:
         """The answer made of all chunks; an error when it did not end as it should."""
-        parts = _without_repeats([_part(entry) for entry in self._entries])
+        parts = _without_repeats([_part(entry) for entry in self._entries if _is_named(entry)])
         whole = self._whole
         whole.content = types.Content(role="model", parts=parts) if parts else None
         whole.partial = False
@@ -84,14 +85,17 @@ class ResponseAggregator:
         elif part.function_call:
             self._take_call(part, part.function_call)
         else:
-            self._entries.append(part)
+            self._enter(part)
+
+    def _enter(self, entry: StreamedCall | types.Part) -> None:
+        self._entries.append(entry)
+        self._open_text = None
 
     def _text_run(self, thought: bool) -> _TextRun:
-        last = self._entries[-1] if self._entries else None
-        if isinstance(last, _TextRun) and last.thought == thought:
-            return last
-        run = _TextRun(thought)
-        self._entries.append(run)
+        run = self._open_text
+        if run is None or run.thought != thought:
+            run = self._open_text = _TextRun(thought)
+            self._entries.append(run)
         return run
 
     def _take_call(self, part: types.Part, call: types.FunctionCall) -> None:
@@ -99,14 +103,18 @@ class ResponseAggregator:
         if open_call is not None and open_call.open and open_call.continues(call):
             call.id = open_call.id
             open_call.add(part, call)
+            if not open_call.open:
+                self._open_text = None  # what is said now is said behind the call
             return
+        if open_call is not None:
+            open_call.open = False  # another call begins
         call.id = call.id or f"adk-{new_uuid()}"
         if StreamedCall.begins(call):
             self._open_call = StreamedCall(id=call.id, name=call.name or "")
             self._open_call.add(part, call)
-            self._entries.append(self._open_call)
+            self._enter(self._open_call)
         else:
-            self._entries.append(part)
+            self._enter(part)
 
 
 _REPORTED = (
@@ -122,6 +130,14 @@ _REPORTED = (
 
 def _part(entry: _TextRun | StreamedCall | types.Part) -> types.Part:
     return entry if isinstance(entry, types.Part) else entry.part()
+
+
+def _is_named(entry: _TextRun | StreamedCall | types.Part) -> bool:
+    """Whether it is no call of which the name never came: nobody could answer that."""
+    if isinstance(entry, StreamedCall):
+        return bool(entry.name)
+    call = None if isinstance(entry, _TextRun) else entry.function_call
+    return call is None or bool(call.name)
 
 
 def _without_repeats(parts: list[types.Part]) -> list[types.Part]:

@@ -8,8 +8,11 @@ from google.genai import types
 
 # A JSON path as Gemini writes it: $.flights[0].city or $.flights[0]['the city'].
 _STEP = re.compile(
-    r"\.?([A-Za-z_]\w*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]"
+    r"\.?((?:[^.\[\]\\]|\\.)+)|\[\s*(\d+)\s*\]"
+    r"|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]"
 )
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 _LONGEST_LIST = 10_000
 
 
@@ -32,10 +35,11 @@ class StreamedCall:
 
     def continues(self, call: types.FunctionCall) -> bool:
         """Whether this chunk goes on with this call."""
-        return call.name in (None, "", self.name) and not call.args
+        return (not self.name or call.name in (None, "", self.name)) and not call.args
 
     def add(self, part: types.Part, call: types.FunctionCall) -> None:
         """Take in the arguments of one chunk."""
+        self.name = self.name or call.name or ""
         self.args.update(call.args or {})
         self.signature = self.signature or part.thought_signature
         for partial in call.partial_args or []:
@@ -58,11 +62,15 @@ class StreamedCall:
                 _place(self.args, _steps(path), "")  # keeps the arguments in order of arrival
             self._texts.setdefault(path, []).append(partial.string_value)
         elif partial.number_value is not None:
-            _place(self.args, _steps(path), partial.number_value)
+            self._replace(path, partial.number_value)
         elif partial.bool_value is not None:
-            _place(self.args, _steps(path), partial.bool_value)
+            self._replace(path, partial.bool_value)
         elif partial.null_value is not None:
-            _place(self.args, _steps(path), None)
+            self._replace(path, None)
+
+    def _replace(self, path: str, value: Any) -> None:
+        self._texts.pop(path, None)
+        _place(self.args, _steps(path), value)
 
 
 def _steps(path: str) -> list[str | int]:
@@ -73,15 +81,20 @@ def _steps(path: str) -> list[str | int]:
         if index is not None:
             steps.append(int(index))
         else:
-            quoted = single if single is not None else double
-            steps.append(name if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+            steps.append(_ESCAPED.sub(_unescaped, name or single or double or ""))
     return steps
 
 
+def _unescaped(found: re.Match[str]) -> str:
+    code, sign = found.groups()
+    return chr(int(code, 16)) if code else _CONTROLS.get(sign, sign)
+
+
 def _place(target: Any, steps: list[str | int], value: Any) -> None:
-    """Put a value at a path, making the dicts and lists on the way."""
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if isinstance(step, int) != isinstance(target, list):
+    """Put a value at a path, making the dicts and lists on the way; nothing for the whole."""
+    for step, following in zip(steps, [*steps[1:], None], strict=False):
+        fits = isinstance(target, list if isinstance(step, int) else dict)
+        if not fits:
             return  # the path contradicts what was sent before
         if isinstance(step, int):
             if step >= _LONGEST_LIST:

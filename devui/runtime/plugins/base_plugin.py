@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,3 +109,45 @@ class BasePlugin:
         self, *, invocation_context: InvocationContext, error: Exception
     ) -> None:
         """An exception leaves the run."""
+
+    # What follows is not in google-adk: there a plugin sees a call before the agent's own
+    # callbacks have had their say, and never the call itself (decisions/0009).
+
+    def around_agent(
+        self,
+        *,
+        agent: BaseAgent,
+        invocation_context: InvocationContext,
+        proceed: Callable[[], AsyncGenerator[Event, None]],
+    ) -> AsyncGenerator[Event, None]:
+        """Run the agent, callbacks included: yield the events of `proceed()`, or others."""
+        return proceed()
+
+    def around_model_call(
+        self,
+        *,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        stream: bool,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Ask the model: all callbacks have seen the request, none has seen the responses.
+
+        Yield those of `proceed(llm_request)`, or others; `stream` says whether fragments are
+        wanted.
+        """
+        return proceed(llm_request)
+
+    async def around_tool_call(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """Run the tool: its call is confirmed, and all callbacks have seen the arguments.
+
+        Return what `proceed()` does, or something else; a tool's exceptions pass here.
+        """
+        return await proceed()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.plugins.base_plugin import BasePlugin
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_Hook = Callable[..., Awaitable[Any]]
+_Hook = Callable[..., Any]
 
 
 class PluginManager:
@@ -217,6 +218,46 @@ class PluginManager:
             "on_run_error_callback", invocation_context=invocation_context, error=error
         )
 
+    def around_agent(
+        self,
+        agent: BaseAgent,
+        invocation_context: InvocationContext,
+        proceed: Callable[[], AsyncGenerator[Event, None]],
+    ) -> AsyncGenerator[Event, None]:
+        """The agent's events, through each plugin that stands around it; the first is outermost."""
+        for _, hook in reversed(self._having("around_agent")):
+            proceed = partial(
+                hook, agent=agent, invocation_context=invocation_context, proceed=proceed
+            )
+        return proceed()
+
+    def around_model_call(
+        self,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+        *,
+        stream: bool,
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The model's responses, through each plugin that stands around the call."""
+        for _, hook in reversed(self._having("around_model_call")):
+            proceed = _around_model(hook, callback_context, stream, proceed)
+        return proceed(llm_request)
+
+    def around_tool_call(
+        self,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Awaitable[Any]:
+        """The tool's result, through each plugin that stands around the call."""
+        for _, hook in reversed(self._having("around_tool_call")):
+            proceed = partial(
+                hook, tool=tool, tool_args=tool_args, tool_context=tool_context, proceed=proceed
+            )
+        return proceed()
+
     async def close(self) -> None:
         """Close all plugins, one after the other; RuntimeError names those that failed."""
         if self._skip_closing:
@@ -259,6 +300,21 @@ class PluginManager:
             having = [(p, h) for p, h in hooks if not _is(h, inherited)]
             self._hooks[hook_name] = having
         return having
+
+
+def _around_model(
+    hook: _Hook,
+    context: Context,
+    stream: bool,
+    proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+) -> Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]]:
+    def ask(llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
+        answers: AsyncGenerator[LlmResponse, None] = hook(
+            callback_context=context, llm_request=llm_request, stream=stream, proceed=proceed
+        )
+        return answers
+
+    return ask
 
 
 def _is(hook: _Hook, function: _Hook) -> bool:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, OrderedDict
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.failure_counts import (
+    REFLECT_AND_RETRY_RESPONSE_TYPE,
+    FailureCounts,
+    TrackingScope,
+)
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.tools.base_tool import BaseTool
-
-REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
-"""Marks the responses that this plugin wrote."""
-
-_GLOBAL = "__global_reflect_and_retry_scope__"
-_SCOPES_KEPT = 1000
 
 _RETRY = (
     "This was failure {count} of {limit} that are allowed. Do not repeat the same call. Look at"
@@ -31,13 +28,6 @@ _GIVE_UP = (
     "Do not call `{tool}` again for this task: it has failed too often. Find another way, with"
     " other tools, or tell the user what cannot be done and why."
 )
-
-
-class TrackingScope(Enum):
-    """How long failures are counted together."""
-
-    INVOCATION = "invocation"
-    GLOBAL = "global"
 
 
 class ToolFailureResponse(BaseModel):
@@ -82,7 +72,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         self.max_retries = max_retries
         self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
         self.scope = tracking_scope
-        self._failures: OrderedDict[str, Counter[str]] = OrderedDict()
+        self._failures = FailureCounts()
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
@@ -97,7 +87,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         )
         if error:
             return self._handled(tool, tool_args, tool_context, error)
-        self._counter(tool_context).pop(tool.name, None)
+        self._failures.forget(self._get_scope_key(tool_context), tool.name)
         return None
 
     async def on_tool_error_callback(
@@ -114,20 +104,12 @@ class ReflectAndRetryToolPlugin(BasePlugin):
 
     def _get_scope_key(self, tool_context: Context) -> str:
         """Which failures are counted together; override it to count by user or session."""
-        return tool_context.invocation_id if self.scope is TrackingScope.INVOCATION else _GLOBAL
-
-    def _counter(self, tool_context: Context) -> Counter[str]:
-        counter = self._failures.setdefault(self._get_scope_key(tool_context), Counter())
-        if len(self._failures) > _SCOPES_KEPT:
-            self._failures.popitem(last=False)
-        return counter
+        return self.scope.key(tool_context.invocation_id)
 
     def _handled(
         self, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, /, error: Any
     ) -> dict[str, Any]:
-        counter = self._counter(tool_context)
-        counter[tool.name] += 1
-        count = counter[tool.name]
+        count = self._failures.add(self._get_scope_key(tool_context), tool.name)
         if count > self.max_retries and self.throw_exception_if_retry_exceeded:
             raise error if isinstance(error, Exception) else RuntimeError(str(error))
         advice = _RETRY if count <= self.max_retries else _GIVE_UP

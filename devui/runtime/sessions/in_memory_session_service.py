@@ -1,7 +1,8 @@
 """`InMemorySessionService`: sessions that live as long as the process (adk-runtime 2.4)."""
 
-from collections.abc import Mapping
-from typing import Any
+import warnings
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
@@ -16,6 +17,8 @@ from devui.runtime.sessions.base_session_service import (
 from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
+
+T = TypeVar("T")
 
 
 class InMemorySessionService(BaseSessionService):
@@ -43,7 +46,11 @@ class InMemorySessionService(BaseSessionService):
         state: dict[str, Any] | None = None,
         session_id: str | None = None,
     ) -> Session:
-        """Create a session; a blank id becomes a UUID, others are stripped of outer space."""
+        """Create a session; a blank id becomes a UUID, others are stripped of outer space.
+
+        Raises:
+            AlreadyExistsError: the user has a session of that id.
+        """
         session_id = (session_id or "").strip() or new_uuid()
         stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         if session_id in stored:
@@ -88,6 +95,48 @@ class InMemorySessionService(BaseSessionService):
         session_id = session_id.strip()
         self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
         self._by_id.pop((app_name, user_id, session_id), None)
+
+    # The same for code that cannot await; deprecated, as in google-adk
+
+    def create_session_sync(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, Any] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """`create_session` without await."""
+        return _at_once(
+            self.create_session(
+                app_name=app_name, user_id=user_id, state=state, session_id=session_id
+            )
+        )
+
+    def get_session_sync(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        """`get_session` without await."""
+        return _at_once(
+            self.get_session(
+                app_name=app_name, user_id=user_id, session_id=session_id, config=config
+            )
+        )
+
+    def list_sessions_sync(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
+        """`list_sessions` without await."""
+        return _at_once(self.list_sessions(app_name=app_name, user_id=user_id))
+
+    def delete_session_sync(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """`delete_session` without await."""
+        _at_once(self.delete_session(app_name=app_name, user_id=user_id, session_id=session_id))
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """A copy of the user's state, keys without prefix."""
@@ -159,3 +208,15 @@ def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Even
     while start > 0 and events[start - 1].timestamp >= config.after_timestamp:
         start -= 1
     return events[start:]
+
+
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns that waits for nothing, as those of this service do."""
+    warnings.warn("Await the method without `_sync`.", DeprecationWarning, stacklevel=3)
+    try:
+        work.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    work.close()
+    raise RuntimeError("A method of InMemorySessionService waits for something.")

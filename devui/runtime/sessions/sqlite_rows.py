@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.collecting import collector_paused
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.errors.stale_session_error import StaleSessionError
@@ -41,6 +42,15 @@ _SET_APP = (
 _SET_USER = (
     "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
+)
+
+_APP_EXISTS = (
+    "INSERT INTO app_states (app_name, state, update_time) VALUES (?, '{}', ?)"
+    " ON CONFLICT DO NOTHING"
+)
+_USER_EXISTS = (
+    "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?, ?, '{}', ?)"
+    " ON CONFLICT DO NOTHING"
 )
 
 
@@ -108,6 +118,9 @@ def insert_session(
         )
     except sqlite3.IntegrityError as error:
         raise AlreadyExistsError(f"Session {key.id!r} exists already.") from error
+    # google-adk takes these rows to be there, also where nothing is shared.
+    connection.execute(_APP_EXISTS, (key.app, moment))
+    connection.execute(_USER_EXISTS, (key.app, key.user, moment))
     _merge_shared(connection, key, scoped, moment)
     return _session(key, _merged(connection, key, scoped.session), seconds(moment))
 
@@ -129,7 +142,8 @@ def select_events(
     recent = config.num_recent_events if config else None
     limit = _ALL if recent is None else recent
     rows = connection.execute(_NEWEST[layout], (*key, layout.time(after or 0.0), limit)).fetchall()
-    return [_event(row) for row in reversed(rows)]
+    with collector_paused():
+        return [_event(row) for row in reversed(rows)]
 
 
 def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:

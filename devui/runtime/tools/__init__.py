@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
     from devui.runtime.tools.google_maps_grounding_tool import google_maps_grounding
     from devui.runtime.tools.google_search_tool import google_search
+    from devui.runtime.tools.idempotence import idempotent
     from devui.runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from devui.runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from devui.runtime.tools.long_running_tool import LongRunningFunctionTool
@@ -40,6 +41,7 @@ __all__ = [
     "get_user_choice",
     "google_maps_grounding",
     "google_search",
+    "idempotent",
     "load_artifacts",
     "load_memory",
     "preload_memory",
@@ -64,6 +66,7 @@ __getattr__ = lazy(
         "get_user_choice": "get_user_choice_tool:get_user_choice_tool",
         "google_maps_grounding": "google_maps_grounding_tool",
         "google_search": "google_search_tool",
+        "idempotent": "idempotence",
         "load_artifacts": "load_artifacts_tool:load_artifacts_tool",
         "load_memory": "load_memory_tool:load_memory_tool",
         "preload_memory": "preload_memory_tool:preload_memory_tool",

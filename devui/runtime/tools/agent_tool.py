@@ -14,6 +14,7 @@ from devui.runtime.models.output_schema import parsed
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
+from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.forwarding_artifact_service import ForwardingArtifactService
 from devui.runtime.tools.heard import Heard
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-GROUNDING_METADATA = "temp:_adk_grounding_metadata"
-"""Where tools keep the sources of what they found, for the invocation."""
 _INTERNAL_STATE = "_adk"
 
 
@@ -56,8 +55,11 @@ class AgentTool(BaseTool):
                 checked against it.
             skip_summarization: Its answer ends the turn; the caller's model is not asked again.
             include_plugins: The caller's plugins see the agent's run too.
-            propagate_grounding_metadata: Keep the sources of the answer for this invocation,
-                under `temp:_adk_grounding_metadata`.
+            propagate_grounding_metadata: The caller's answers name the sources of the
+                agent's.
+
+        Raises:
+            TypeError: `agent` is no agent.
         """
         if not isinstance(agent, BaseAgent):
             raise TypeError(f"AgentTool takes an agent, not {given(agent)}.")
@@ -131,7 +133,7 @@ class AgentTool(BaseTool):
         if not text:
             return heard.error or ""
         if self.propagate_grounding_metadata and heard.grounding:
-            tool_context.state[GROUNDING_METADATA] = heard.grounding
+            keep_sources(tool_context.state, heard.grounding)
         schema = output_schema(self.agent)
         if schema is None:
             return text

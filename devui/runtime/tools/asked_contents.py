@@ -1,15 +1,62 @@
-"""What a model has just asked a tool to show it, for one request only (adk-runtime 8.8)."""
+"""Contents that a model asks for by name, shown in one request only (adk-runtime 8.8, 8.9)."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from devui.runtime.models.llm_request import LlmRequest
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.tools.base_tool import BaseTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.models.llm_request import LlmRequest
 
 
-def names_asked_for(llm_request: LlmRequest, tool: str, key: str) -> Iterator[str]:
-    """The names under `key` in the responses of the tool that the request ends with."""
-    last = llm_request.contents[-1] if llm_request.contents else None
-    for part in (last.parts if last else None) or []:
-        response = part.function_response
-        names = (response.response or {}).get(key) if response else None
-        if response and response.name == tool and isinstance(names, list):
-            yield from (name for name in names if isinstance(name, str))
+class AskedContentsTool(BaseTool):
+    """A tool by which a model asks to see contents.
+
+    Its response holds the names; what has them is put behind it in the next request, and never
+    into the history.
+    """
+
+    def __init__(self, *, name: str, description: str, names: str) -> None:
+        """Describe the tool; `names` is what its one parameter is called, a list of texts."""
+        super().__init__(name=name, description=description)
+        self._names = names
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema={
+                "type": "object",
+                "properties": {self._names: {"type": "array", "items": {"type": "string"}}},
+            },
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Note what the next request is to show."""
+        return {
+            self._names: args.get(self._names, []),
+            "status": (
+                "The contents are shown in the next request, and only there. Call this again to"
+                " see them later."
+            ),
+        }
+
+    def _asked_for(self, llm_request: LlmRequest) -> list[str]:
+        """The names in the tool's responses that the request ends with."""
+        last = llm_request.contents[-1] if llm_request.contents else None
+        found: list[str] = []
+        for part in (last.parts if last else None) or []:
+            response = part.function_response
+            names = (response.response or {}).get(self._names) if response else None
+            if response and response.name == self.name and isinstance(names, list):
+                found += [name for name in names if isinstance(name, str)]
+        return found
+
+
+def labelled(what: str, part: types.Part) -> types.Content:
+    """A content that shows the part, and says what it is."""
+    return types.Content(role="user", parts=[types.Part(text=f"{what} is:"), part])

@@ -1,7 +1,7 @@
 """`BaseTool`: something that an agent's model may call."""
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from google.genai import types
 
@@ -20,6 +20,12 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
     """It gives the session events while it runs, through `emit` of the invocation."""
     defers_response: ClassVar[bool] = False
     """A call that returns nothing stays open, as that of a long-running tool does."""
+
+    propagate_grounding_metadata: bool = False
+    """Whether answers made of the tool's result name the sources that it tells of."""
+    repeatable: Literal["idempotent", "hint"] | None = None
+    """Whether a call may be made twice where nobody knows if the first one came through: its author
+    says so, or the server that the tool belongs to hints at it. None: ask before."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.models.llm_request import LlmRequest
@@ -12,6 +12,15 @@ from devui.runtime.tools.base_tool import BaseTool
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.readonly_context import ReadonlyContext
+
+
+class ToolPredicate(Protocol):
+    """Decides whether a tool is offered; any function of this form is one (adk-runtime 8.9)."""
+
+    def __call__(
+        self, tool: BaseTool, readonly_context: "ReadonlyContext | None" = None
+    ) -> bool: ...
+
 
 ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
 

@@ -1,6 +1,7 @@
 """The declaration of a function for a model, made from its signature and docstring."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
@@ -23,7 +24,9 @@ def declare(signature: FunctionSignature, description: str) -> types.FunctionDec
     return types.FunctionDeclaration(
         name=signature.name,
         description=description or None,
-        parameters_json_schema=_parameters_schema(signature),
+        parameters_json_schema=parameters_schema(signature.name, signature.parameters)
+        if signature.resolved
+        else None,
     )
 
 
@@ -35,21 +38,28 @@ class _Schema(GenerateJsonSchema):
     }
 
 
-def _parameters_schema(signature: FunctionSignature) -> dict[str, Any] | None:
-    if not signature.parameters or not signature.resolved:
+def parameters_schema(
+    function: str, parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, Any] | None:
+    """The parameters of the function of that name as a JSON schema; None without (adk-runtime 8.2).
+
+    Raises:
+        ValueError: an annotation has no form in JSON.
+    """
+    if not parameters:
         return None
     # Fields are numbered and carry the parameter's name as alias: pydantic refuses some names
     # that functions may use (`_id`, `schema`, `copy`).
     fields: dict[str, Any] = {
         f"p{number}": (_annotation(parameter), _field(parameter))
-        for number, parameter in enumerate(signature.parameters.values())
+        for number, parameter in enumerate(parameters.values())
     }
     try:
-        model = create_model(f"{signature.name}Params", **fields)
+        model = create_model(f"{function}Params", **fields)
         return model.model_json_schema(schema_generator=_Schema)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
         raise ValueError(
-            f"Tool {signature.name!r} cannot be declared to a model:"
+            f"Tool {function!r} cannot be declared to a model:"
             f" {error.message.partition('. ')[0]}."
             " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
             " pydantic models)."

@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from devui.runtime.agents.context import Context
+from devui.runtime.tools.argument_converters import Converter, converter
 
 logger = logging.getLogger(__name__)
 
@@ -35,10 +36,16 @@ class FunctionSignature:
     """What the model fills; annotations are resolved where they can be."""
     context: str | None
     """The parameter that gets the context and that the model does not see."""
+    mandatory: tuple[str, ...]
+    """The names of the parameters without a default."""
+    converters: Mapping[str, Converter]
+    """For each parameter whose arguments may have to be converted, how."""
     resolved: bool
     """Whether every annotation could be resolved."""
     is_generator: bool
     """Whether it yields, sync or async."""
+    is_async: bool
+    """Whether it is an `async def` that returns."""
     takes_any: bool
     """Whether it has a `**` parameter, which a model is not told of."""
 
@@ -65,19 +72,23 @@ class FunctionSignature:
             doc,
             fillable,
             context,
+            _without_default(fillable),
+            _converters(fillable),
             resolved,
             is_generator=_is_generator(target),
+            is_async=_is_async(target),
             takes_any=inspect.Parameter.VAR_KEYWORD in kinds,
         )
 
-    @property
-    def mandatory(self) -> list[str]:
-        """The names of the parameters without a default."""
-        return [
-            name
-            for name, parameter in self.parameters.items()
-            if parameter.default is inspect.Parameter.empty
-        ]
+
+def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, ...]:
+    empty = inspect.Parameter.empty
+    return tuple(name for name, parameter in parameters.items() if parameter.default is empty)
+
+
+def _converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Converter]:
+    made = {name: converter(parameter.annotation) for name, parameter in parameters.items()}
+    return {name: convert for name, convert in made.items() if convert is not None}
 
 
 def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,6 +111,10 @@ def _doc(target: Callable[..., Any]) -> str:
 def _is_generator(target: Callable[..., Any]) -> bool:
     kinds = (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
     return any(kind(target) or kind(type(target).__call__) for kind in kinds)
+
+
+def _is_async(target: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(target) or inspect.iscoroutinefunction(type(target).__call__)
 
 
 def _parameters(

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.calling import call
+from devui.runtime.copying import altered
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
 from devui.runtime.tools.function_arguments import bound, missing
 from devui.runtime.tools.function_declaration import declare
 from devui.runtime.tools.function_signature import FunctionSignature
+from devui.runtime.tools.idempotence import is_idempotent
 from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ class FunctionTool(BaseTool):
     named `tool_context`) gets the context and is hidden from the model.
 
     A generator tells of its progress: what it yields becomes events, and the one value among
-    them is the result; see `ToolProgress`.
+    them is the result; see `ToolProgress`. A function marked with `idempotent` may be called again
+    where its result was lost.
     """
 
     def __init__(
@@ -46,16 +49,20 @@ class FunctionTool(BaseTool):
             ValueError: its signature cannot be read.
         """
         self.func = func
+        if is_idempotent(func):
+            self.repeatable = "idempotent"
         self._signature = FunctionSignature.of(func)
         self._require_confirmation = require_confirmation
-        self.emits_events = self._signature.is_generator
+        signature = self._signature
+        # An async function may run nodes, which tell events.
+        self.emits_events = signature.is_generator or bool(signature.is_async and signature.context)
         self._declaration: types.FunctionDeclaration | None = None
         super().__init__(name=self._signature.name, description=self._signature.doc)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         if self._declaration is None:
             self._declaration = declare(self._signature, self.description)
-        return self._declaration.model_copy()
+        return altered(self._declaration)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the function with the arguments the model wrote.

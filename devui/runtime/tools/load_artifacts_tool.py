@@ -10,8 +10,7 @@ from google.genai import types
 from devui.runtime.calling import call
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
-from devui.runtime.tools.asked_contents import names_asked_for
-from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.asked_contents import AskedContentsTool, labelled
 from devui.runtime.tools.tool_context import ToolContext
 
 __all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
@@ -19,7 +18,6 @@ __all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
 logger = logging.getLogger(__name__)
 
 _NAME = "load_artifacts"
-_NAMES = "artifact_names"
 _USER = "user:"
 _INSTRUCTION = (
     "These files (artifacts) are there: {names}. Before you answer a question about one of them,"
@@ -30,7 +28,7 @@ _INSTRUCTION = (
 ProcessArtifact = Callable[[types.Part, str], Any]
 
 
-class LoadArtifactsTool(BaseTool):
+class LoadArtifactsTool(AskedContentsTool):
     """Tells the model which files there are, and shows it those that it asks for.
 
     The content goes into the request that follows the call and never into the history.
@@ -49,28 +47,9 @@ class LoadArtifactsTool(BaseTool):
             description=(
                 "Look into files of this session, for example such as the user has uploaded."
             ),
+            names="artifact_names",
         )
         self._process_artifact = process_artifact or as_safe_part_for_llm
-
-    def _get_declaration(self) -> types.FunctionDeclaration:
-        return types.FunctionDeclaration(
-            name=self.name,
-            description=self.description,
-            parameters_json_schema={
-                "type": "object",
-                "properties": {_NAMES: {"type": "array", "items": {"type": "string"}}},
-            },
-        )
-
-    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Note which files the next request is to show."""
-        return {
-            _NAMES: args.get(_NAMES, []),
-            "status": (
-                "The contents are shown in the next request, and only there. Call this again to"
-                " see them later."
-            ),
-        }
 
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
@@ -81,11 +60,10 @@ class LoadArtifactsTool(BaseTool):
         if not available:
             return
         llm_request.append_instructions([_INSTRUCTION.format(names=json.dumps(available))])
-        for wanted in list(names_asked_for(llm_request, _NAME, _NAMES)):
+        for wanted in self._asked_for(llm_request):
             part = await self._load(wanted, available, tool_context)
             if part is not None:
-                label = types.Part(text=f"Artifact {wanted} is:")
-                llm_request.contents.append(types.Content(role="user", parts=[label, part]))
+                llm_request.contents.append(labelled(f"Artifact {wanted}", part))
 
     async def _load(
         self, wanted: str, available: Collection[str], tool_context: ToolContext

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from google.genai import types
 
-from devui.runtime.tools.asked_contents import names_asked_for
-from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.asked_contents import AskedContentsTool, labelled
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_NAMES = "resource_names"
 _INSTRUCTION = (
     "An MCP server has these resources: {names}\n\nBefore you answer a question about one of them,"
     " call `{tool}` with its name: its content is shown for one request only."
@@ -38,7 +36,7 @@ class Resources(Protocol):
         """The contents of a resource."""
 
 
-class LoadMcpResourceTool(BaseTool):
+class LoadMcpResourceTool(AskedContentsTool):
     """Tells the model which resources there are, and shows it those that it asks for.
 
     A server that cannot list or read them is logged; the agent goes on without.
@@ -47,29 +45,11 @@ class LoadMcpResourceTool(BaseTool):
     def __init__(self, mcp_toolset: Resources) -> None:
         """Offer the resources of the toolset's server."""
         super().__init__(
-            name="load_mcp_resource", description="Look into resources of an MCP server."
+            name="load_mcp_resource",
+            description="Look into resources of an MCP server.",
+            names="resource_names",
         )
         self._toolset = mcp_toolset
-
-    def _get_declaration(self) -> types.FunctionDeclaration:
-        return types.FunctionDeclaration(
-            name=self.name,
-            description=self.description,
-            parameters_json_schema={
-                "type": "object",
-                "properties": {_NAMES: {"type": "array", "items": {"type": "string"}}},
-            },
-        )
-
-    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Note which resources the next request is to show."""
-        return {
-            _NAMES: args.get(_NAMES, []),
-            "status": (
-                "The contents are shown in the next request, and only there. Call this again to"
-                " see them later."
-            ),
-        }
 
     async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
         """Declare the tool, list the resources, and show those that were just asked for."""
@@ -82,7 +62,7 @@ class LoadMcpResourceTool(BaseTool):
         if names:
             told = _INSTRUCTION.format(names=json.dumps(names), tool=self.name)
             llm_request.append_instructions([told])
-        for name in list(names_asked_for(llm_request, self.name, _NAMES)):
+        for name in self._asked_for(llm_request):
             llm_request.contents.extend(await self._shown(name, tool_context))
 
     async def _shown(self, name: str, tool_context: Context) -> list[types.Content]:
@@ -91,8 +71,7 @@ class LoadMcpResourceTool(BaseTool):
         except Exception:
             logger.exception("The MCP resource %r could not be read.", name)
             return []
-        label = types.Part(text=f"Resource {name} is:")
-        return [types.Content(role="user", parts=[label, _part(each)]) for each in contents]
+        return [labelled(f"Resource {name}", _part(each)) for each in contents]
 
 
 def _part(content: Any) -> types.Part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
@@ -90,6 +90,33 @@ class BaseNode(BaseModel):
         """What the node does; to be overridden."""
         raise NotImplementedError(f"{type(self).__name__} does not define _run_impl.")
         yield  # makes this an async generator
+
+    # As a tool of an agent
+
+    def for_tool(self) -> Self:
+        """The node as it is when a model calls it."""
+        return self
+
+    def taken_as_tool(self) -> Any:
+        """The schema of what a model gives when it calls the node; None if it gives nothing.
+
+        Raises:
+            WorkflowConfigurationError: the node does not tell.
+        """
+        if self.input_schema is None:
+            raise WorkflowConfigurationError(
+                f"Node {self.name!r} cannot be a tool: it does not tell what it takes. Give it an"
+                " input_schema, such as a pydantic model or str."
+            )
+        return self.input_schema
+
+    def checked_as_tool(self, value: Any) -> Any:
+        """What a model gave, checked.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        return self._taken(value)
 
     def _as_event(self, item: Any) -> Event:
         if isinstance(item, RequestInput):

@@ -6,9 +6,11 @@ from typing import Any
 
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import START, BaseNode
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.function_node import FunctionNode
+from devui.runtime.workflow.parallel_worker import ParallelWorker
 from devui.runtime.workflow.tool_node import ToolNode
 
 
@@ -29,6 +31,9 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
         return _agent(node_like, given)
     if given.get("require_confirmation") or given.get("auth_config"):
         given.setdefault("rerun_on_resume", True)
+    if isinstance(node_like, NodeTool):
+        named = {"name": node_like.name} if node_like.name != node_like.node.name else {}
+        return as_node(node_like.node, **{**named, **given})
     if isinstance(node_like, FunctionNode):
         return node_like.model_copy(update=given) if given else node_like
     if isinstance(node_like, BaseNode | BaseTool):
@@ -68,15 +73,18 @@ class Nodes:
         return self._made[id(node_like)][1]
 
 
-def _agent(agent: LlmAgent, given: dict[str, Any]) -> LlmAgent:
-    """A copy of the agent for one graph; alone it answers once, below an agent it talks."""
+def _agent(agent: LlmAgent, given: dict[str, Any]) -> BaseNode:
+    """A copy of the agent for one graph; alone it answers once, below an agent it talks.
+
+    One that is a parallel worker is one for each item of its input.
+    """
     parent = agent.parent_agent
     mode = agent.mode or ("single_turn" if parent is None else "chat")
-    update = {"rerun_on_resume": True, **given, "mode": mode}
+    update = {"rerun_on_resume": True, **given, "mode": mode, "parallel_worker": None}
     if mode == "single_turn" and "include_contents" not in agent.model_fields_set:
         update["include_contents"] = "none"
     if mode in {"chat", "task"}:
         update["wait_for_output"] = True
     copied = agent.clone(update)
     copied.parent_agent = parent
-    return copied
+    return ParallelWorker(worker=copied) if agent.parallel_worker else copied

@@ -115,6 +115,34 @@ class FunctionNode(BaseNode):
         copied._parameters = self._parameters
         return copied
 
+    def for_tool(self) -> Self:
+        """The node with its parameters as the arguments of a call."""
+        if self.parameter_binding == "node_input":
+            return self
+        return self.model_copy(update={"parameter_binding": "node_input", "input_schema": None})
+
+    def taken_as_tool(self) -> Any:
+        """The parameters of the function; in a graph, what its `node_input` takes."""
+        if self.parameter_binding == "node_input":
+            return self._parameters.declared()
+        if self.input_schema is not None:
+            return self.input_schema
+        if NODE_INPUT not in self._parameters.parameters:
+            return None
+        hint = self._parameters.hints.get(NODE_INPUT)
+        return super().taken_as_tool() if hint in (None, Any, object) else hint
+
+    def checked_as_tool(self, value: Any) -> Any:
+        """The value, if the function could be called with it."""
+        if self.parameter_binding == "node_input":
+            self._parameters.checked(value)
+            return value
+        value = super().checked_as_tool(value)
+        return self._parameters.of_input(value) if self._takes_input() else value
+
+    def _takes_input(self) -> bool:
+        return NODE_INPUT in self._parameters.parameters
+
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         to_input = self.parameter_binding == "node_input"
         arguments = self._parameters.bound(ctx, node_input, to_input=to_input)

@@ -14,6 +14,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, TypeAdapter, Vali
 
 from devui.runtime.agents.context import Context
 from devui.runtime.sessions.state import State
+from devui.runtime.tools.function_declaration import parameters_schema
 from devui.runtime.workflow.errors import WorkflowDataError
 from devui.runtime.workflow.values import named, unwrapped
 
@@ -70,8 +71,30 @@ class FunctionParameters:
             WorkflowDataError: a value is missing.
             ValidationError: a value does not fit its parameter.
         """
-        source = node_input if to_input else ctx.state
         found = {} if self.context is None else {self.context: ctx}
+        source = node_input if to_input else ctx.state
+        return found | self._values(node_input, source, to_input=to_input)
+
+    def declared(self) -> dict[str, Any] | None:
+        """The parameters that a model fills, as a JSON schema; None without any."""
+        filled = {
+            key: parameter.replace(annotation=self.hints.get(key, parameter.annotation))
+            for key, parameter in self.parameters.items()
+            if key != self.context
+        }
+        return parameters_schema(self.name, filled)
+
+    def checked(self, arguments: Any) -> None:
+        """Check what a model gave for the parameters.
+
+        Raises:
+            WorkflowDataError: a value is missing.
+            ValidationError: a value does not fit its parameter.
+        """
+        self._values(arguments, arguments, to_input=True)
+
+    def _values(self, node_input: Any, source: Any, *, to_input: bool) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         for key, parameter in self.parameters.items():
             if key == self.context:
                 continue

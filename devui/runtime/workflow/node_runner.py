@@ -19,6 +19,8 @@ from devui.runtime.workflow.errors import (
 )
 from devui.runtime.workflow.failures import failure_event
 from devui.runtime.workflow.node_run import NodeRun, path_below, sub_branch
+from devui.runtime.workflow.questions import claim_questions
+from devui.runtime.workflow.running import is_below
 from devui.runtime.workflow.stamping import send, send_rest
 from devui.runtime.workflow.values import text_of
 
@@ -131,12 +133,21 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
         async with asyncio.timeout(node.timeout) as limit:
             async with aclosing(node.run(ctx=context, node_input=node_input)) as events:
                 async for event in events:
-                    _watch(run, event)
-                    await send(run, event)
+                    if is_below(event.node_info.path, run.path):
+                        await _pass_on(run, event)
+                    else:
+                        _watch(run, event)
+                        await send(run, event)
     except TimeoutError as error:
         if not limit.expired() or node.timeout is None:
             raise  # the node's own
         raise NodeTimeoutError(node_name=node.name, timeout=node.timeout) from error
+
+
+async def _pass_on(run: NodeRun, event: Event) -> None:
+    """Commit an event of a node that a tool of this one has run: it is signed already."""
+    run.interrupts |= event.long_running_tool_ids or set()
+    await run.running.emit(event)
 
 
 def _watch(run: NodeRun, event: Event) -> None:
@@ -145,6 +156,7 @@ def _watch(run: NodeRun, event: Event) -> None:
         run.output = text_of(event.content or types.Content())  # an agent's latest words
     elif event.output is not None:
         run.give(event.output)
+    claim_questions(run, event)
     run.interrupts |= event.long_running_tool_ids or set()
     if event.actions.route is not None and event.author in {"", run.name}:
         run.route, run.route_told = event.actions.route, True

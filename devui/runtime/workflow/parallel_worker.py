@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.models.output_schema import json_schema
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.errors import NodeInterruptedError
 from devui.runtime.workflow.values import json_or_text, text_of
@@ -27,6 +28,18 @@ class ParallelWorker(BaseNode):
         """Take the name of the worker."""
         fields = {"worker": worker, "max_parallel_workers": max_parallel_workers}
         super().__init__(name=worker.name, rerun_on_resume=True, **fields)
+
+    def taken_as_tool(self) -> Any:
+        """A list of what the worker takes."""
+        taken = self.worker.taken_as_tool() if self.input_schema is None else None
+        if taken is None:
+            return super().taken_as_tool()
+        return {"type": "array", "items": json_schema(taken)}
+
+    def checked_as_tool(self, value: Any) -> Any:
+        """Each item, checked by the worker."""
+        value = super().checked_as_tool(value)
+        return [self.worker.checked_as_tool(item) for item in _items(value)]
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         yield await each_of(ctx, self.worker, node_input, self.max_parallel_workers)

@@ -50,6 +50,7 @@ class Records:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._runs: dict[str, Record] = {}
+        self._askers: dict[str, str] = {}
         for index, event in enumerate(events):
             if event.author == "user":
                 self._take_answers(index, event)
@@ -70,6 +71,10 @@ class Records:
         """What is known of the run at that path; None if nothing."""
         return self._runs.get(path)
 
+    def asker(self, interrupt: str) -> str | None:
+        """The path of the run that waits for the answer with that id; None if nobody does."""
+        return self._askers.get(interrupt)
+
     def _record(self, path: str) -> Record:
         return self._runs.setdefault(path, Record())
 
@@ -78,6 +83,7 @@ class Records:
         record = self._record(path)
         record.scope = event.isolation_scope or record.scope
         asked = asked_for(event)
+        self._askers.update(dict.fromkeys(asked, path))
         for owner in _upwards(path):
             above = self._record(owner)
             above.asked |= asked
@@ -105,6 +111,7 @@ class Records:
 
     def _take_answers(self, index: int, event: Event) -> None:
         for response in event.get_function_responses():
+            self._askers.pop(response.id or "", None)
             for record in self._runs.values():
                 if response.id in record.asked:
                     schema = record.asked[response.id]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -29,6 +30,13 @@ class ToolNode(BaseNode):
     tool: BaseTool
     rerun_on_resume: bool = True
 
+    def taken_as_tool(self) -> Any:
+        """The parameters of the tool."""
+        declaration = self.tool._get_declaration()
+        if self.input_schema is not None or declaration is None:
+            return super().taken_as_tool()
+        return declaration.parameters_json_schema or declaration.parameters
+
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         args = self._arguments(ctx, node_input)
         call_id = ctx.function_call_id = new_uuid()
@@ -49,10 +57,11 @@ class ToolNode(BaseNode):
         yield result if changed is None else changed
 
     async def _result(self, ctx: Context, args: dict[str, Any], about: dict[str, Any]) -> Any:
+        plugins = ctx.get_invocation_context().plugin_manager
+        run = partial(self.tool.run_async, args=args, tool_context=ctx)
         try:
-            return await self.tool.run_async(args=args, tool_context=ctx)
+            return await plugins.around_tool_call(self.tool, args, ctx, run)
         except Exception as error:
-            plugins = ctx.get_invocation_context().plugin_manager
             result = await plugins.run_on_tool_error_callback(**about, error=error)
             if result is None:
                 raise

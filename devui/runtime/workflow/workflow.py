@@ -66,6 +66,27 @@ class Workflow(BaseNode):
         copied._graph = Graph(copied.edges) if update and "edges" in update else self._graph
         return copied
 
+    def taken_as_tool(self) -> Any:
+        """What its first nodes take, which has to be the same for all that take anything."""
+        if self.input_schema is not None:
+            return self.input_schema
+        taken = [node.taken_as_tool() for node in self._first()]
+        schemas = [schema for schema in taken if schema is not None]
+        if not taken or any(schema != schemas[0] for schema in schemas):
+            return super().taken_as_tool()
+        return schemas[0] if schemas else None
+
+    def checked_as_tool(self, value: Any) -> Any:
+        """What its first nodes make of the value."""
+        value = super().checked_as_tool(value)
+        checked = [node.checked_as_tool(value) for node in self._first()]
+        return checked[0] if len(checked) == 1 else value
+
+    def _first(self) -> list[BaseNode]:
+        """The first nodes that take the input; a JoinNode takes what others give."""
+        found = self._graph.first() if self._graph else []
+        return [node for node in found if not node.waits_for_all]
+
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         run = ctx.node_run
         if self._graph is None or run is None:

@@ -1,7 +1,7 @@
 """The request bodies of ADK's REST API: camelCase and snake_case alike (adk-web 1.1)."""
 
 import time
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
@@ -69,6 +69,14 @@ class Content(Wire):
 
     role: str | None = None
     parts: list[Part] | None = None
+
+
+class AnswerBody(Strict):
+    """What is to become of a call of unknown outcome."""
+
+    do: Literal["run", "result", "recorded", "fail"]
+    result: JsonValue = None
+    reason: str = ""
 
 
 class RunBody(Wire):
@@ -153,6 +161,7 @@ class FirstEvent(Kept):
     error_code: str | None = None
     error_message: str | None = None
     long_running_tool_ids: list[str] | None = None
+    custom_metadata: dict[str, JsonValue] | None = None
     usage_metadata: KeptUsage | None = None
 
 

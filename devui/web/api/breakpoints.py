@@ -7,14 +7,21 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.breakpoints import Breakpoint, BreakpointError, Draft, Known, On, When
-from devui.debugger.hits import Past, past_hits
+from devui.debugger.breakpoints.breakpoints import (
+    Breakpoint,
+    BreakpointError,
+    Draft,
+    Known,
+    On,
+    When,
+)
+from devui.debugger.breakpoints.hits import Past, past_hits
 from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer, number_in
 from devui.web.errors import BadRequest, NotFound, Unprocessable
-from devui.web.intake import read_json
-from devui.web.numbers import whole_number
+from devui.web.security.intake import read_json
 from devui.web.services import Services, services
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of
 
 _MOST = 1000
@@ -46,6 +53,8 @@ class ChangeBody(Strict):
 
     version: int
     enabled: bool | None = None
+    user: str | None = Field(default=None, max_length=200)
+    """Whom `enabled` is for; for everybody who has not switched it himself, if not said."""
     on: On | None = None
     name: str | None = Field(default=None, max_length=200)
     agent: str | None = Field(default=None, max_length=200)
@@ -69,7 +78,7 @@ _OF_DRAFT = set(BreakpointBody.model_fields)
 async def every(request: Request) -> Response:
     """The app's breakpoints, the oldest first."""
     found, app = _app(request)
-    return answer([told(known) for known in found.book.of(app)])
+    return answer([told(found, known) for known in found.book.of(app)])
 
 
 async def add(request: Request) -> Response:
@@ -80,14 +89,16 @@ async def add(request: Request) -> Response:
         known = await found.book.add(app, body.draft(), enabled=body.enabled)
     except BreakpointError as error:
         raise _refused(error) from error
-    return answer(told(known), status=201)
+    return answer(told(found, known), status=201)
 
 
 async def change(request: Request) -> Response:
     """Change a breakpoint that is still as the client has read it, else 409."""
     found, known = _known(request)
     body = parse(ChangeBody, await read_json(request))
-    given = body.model_dump(exclude_none=True, exclude={"version", "enabled"})
+    given = body.model_dump(exclude_none=True, exclude={"version", "enabled", "user"})
+    if body.user is not None:
+        return answer(told(found, await _switched(found, known, body, given)))
     draft = Draft(**{**_draft(known), **given}) if given else None
     try:
         changed = await found.book.change(
@@ -95,7 +106,15 @@ async def change(request: Request) -> Response:
         )
     except BreakpointError as error:
         raise _refused(error) from error
-    return answer(told(changed))
+    return answer(told(found, changed))
+
+
+async def _switched(
+    found: Services, known: Known, body: ChangeBody, given: dict[str, Any]
+) -> Known:
+    if body.user is None or body.enabled is None or given:
+        raise BadRequest("with user, give enabled and nothing else: the rest is everybody's")
+    return await found.book.switch(known.row.id, body.version, body.user, enabled=body.enabled)
 
 
 async def delete(request: Request) -> Response:
@@ -117,7 +136,8 @@ async def hits(request: Request) -> Response:
     past = await past_hits(
         found.journal,
         session,
-        known.breakpoint,
+        [known.breakpoint],
+        found.prices,
         after=number_in(request, "after") or 0,
         before=number_in(request, "before"),
         limit=max(1, min(number_in(request, "limit") or _MOST, _MOST)),
@@ -134,15 +154,22 @@ async def hits_of_draft(request: Request) -> Response:
     except BreakpointError as error:
         raise _refused(error) from error
     past = await past_hits(
-        found.journal, session, point, after=body.after, before=body.before, limit=body.limit
+        found.journal,
+        session,
+        [point],
+        found.prices,
+        after=body.after,
+        before=body.before,
+        limit=body.limit,
     )
     return answer(_past(past))
 
 
-def told(known: Known) -> dict[str, Any]:
-    """A breakpoint as JSON."""
+def told(found: Services, known: Known) -> dict[str, Any]:
+    """A breakpoint as JSON; `users` are those who switched it for themselves, and how."""
     row = known.row
     kept = {"id": row.id, "app": row.app, "version": row.version, "enabled": row.enabled}
+    kept["users"] = found.book.flags(row.id)
     return {**kept, "hits": row.hits, "gate": known.breakpoint.gate, **_draft(known)}
 
 

@@ -6,6 +6,7 @@ Everything that the pages do with a held run is done here, too (docs/guide/api.m
 import asyncio
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -13,15 +14,18 @@ from pydantic import Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.arrivals import GateKind
-from devui.debugger.commands import Command, CommandName, CommandRefused, Like, Misused
 from devui.debugger.driver import RunRequest
+from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided
+from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.commands import Command, CommandName, CommandRefused, Like, Misused
 from devui.store.rows import EditRow, SessionRow
-from devui.web.api.bodies import Content, Strict, parse
+from devui.web.api.bodies import AnswerBody, Content, Strict, parse
 from devui.web.errors import BadRequest, NotFound, Unprocessable
-from devui.web.intake import read_json
-from devui.web.numbers import whole_number
+from devui.web.recovery import settled
+from devui.web.security.intake import read_json
 from devui.web.services import Services, services
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of
 
 LONGEST_WAIT = 30
@@ -39,6 +43,10 @@ class StartBody(Strict):
     state_delta: dict[str, JsonValue] | None = None
     streaming: bool = True
     pause: bool = False
+    watch: bool = False
+    unknown: dict[str, AnswerBody] = Field(default_factory=dict)
+    """By the call's id, when resuming: what becomes of calls of unknown outcome."""
+    actor: str = Field(default="api", max_length=100)
 
 
 class LikeBody(Strict):
@@ -80,14 +88,25 @@ async def start(request: Request) -> Response:
     body = parse(StartBody, await read_json(request, limit=_MESSAGE_LIMIT))
     if body.message is None and body.invocation_id is None:
         raise BadRequest("message is required, or invocationId to resume an invocation")
+    decided: tuple[Settled, ...] = ()
+    if body.message is None and body.invocation_id is not None:
+        answers = call_answers(body.unknown)
+        try:
+            decided = await settled(found, session, body.invocation_id, answers, actor=body.actor)
+        except Undecided as error:
+            told = {"detail": str(error), "unknown": [unknown_told(each) for each in error.calls]}
+            return answer(told, status=409)
     row = await found.runs.start(
         session,
         RunRequest(
+            settled=decided,
             message=_message(body.message),
             invocation=body.invocation_id,
             state_delta=body.state_delta,
             streaming=body.streaming,
             pause=body.pause,
+            watch=body.watch,
+            actor=body.actor,
         ),
     )
     return answer(await found.runs.position(row.id), status=201)
@@ -124,6 +143,12 @@ async def show(request: Request) -> Response:
         return answer(await found.runs.position(run))
     wait = LONGEST_WAIT if seconds is None else min(seconds, LONGEST_WAIT)
     return answer(await _position_after(found, run, after, seconds=wait))
+
+
+async def standing(request: Request) -> Response:
+    """What the run waits for: calls, holds, tasks with their await stacks, questions."""
+    found, run = services(request), request.path_params["run"]
+    return answer(await found.runs.standing(run))
 
 
 async def command(request: Request) -> Response:
@@ -185,6 +210,29 @@ def answer(value: Any, *, status: int = 200) -> Response:
     """JSON in ASCII, which every client reads whatever odd characters an agent made."""
     text = json.dumps(value, separators=(",", ":"))
     return Response(text, status_code=status, media_type="application/json")
+
+
+def call_answers(bodies: Mapping[str, AnswerBody]) -> dict[str, CallAnswer]:
+    """Decisions as they come in a body."""
+    return {
+        name: CallAnswer(do=each.do, result=each.result, reason=each.reason)
+        for name, each in bodies.items()
+    }
+
+
+def unknown_told(call: UnknownCall) -> dict[str, Any]:
+    """A call of unknown outcome as JSON."""
+    return {
+        "id": call.id,
+        "tool": call.tool,
+        "agent": call.agent,
+        "args": dict(call.args),
+        "event": call.event,
+        "mark": call.mark,
+        "recorded": call.recorded,
+        "default": call.default,
+        "asks": call.asks,
+    }
 
 
 def _message(given: str | Content | None) -> dict[str, Any] | None:

@@ -18,8 +18,9 @@ from devui.debugger.feed import follow
 from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged
 from devui.store.rows import RunRow, SessionRow
 from devui.web.api.bodies import RunBody, parse
+from devui.web.api.public_events import public_event
 from devui.web.errors import BadRequest, NotFound
-from devui.web.intake import read_json
+from devui.web.security.intake import read_json
 from devui.web.services import Services, services
 from devui.web.sse import BARE, Message, stream_response
 
@@ -105,7 +106,7 @@ async def _events(
         async for batch in batches:
             for news in batch.news:
                 if (text := _own_event(news, row.id)) and not _is_message(news, begun):
-                    yield text
+                    yield public_event(text)
                 begun = begun or text is not None
                 if isinstance(news, RunChanged) and news.run.id == row.id:
                     if news.run.status == "failed":

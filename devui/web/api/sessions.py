@@ -15,8 +15,9 @@ from devui.debugger.news import EventCommitted, SessionChanged
 from devui.store.events import history
 from devui.store.rows import NewEvent, SessionRow
 from devui.web.api.bodies import STATE, FirstEvent, PatchBody, SessionBody, parse
+from devui.web.api.public_events import public_event, restored
 from devui.web.errors import BadRequest, Conflict, NotFound
-from devui.web.intake import read_json
+from devui.web.security.intake import read_json
 from devui.web.services import Services, services
 
 _IMPORT_LIMIT = 20_000_000
@@ -123,7 +124,7 @@ async def _whole(found: Services, key: int) -> Response:
         yield f'{before}"events":['
         comma = ""
         async for text in found.journal.events.json(key):
-            yield comma + text
+            yield comma + public_event(text)
             comma = ","
         yield f"]{after}"
 
@@ -141,6 +142,7 @@ def _history(given: list[FirstEvent]) -> list[NewEvent]:
 def _first_event(given: FirstEvent) -> NewEvent:
     given.id = given.id or str(uuid.uuid4())
     given.actions.state_delta = _lasting(given.actions.state_delta)
+    given.custom_metadata = restored(given.custom_metadata)
     event = given.model_dump(by_alias=True, exclude_none=True)
     return event_of(event, json.dumps(event), final=bool(given.final))
 

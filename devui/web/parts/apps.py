@@ -60,6 +60,8 @@ class SessionItem:
     rename_action: str
     delete_action: str
     show_app: bool = False
+    forked: str = ""
+    """`fork at #12`, for a fork."""
 
 
 @dataclass(frozen=True, slots=True)

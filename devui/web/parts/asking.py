@@ -18,6 +18,8 @@ class AskField:
     """Of a `choice`."""
     hint: str = ""
     required: bool = False
+    error: str = ""
+    """What is wrong with what was filled in."""
 
 
 @dataclass(frozen=True, slots=True)

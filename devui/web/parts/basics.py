@@ -52,3 +52,16 @@ class Failure:
     place: str = ""
     """`agent.py:14`, the innermost line of the developer's own code."""
     traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """One of the things that go on at the same time, as an item of a list."""
+
+    template: ClassVar[str] = "parts/beside.html"
+    status: Literal["held", "running", "behind"]
+    word: str
+    who: str
+    doing: str
+    place: str
+    since: Moment | None

@@ -101,6 +101,8 @@ class BreaksPanel:
 
     template: ClassVar[str] = "parts/breaks_panel.html"
     app: str
+    user: str
+    """For whom they are switched here."""
     breakpoints: Breakpoints
     form: BreakForm
     past: PastHits | None

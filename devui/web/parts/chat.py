@@ -12,7 +12,7 @@ from devui.web.parts.content import (
     TextPart,
     ThoughtPart,
 )
-from devui.web.parts.debugger import Resume
+from devui.web.parts.recovery import Resume, SayAgain
 from devui.web.parts.session import RunNote
 
 Outcome = Literal["running", "waiting", "done", "failed"]
@@ -29,6 +29,8 @@ class ToolOutcome:
     text: str
     href: str | None = None
     """The event that brought the outcome."""
+    edited: str = ""
+    """What people did to it while the run was held; "" if nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,12 @@ class ChatMessage:
     """The sentence of an error or a signal."""
     code: str = ""
     """The code of an error."""
+    again: SayAgain | None = None
+    """What can be done about a message of the user."""
     continued: bool = False
     """The same author spoke just before, so the name is not repeated."""
+    edited: str = ""
+    """What people did to it while the run was held; "" if nothing."""
 
 
 @dataclass(frozen=True, slots=True)

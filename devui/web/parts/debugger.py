@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.parts.basics import Moment
+from devui.web.parts.asking import AskField
+from devui.web.parts.basics import Beside, Moment
 from devui.web.parts.inspector import StateValue
 from devui.web.parts.json import JsonText
 
@@ -39,7 +40,22 @@ class Debugger:
     plan: str = ""
     """`to the next event`: where a run that goes on will stop."""
     last: str = ""
-    """`step event by page`: the last command and who gave it."""
+    """`step event`: the last command."""
+    actor: str = ""
+    """Who gave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldFields:
+    """What is held as fields to fill in. Goes into `#edit-{hold}`."""
+
+    template: ClassVar[str] = "parts/held_fields.html"
+    action: str
+    key: str
+    position: int
+    hold: int
+    title: str
+    fields: tuple[AskField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,8 @@ class HeldEdit:
     choices: tuple[CommandButton, ...]
     note: str = ""
     """What will be done to it, or why it could not be."""
+    fields: HeldFields | None = None
+    """The same as a form; None where it has no fields."""
     diff: tuple[str, ...] = ()
     """The lines that differ, each with `+` or `-` before it."""
 
@@ -83,6 +101,8 @@ class HeldItem:
     breakpoint: str = ""
     """The breakpoint that holds it, in words; "" when another reason does."""
     breakpoint_href: str = ""
+    alone: "Debugger | None" = None
+    """The orders for this one alone, when it is not the only one that is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +111,5 @@ class Held:
 
     template: ClassVar[str] = "parts/held.html"
     items: tuple[HeldItem, ...] = ()
-    others: str = ""
+    beside: tuple[Beside, ...] = ()
     """What goes on meanwhile, since a hold freezes one branch and not the others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resume:
-    """An offer to go on with the invocation that ended before its time. Goes into `#resume`."""
-
-    template: ClassVar[str] = "parts/resume.html"
-    text: str = ""
-    """"" when there is nothing to resume."""
-    action: str = ""
-    invocation: str = ""
-    lost: tuple[str, ...] = ()
-    """What was held when the server ended, a line each."""

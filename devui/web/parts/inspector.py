@@ -7,9 +7,14 @@ from devui.web.parts.basics import Fact, Moment
 from devui.web.parts.breakpoints import BreaksPanel, LikeThis
 from devui.web.parts.content import ContentPart
 from devui.web.parts.json import JsonText, JsonTree
+from devui.web.parts.marks import EventEdits, EventNotes
+from devui.web.parts.recovery import ForkForm
+from devui.web.parts.request import RequestPanel, ToolCallsPanel
 from devui.web.parts.session import Transport
+from devui.web.parts.standing import RunPanel
+from devui.web.parts.trace import TracePanel
 
-TabKey = Literal["event", "state", "raw", "log", "breaks"]
+TabKey = Literal["event", "state", "raw", "log", "breaks", "run", "request", "trace"]
 Mark = Literal["same", "new", "changed", "removed"]
 
 
@@ -40,6 +45,8 @@ class StateValue:
     """Who wrote it: `#11`, `start`, `elsewhere`."""
     href: str | None
     """The event that wrote it."""
+    note: str = ""
+    """What else there is to say of the write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,18 @@ class StateScope:
     note: str
     """Who shares these values and how long they live."""
     values: tuple[StateValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingGroup:
+    """What one agent, callback or tool wrote and no committed event carries."""
+
+    by: str
+    label: str
+    """`pending from planner: 2 keys`."""
+    values: tuple[StateValue, ...]
+    lost: bool = False
+    """The run is over: it will never be committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +83,8 @@ class StatePanel:
     scopes: tuple[StateScope, ...]
     changed: int
     """How many keys the selected event changed."""
-    pending: tuple[StateValue, ...] = ()
-    """What is written and not committed: what held events will change."""
+    pending: tuple[PendingGroup, ...] = ()
+    """What is written and not committed, or was lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +127,13 @@ class EventDetail:
     identity: tuple[Fact, ...]
     """Invocation, branch, id, run, size."""
     like: LikeThis
+    fork: ForkForm
     chunks: Chunks | None
     raw: JsonText
+    edits: EventEdits | None = None
+    """What people did on the way to it."""
+    notes: EventNotes | None = None
+    """What was noticed of the state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +141,7 @@ class RawPanel:
     template: ClassVar[str] = "parts/raw_panel.html"
     number: int
     text: JsonText
+    edits: EventEdits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +180,18 @@ class Hint:
     text: str
 
 
-Panel: TypeAlias = EventDetail | StatePanel | RawPanel | LogPanel | BreaksPanel | Hint
+Panel: TypeAlias = (
+    EventDetail
+    | StatePanel
+    | RawPanel
+    | LogPanel
+    | BreaksPanel
+    | RunPanel
+    | RequestPanel
+    | ToolCallsPanel
+    | TracePanel
+    | Hint
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +206,10 @@ class Inspector:
     """An event is selected: choosing another row keeps the tab; narrow pages open the drawer."""
     hits: int | None = None
     """The breakpoint whose past is shown, kept in the same way."""
+    at: int | None = None
+    """The event that the whole page is as of, kept, too."""
+    pin: str = ""
+    """The state key whose history is shown, kept, too."""
 
 
 @dataclass(frozen=True, slots=True)

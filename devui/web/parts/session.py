@@ -5,6 +5,8 @@ from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Failure, Moment
 from devui.web.parts.content import SpokenPart
+from devui.web.parts.recovery import Lineage
+from devui.web.parts.spending import Spending
 
 Status = Literal["idle", "running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
 
@@ -27,6 +29,10 @@ class RunStatus:
     stop_href: str | None = None
     """Where a running run is stopped; None when there is nothing to stop."""
     started: Moment | None = None
+    why_href: str = ""
+    """Where it is said what holds a run up that is under way."""
+    quiet: Moment | None = None
+    """Since when nothing has come of it, if that is long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class Totals:
     template: ClassVar[str] = "parts/totals.html"
     events: str
     tokens: str
+    cost: str
+    """`$0.42`; with `+` when some of it is unknown."""
     seconds: str
     """Time spent in runs, in seconds."""
 
@@ -103,8 +111,10 @@ class TopBar:
     delete_action: str
     user: str
     session_id: str
+    lineage: Lineage
     run: RunStatus
     totals: Totals
+    spending: Spending
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +152,20 @@ class Transport:
     live_href: str
     break_action: str
     """Where a breakpoint on events like the selected one is made."""
+    hit_hrefs: tuple[str, str | None]
+    """The event before at which a breakpoint would have been met, and the one after."""
+    cursor: "CursorLinks"
+
+
+@dataclass(frozen=True, slots=True)
+class CursorLinks:
+    """Where the whole page can go in time, and where it stands."""
+
+    at: int | None
+    """The event that the page is as of; None: it is as it is now."""
+    back: str | None
+    """As of one event earlier."""
+    on: str | None
+    change_back: str | None
+    """As of the event before that changed the state."""
+    change_on: str | None

@@ -3,11 +3,26 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+from devui.web.parts.basics import Moment
 from devui.web.parts.chat import ChatMessage
 from devui.web.parts.debugger import Held
+from devui.web.parts.gutter import GutterMark
+from devui.web.parts.json import JsonText
 from devui.web.parts.session import RunEnd, RunNote
 
-FlagKind = Literal["delta", "artifact", "chunks", "partial", "final", "long", "error"]
+FlagKind = Literal[
+    "edited",
+    "dirty",
+    "silent",
+    "overlap",
+    "delta",
+    "artifact",
+    "chunks",
+    "partial",
+    "final",
+    "long",
+    "error",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +30,8 @@ class Flag:
     kind: FlagKind
     text: str
     hint: str = ""
+    icon: str = ""
+    """The shape before the text; with one, the hint is read out, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +48,13 @@ class EventRow:
     code: bool
     """The text is code or JSON."""
     flags: tuple[Flag, ...]
+    mark: GutterMark
+    """At the left edge: the breakpoints that sit here."""
     elapsed: str
     """Seconds since the event before; a dash for unknown."""
     tokens: str
+    cost: str
+    """Dollars; a dash for unknown."""
     depth: int
     """How many agents the branch is below its root, at most 4."""
     branch: str
@@ -41,6 +62,8 @@ class EventRow:
     """DOM id of the invocation's header."""
     href: str
     selected: bool = False
+    fork_href: str = ""
+    """The same event with the form for a fork open."""
     node: str = ""
     """The path of the node of a workflow; its name stands for the author."""
 
@@ -56,6 +79,8 @@ class InvocationHeader:
     events: str
     elapsed: str
     tokens: str
+    cost: str
+    """`$0.42`; "" when nothing of it is known."""
     continued: bool = False
     """The invocation began before this window."""
 
@@ -93,7 +118,19 @@ class Earlier:
     """How many events are above."""
 
 
-TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd
+@dataclass(frozen=True, slots=True)
+class DroppedRow:
+    """An event that a person let fall, where it would have been. Its id is `d-{edit}`."""
+
+    template: ClassVar[str] = "parts/dropped.html"
+    edit: int
+    text: str
+    """`Ada dropped an event of planner`."""
+    moment: Moment
+    original: JsonText
+
+
+TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd | DroppedRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +142,9 @@ class Timeline:
     count: int
     """Events of the whole session."""
     earlier: Earlier | None = None
+    later: int = 0
+    """Events that are not shown because they came after the one that the page is as of."""
+    live_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

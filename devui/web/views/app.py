@@ -8,13 +8,13 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.store.errors import BadValue, SessionExists
 from devui.web.errors import BadRequest
-from devui.web.intake import parse_json, read_form
 from devui.web.links import app_url, create_session_url, session_url
-from devui.web.lists import app_head, session_item
-from devui.web.numbers import whole_number
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
+from devui.web.presenters.lists import app_head, session_item
+from devui.web.security.intake import parse_json, read_form
 from devui.web.services import services
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import theme_of
 
 _PAGE = 50
@@ -67,13 +67,17 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     if asked and before is None:
         raise BadRequest("`before` has to be a number: the seq of the last session shown")
     rows = await found.journal.sessions.list(name, limit=_PAGE, before=before)
+    forks = await found.journal.forks.among([row.key for row in rows])
     page = AppPage(
         theme=theme_of(request),
         head=app_head(found.workers.status(name), found.apps.about(name)),
         readme=found.apps.readme(name),
         form=form,
         sessions=tuple(
-            [session_item(row, await found.journal.runs.newest(row.key)) for row in rows]
+            [
+                session_item(row, await found.journal.runs.newest(row.key), fork=forks.get(row.key))
+                for row in rows
+            ]
         ),
         older_href=f"{app_url(name)}?before={rows[-1].seq}" if len(rows) == _PAGE else None,
     )

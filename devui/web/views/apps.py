@@ -3,8 +3,8 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.web.lists import app_card, session_item
 from devui.web.pages import AppsPage
+from devui.web.presenters.lists import app_card, session_item
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 
@@ -21,13 +21,19 @@ async def show(request: Request) -> Response:
         count, used = counts.get(name, (0, None))
         about = found.apps.about(name)
         cards.append(app_card(found.workers.status(name), about, count, used))
+    forks = await found.journal.forks.among([row.key for row in recent])
     page = AppsPage(
         theme=theme_of(request),
         folder=str(found.settings.agents),
         apps=tuple(cards),
         recent=tuple(
             [
-                session_item(row, await found.journal.runs.newest(row.key), show_app=True)
+                session_item(
+                    row,
+                    await found.journal.runs.newest(row.key),
+                    fork=forks.get(row.key),
+                    show_app=True,
+                )
                 for row in recent
             ]
         ),

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.errors import BadRequest, NotFound
-from devui.web.numbers import whole_number
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of
 
 _INLINE: Final = {"image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"}

@@ -1,37 +1,44 @@
 """Breakpoints on the session page: made, switched, deleted; every reader's list follows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from devui.debugger.breakpoints import BreakpointError, Draft
+from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft
+from devui.debugger.summary import Summary
 from devui.store.rows import SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.breakpoints import BreakpointBody
-from devui.web.breaking import Asked, break_form, described, like_row
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
-from devui.web.intake import parse_json, read_form
 from devui.web.links import session_url
-from devui.web.numbers import whole_number
-from devui.web.push import fill, renew
+from devui.web.presenters.breaking import Asked, break_form, described, like_row
+from devui.web.presenters.likeness import LOG, composed
+from devui.web.presenters.workbench import session_page
+from devui.web.push import fill, renew, say
+from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of, theme_of
-from devui.web.workbench import session_page
 
 
 async def add(request: Request) -> Response:
-    """Make the one of the form; or (`draft`) the one that an event's button says; or (`event`)
-    one on events like that, or take it away again."""
+    """Make the one of the form; or (`draft`) the one that an event's button says; or (`like`) one
+    on what is taken of an event; or (`event`) one on events like that, or take it away again."""
     found, session = await session_of(request)
-    given = {name: str(value).strip() for name, value in (await read_form(request)).items()}
+    form = await read_form(request)
+    given = {name: str(value).strip() for name, value in form.items()}
     if "event" in given:
-        return await _toggle(request, found, session, given["event"])
+        return await _toggle(request, found, session, given)
+    if "like" in given:
+        taken = {str(each) for each in form.getlist("take")}
+        return await _like(request, found, session, given, taken)
     if "draft" in given:
         draft = parse(BreakpointBody, parse_json(given["draft"].encode())).draft()
-        return _said(request, session.key, await _make(found, session.app, draft))
+        return _said(request, session.key, await _make(found, session, draft))
     draft = parse(BreakpointBody, {k: v for k, v in given.items() if v}).draft()
     try:
         await found.book.add(session.app, draft)
@@ -39,19 +46,19 @@ async def add(request: Request) -> Response:
         return await _refused(request, found, session, given, error)
     if not HtmxRequest.read(request.headers):
         return _back(session.key)
-    form = found.render.part(break_form(session.key))
-    return HTMLResponse(renew("#break-form", form))
+    empty = found.render.part(break_form(session.key))
+    return HTMLResponse(renew("#break-form", empty))
 
 
 async def change(request: Request) -> Response:
-    """Switch one on or off that is still as the reader has seen it."""
+    """Switch one for the session's user, if it is still as the reader has seen it."""
     found, session, number = await _named(request)
     form = await read_form(request)
     version = whole_number(str(form.get("version") or ""))
     if version is None:
         raise BadRequest("`version` has to be the number of the version that was read")
     enabled = form.get("enabled") == "yes"
-    await found.book.change(number, version, draft=None, enabled=enabled)
+    await found.book.switch(number, version, session.user, enabled=enabled)
     return _done(request, session.key)
 
 
@@ -72,27 +79,60 @@ async def _named(request: Request) -> tuple[Services, SessionRow, int]:
     return found, session, number
 
 
-async def _toggle(request: Request, found: Services, session: SessionRow, event: str) -> Response:
-    row = await event_of(found, session, event)
+async def _toggle(
+    request: Request, found: Services, session: SessionRow, given: Mapping[str, str]
+) -> Response:
+    row = await event_of(found, session, given["event"])
     if row is None:
         raise Unprocessable("choose an event first")
-    draft = like_row(row)
+    draft = replace(like_row(row), log=LOG if given.get("do") == "log" else "")
     same = [known for known in found.book.of(session.app) if known.breakpoint.draft == draft]
     for known in same:
         await found.book.delete(session.app, known.row.id)
     if same:
-        return _said(request, session.key, f"No longer breaks on {described(draft)}")
-    return _said(request, session.key, await _make(found, session.app, draft))
+        does = "logs" if draft.log else "breaks on"
+        return _said(request, session.key, f"No longer {does} {described(draft)}")
+    return _said(request, session.key, await _make(found, session, draft))
 
 
-async def _make(found: Services, app: str, draft: Draft) -> str:
+async def _like(
+    request: Request,
+    found: Services,
+    session: SessionRow,
+    given: Mapping[str, str],
+    taken: set[str],
+) -> Response:
+    row = await event_of(found, session, given["like"])
+    if row is None:
+        raise Unprocessable("choose an event first")
+    log = (given.get("log") or LOG) if given.get("do") == "log" else ""
+    draft = composed(
+        row,
+        Summary.from_json(row.summary),
+        taken,
+        condition=given.get("condition", ""),
+        log=log,
+    )
+    try:
+        text = await _make(found, session, draft)
+    except BreakpointError as error:
+        if not HtmxRequest.read(request.headers):
+            raise Unprocessable(str(error)) from error
+        return HTMLResponse(say("#sheet-said", str(error)), status_code=422)
+    if not HtmxRequest.read(request.headers):
+        return _back(session.key)
+    return HTMLResponse(say("#break-said", text) + renew("#sheet", Markup("")))
+
+
+async def _make(found: Services, session: SessionRow, draft: Draft) -> str:
     """Make it, or switch on the same one that is there; what was done, in words."""
-    for known in found.book.of(app):
+    does = "Logs" if draft.log else "Breaks on"
+    for known in found.book.of(session.app):
         if known.breakpoint.draft == draft:
-            await found.book.change(known.row.id, known.row.version, draft=None, enabled=True)
-            return f"Breaks on {described(draft)}: breakpoint {known.row.id} was there already"
-    known = await found.book.add(app, draft)
-    return f"Breaks on {described(draft)}: breakpoint {known.row.id}"
+            await found.book.switch(known.row.id, known.row.version, session.user, enabled=True)
+            return f"{does} {described(draft)}: breakpoint {known.row.id} was there already"
+    known = await found.book.add(session.app, draft)
+    return f"{does} {described(draft)}: breakpoint {known.row.id}"
 
 
 async def _refused(
@@ -115,8 +155,7 @@ async def _refused(
 def _said(request: Request, session: int, text: str) -> Response:
     if not HtmxRequest.read(request.headers):
         return _back(session)
-    told = Markup("<span hx-ignore>{}</span>").format(text)
-    return HTMLResponse(fill("#like-said", told) + fill("#break-said", told))
+    return HTMLResponse(say("#like-said", text) + say("#break-said", text))
 
 
 def _done(request: Request, session: int) -> Response:

@@ -4,13 +4,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.errors import BadRequest, NotFound
-from devui.web.inspection import detail
-from devui.web.inspection import state as state_panel
-from devui.web.numbers import whole_number
 from devui.web.parts import Older
-from devui.web.rows import earlier
+from devui.web.presenters.inspection import detail
+from devui.web.presenters.inspection import state as state_panel
+from devui.web.presenters.margins import Margins
+from devui.web.presenters.rows import earlier
+from devui.web.presenters.window import window_before
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of
-from devui.web.window import window_before
 
 
 async def older(request: Request) -> Response:
@@ -21,7 +22,11 @@ async def older(request: Request) -> Response:
         raise BadRequest("`before` has to be a number: the seq of the first event shown")
     window = await window_before(found.journal, session.key, before)
     first = window.events[0][0] if window.events else None
-    return found.render.page(Older(window.items(), window.messages(), earlier(session.key, first)))
+    return found.render.page(
+        Older(
+            window.items(Margins.of(found, session)), window.messages(), earlier(session.key, first)
+        )
+    )
 
 
 async def show(request: Request) -> Response:

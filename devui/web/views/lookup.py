@@ -1,12 +1,14 @@
 """What an address names: a session, an event, the reader's theme."""
 
+from typing import NamedTuple
+
 from starlette.requests import Request
 
 from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import NotFound
-from devui.web.numbers import whole_number
 from devui.web.pages import Theme
 from devui.web.services import Services, services
+from devui.web.text.numbers import whole_number
 
 
 async def session_of(request: Request) -> tuple[Services, SessionRow]:
@@ -30,6 +32,26 @@ async def event_of(found: Services, session: SessionRow, number: str | None) -> 
         name = "such event" if wanted is None else f"event #{wanted}"
         raise NotFound(f"session {session.key} has no {name}: it has {session.events}")
     return body[0]
+
+
+class Moment(NamedTuple):
+    """A point of a session's past."""
+
+    number: int
+    """Of the event it is just after; 0: before the first."""
+    seq: int
+
+
+async def moment_of(found: Services, session: SessionRow, number: str | None) -> Moment | None:
+    """The point of time that a query names, or None without one; raises NotFound."""
+    if number is None or number == "":
+        return None
+    wanted = whole_number(number)
+    seq = None if wanted is None else await found.journal.state.moment(session.key, wanted)
+    if wanted is None or seq is None:
+        name = "such event" if wanted is None else f"event #{wanted}"
+        raise NotFound(f"session {session.key} has no {name}: it has {session.events}")
+    return Moment(wanted, seq)
 
 
 def theme_of(request: Request) -> Theme:

@@ -2,31 +2,40 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from devui.debugger.commands import CommandRefused
 from devui.debugger.driver import RunRequest
+from devui.debugger.recovery.answers import Settled, Undecided
+from devui.debugger.stepping.commands import CommandRefused
 from devui.debugger.summary import Summary
+from devui.store.errors import Overtaken
 from devui.store.events import USER
 from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CommandBody
-from devui.web.changing import value_of
-from devui.web.content import mapping, raw_parts
 from devui.web.errors import Conflict, NotFound, Unprocessable
-from devui.web.formats import clock
 from devui.web.htmx import HtmxRequest
-from devui.web.intake import parse_json, read_form
 from devui.web.links import session_url
-from devui.web.numbers import whole_number
-from devui.web.questions import answer_of
+from devui.web.presenters.changing import value_of
+from devui.web.presenters.content import mapping, raw_parts
+from devui.web.presenters.heldforms import held_fields, held_form
+from devui.web.presenters.questions import answer_of
+from devui.web.presenters.schemaforms import WrongFields
+from devui.web.push import fill
+from devui.web.recovery import settled
+from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services, services
+from devui.web.text.formats import clock
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of
+from devui.web.views.recovery import call_answers
 
+_LONGEST_NAME = 100
 _LOOKED_AT = 500
 """Events at a time that are searched for an answer."""
 
@@ -39,11 +48,19 @@ async def start(request: Request) -> Response:
     invocation = str(form.get("invocation") or "") or None
     if not text and invocation is None:
         raise Unprocessable("write a message first")
+    decided: tuple[Settled, ...] = ()
+    if not text and invocation is not None:
+        try:
+            decided = await settled(found, session, invocation, call_answers(form), actor="page")
+        except Undecided as error:
+            raise Conflict(str(error)) from error
     wanted = RunRequest(
+        settled=decided,
         message={"role": "user", "parts": [{"text": text}]} if text else None,
         invocation=invocation,
         streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
+        actor=_actor(form),
     )
     await found.runs.start(session, wanted)
     return _done(request, session.key)
@@ -59,35 +76,55 @@ async def answer(request: Request) -> Response:
     response = answer_of(call["name"], mapping(call.get("args")), fields)
     part = {"functionResponse": {"id": call_id, "name": call["name"], "response": response}}
     message = {"role": "user", "parts": [part]}
-    await found.runs.start(session, RunRequest(message=message, invocation=row.invocation_id))
-    return _done(request, session.key)
+    wanted = RunRequest(message=message, invocation=row.invocation_id)
+    seen = row.seq
+    while True:
+        seen = await _open_until(found, session, call_id, seen)
+        try:
+            await found.runs.start(session, replace(wanted, seen=seen))
+        except Overtaken:
+            continue  # what the user has said meanwhile may be the answer
+        return _done(request, session.key)
 
 
 async def _question(
     found: Services, session: SessionRow, number: int, call_id: str
 ) -> tuple[Mapping[str, Any], EventRow]:
-    """The call that asks; raises NotFound, and Conflict when it has its answer."""
+    """The call that asks, and its event; raises NotFound."""
     body = await found.journal.events.body(session.key, number)
     parts = raw_parts(json.loads(body[1])) if body else []
     calls = [mapping(part.get("functionCall")) for part in parts]
     asked = next((call for call in calls if call.get("id") == call_id), None)
     if body is None or asked is None or not asked.get("name"):
         raise NotFound("there is no such question in this session")
-    after = body[0].seq
+    return asked, body[0]
+
+
+async def _open_until(found: Services, session: SessionRow, call_id: str, after: int) -> int:
+    """Up to which seq nothing after `after` answers the call, or asks it again; else Conflict."""
     while rows := await found.journal.events.page(session.key, after=after, limit=_LOOKED_AT):
         for row in rows:
-            answers = Summary.from_json(row.summary).responses if row.author == USER else ()
+            summary = Summary.from_json(row.summary)
+            answers = summary.responses if row.author == USER else ()
             if any(answer.id == call_id for answer in answers):
                 raise Conflict(f"this was answered already, in #{row.number}")
+            if any(call.id == call_id for call in summary.calls):
+                raise Conflict(f"this was asked again, in #{row.number}: answer there")
         after = rows[-1].seq
-    return asked, body[0]
+    return after
 
 
 async def command(request: Request) -> Response:
     """Tell a held run how to go on; where it then stands comes on the stream."""
     found, run = services(request), request.path_params["run"]
     form = await read_form(request)
-    body = parse(CommandBody, _command(form))
+    if "filled" in form:
+        return await _filled_in(request, found, run, form)
+    return await _ordered(request, found, run, _command(form))
+
+
+async def _ordered(request: Request, found: Services, run: str, order: dict[str, Any]) -> Response:
+    body = parse(CommandBody, order)
     try:
         position = await found.runs.command(run, body.told())
     except CommandRefused as refused:
@@ -95,9 +132,31 @@ async def command(request: Request) -> Response:
     return _done(request, position["session"])
 
 
+async def _filled_in(request: Request, found: Services, run: str, form: FormData) -> Response:
+    """Edit what is held as its form says; what does not fit is told at its field."""
+    given = {name: str(value) for name, value in form.items()}
+    live = found.runs.under_way(run)
+    holds = live.stepper.holds if live else ()
+    held = next((hold for hold in holds if str(hold.id) == given.get("hold")), None)
+    filled = held_form(held) if held else None
+    if live is None or held is None or filled is None:
+        raise Conflict("this is held no longer; the page shows where the run stands now")
+    try:
+        value = filled.read(given)
+    except WrongFields as error:
+        if not HtmxRequest.read(request.headers):
+            raise Unprocessable(str(error)) from error
+        shown = held_fields(live, held, given, error.errors)
+        html = fill(f"#edit-{held.id}", found.render.part(shown)) if shown else ""
+        return HTMLResponse(html, status_code=422)
+    names = ("key", "position", "hold", "command")
+    order = {name: given[name] for name in names if name in given}
+    return await _ordered(request, found, run, {**order, "actor": _actor(form), "value": value})
+
+
 def _command(form: FormData) -> dict[str, Any]:
     """The members of a command; a button with `like` is the command `run_to`."""
-    given: dict[str, Any] = {"actor": "page", **form}
+    given: dict[str, Any] = {**form, "actor": _actor(form)}
     if "value" in given:
         given["value"] = value_of(str(given.get("command")), str(given["value"]))
     if "like" in given:
@@ -107,8 +166,14 @@ def _command(form: FormData) -> dict[str, Any]:
 
 async def stop(request: Request) -> Response:
     """Stop a run; one that has ended already is left as it is."""
-    run = await services(request).runs.stop(request.path_params["run"])
+    form = await read_form(request)
+    run = await services(request).runs.stop(request.path_params["run"], _actor(form))
     return _done(request, run.session)
+
+
+def _actor(form: FormData) -> str:
+    """The name that the tab has given itself; without scripts it has none."""
+    return str(form.get("actor") or "a page")[:_LONGEST_NAME]
 
 
 def _done(request: Request, session: int) -> Response:

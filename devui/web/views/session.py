@@ -4,29 +4,40 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.news import SessionChanged
-from devui.web.breaking import Asked
 from devui.web.errors import Conflict
 from devui.web.htmx import HtmxRequest
-from devui.web.inspection import inspector, tab_of, transport
-from devui.web.intake import read_form
 from devui.web.links import app_url, session_url
-from devui.web.numbers import whole_number
 from devui.web.parts import Selection
+from devui.web.presenters.breaking import Asked
+from devui.web.presenters.inspection import inspector, tab_of
+from devui.web.presenters.transport import transport
+from devui.web.presenters.workbench import session_page
+from devui.web.security.intake import read_form
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of, theme_of
-from devui.web.workbench import session_page
 
 
 async def show(request: Request) -> Response:
     """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
     found, session = await session_of(request)
     tab = request.query_params.get("tab")
-    asked = Asked(past=whole_number(request.query_params.get("hits")))
+    fork = request.query_params.get("fork") is not None
+    asked = Asked(
+        past=whole_number(request.query_params.get("hits")),
+        against=whole_number(request.query_params.get("with")),
+        fork=fork,
+        at=await event_of(found, session, request.query_params.get("at")),
+        pin=request.query_params.get("key") or "",
+    )
+    tab = "event" if fork else tab
     row = await event_of(found, session, request.query_params.get("event"))
+    if asked.at and (row is None or row.number > asked.at.number):
+        row = asked.at
     if HtmxRequest.read(request.headers).partial:
         shown = await inspector(
             found, session, row, tab_of(tab, selected=row is not None), asked=asked
         )
-        bar = await transport(found, session, row, tab)
+        bar = await transport(found, session, row, tab, asked=asked)
         return found.render.page(Selection(shown, bar))
     if session.app in found.apps.names():
         found.workers.warm(session.app)

@@ -13,8 +13,8 @@ from devui.debugger.feed import TooFarBehind, follow
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
-from devui.web.lists import app_card, app_head
-from devui.web.live import LivePage
+from devui.web.presenters.lists import app_card, app_head
+from devui.web.presenters.live import LivePage
 from devui.web.push import replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
@@ -40,7 +40,7 @@ async def session(request: Request) -> Response:
     except ForeignCursor:
         return stream_response(_reset(), streams=here.streams)
     found, row = await session_of(request)
-    tail = request.query_params.get("tail") != "no"
+    tail = request.query_params.get("tail")
     messages = _session_messages(found, row, after, tail=tail)
     return stream_response(messages, streams=found.streams)
 
@@ -52,18 +52,20 @@ async def apps(request: Request) -> Response:
 
 
 async def _session_messages(
-    found: Services, row: SessionRow, after: int, *, tail: bool
+    found: Services, row: SessionRow, after: int, *, tail: str | None
 ) -> AsyncGenerator[Message, None]:
-    page = LivePage(found, row, tail=tail)
+    page = LivePage(found, row, tail=tail not in {"no", "past"}, past=tail == "past")
     await page.begin(after)
     try:
-        async with aclosing(follow(found.journal, found.bus, row.key, after, APPS)) as batches:
-            async for batch in batches:
-                begun = time.monotonic()
-                html = await page.render(batch)
-                if html:
-                    yield Message(html, id=str(Cursor(found.journal.id, batch.seq)))
-                await asyncio.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun)))
+        news = follow(found.journal, found.bus, row.key, after, APPS)
+        with found.runs.viewing(row.key):
+            async with aclosing(news) as batches:
+                async for batch in batches:
+                    begun = time.monotonic()
+                    html = await page.render(batch)
+                    if html:
+                        yield Message(html, id=str(Cursor(found.journal.id, batch.seq)))
+                    await asyncio.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun)))
     except TooFarBehind:
         yield Message("", event=_RESET)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -20,7 +21,7 @@ from devui.runtime.runners import Runner
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
 from devui.worker.artifacts import WireArtifactService
-from devui.worker.gates import Gates, with_gates
+from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.sessions import WireSessionService
 
@@ -28,10 +29,18 @@ from devui.worker.sessions import WireSessionService
 class NativeEngine:
     """One app of the native runtime, ready to run."""
 
-    def __init__(self, name: str, exported: App | BaseNode, link: Link, gates: Gates) -> None:
+    def __init__(
+        self,
+        name: str,
+        exported: App | BaseNode,
+        link: Link,
+        instruments: Instruments,
+        *,
+        agents: Path,
+    ) -> None:
         self._name = name
         self._link = link
-        self._sessions = WireSessionService(link, name, gates)
+        self._sessions = WireSessionService(link, name, instruments, agents=agents)
         app, agent = (exported, None) if isinstance(exported, App) else (None, exported)
         self._runner = Runner(
             app=app,
@@ -42,7 +51,7 @@ class NativeEngine:
             memory_service=InMemoryMemoryService(),
             credential_service=InMemoryCredentialService(),
         )
-        self._runner.plugin_manager = with_gates(self._runner.plugin_manager, gates)
+        self._runner.plugin_manager = instruments.around(self._runner.plugin_manager)
 
     def describe(self) -> AppInfo:
         """What the app consists of."""
@@ -56,6 +65,10 @@ class NativeEngine:
             resumable=bool(resumability and resumability.is_resumable),
         )
 
+    def watch(self, run: str) -> None:
+        """Tell of a run's uncommitted state from now on."""
+        self._sessions.watch(run)
+
     async def run(self, start: StartRun) -> None:
         """Run one invocation to its end; events are committed through the session service.
 
@@ -65,6 +78,13 @@ class NativeEngine:
             await self._run(start)
 
     async def _run(self, start: StartRun) -> None:
+        if start.rewind is not None:
+            await self._runner.rewind_async(
+                user_id=start.user,
+                session_id=start.session,
+                rewind_before_invocation_id=start.rewind,
+            )
+            return
         events = self._runner.run_async(
             user_id=start.user,
             session_id=start.session,

@@ -9,8 +9,10 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add, case
 from tests.differential.differing import (
     SINGLE_TURN_ARGUMENTS,
+    SINGLE_TURN_BUDGET,
     SINGLE_TURN_CALLBACKS,
     SINGLE_TURN_ERRORS,
+    SINGLE_TURN_ROOT,
     SINGLE_TURN_SILENCE,
 )
 from tests.differential.script import Boom, Call, Error, Raise, Say, call
@@ -77,6 +79,7 @@ DIFFERENT = {
     "a wrong type": SINGLE_TURN_ERRORS,
     "without the parameter": SINGLE_TURN_ARGUMENTS,
     "with callbacks": SINGLE_TURN_CALLBACKS,
+    "beyond the budget": SINGLE_TURN_BUDGET,
 }
 """Where sub-agents of one turn differ on purpose."""
 AS = ("single_turn", "tool")
@@ -280,13 +283,19 @@ VARIANTS = {
 }
 for _how in AS:
     for _name, _play in VARIANTS.items():
-        if (_how, _name) == ("single_turn", "beyond the budget"):
-            continue
         _differs = DIFFERENT.get(_name) if _how == "single_turn" else None
         add(Case(f"an expert as {_how} {_name}", partial(_play, how=_how), _differs))
 
 
 # What only one of the two ways has
+
+
+@case(differs=SINGLE_TURN_ROOT)
+async def a_single_turn_agent_as_root(stage):
+    agent = stage.agent("agent", call("look"), "One.", "Two.", mode="single_turn", tools=[look])
+    await stage.open(agent)
+    await stage.say("a")
+    await stage.say("b")
 
 
 async def _tool(stage, answers, **how):

@@ -109,7 +109,7 @@ def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response
     return tool_response | {"headers": kept}
 
 
-async def _served(stage, calls, spec=None, **how):
+async def served(stage, calls, spec=None, **how):
     with service() as address:
         toolset = stage.ns.OpenAPIToolset(
             spec_dict=(spec or SPEC) | {"servers": [{"url": address}]},
@@ -130,19 +130,19 @@ async def _served(stage, calls, spec=None, **how):
 
 for _name, _call in CALLS.items():
     _differs = MISSING_FIELDS if _name.startswith("a missing") else None
-    add(Case(f"a service is called with {_name}", partial(_served, calls=[_call]), _differs))
+    add(Case(f"a service is called with {_name}", partial(served, calls=[_call]), _differs))
 
 
 @case()
 async def a_service_with_a_prefix_and_a_filter(stage):
     calls = [Call("pets_get_pet", {"name": "Tom"}), Call("pets_add_pet", {})]
-    await _served(stage, calls, tool_filter=["get_pet"], tool_name_prefix="pets")
+    await served(stage, calls, tool_filter=["get_pet"], tool_name_prefix="pets")
 
 
 @case()
 async def a_service_is_called_in_a_batch(stage):
     calls = [[CALLS["a query"], CALLS["a path"], CALLS["an error"]]]
-    await _served(stage, calls)
+    await served(stage, calls)
 
 
 @case()

@@ -18,7 +18,7 @@ from devui.runtime.auth.auth_tool import AuthToolArguments
 from devui.runtime.auth.logins import LoginRefused
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import latest_answer
+from devui.runtime.flows.llm_flows.user_requests import has_answer, latest_answer
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -102,5 +102,5 @@ def _waiting(
     return []
 
 
-auth = RequestProcessor("auth", run=_run)
+auth = RequestProcessor("auth", run=_run, wanted=has_answer)
 """Comes before the history is read, so that the model sees the results."""

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, lost_calls
+from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.extending import Extensible
 from devui.runtime.flows.llm_flows.functions import give_ids, long_running_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class BaseLlmFlow:
+class BaseLlmFlow(Extensible):
     """One engine for all agents with a model; what a request holds is up to the processors.
 
     Each event is committed before the loop goes on: the event with the function
@@ -61,37 +62,43 @@ class BaseLlmFlow:
     async def _step(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """One request, its answer, and the tools that the answer calls."""
         llm_request = LlmRequest()
-        last = None
-        async with aclosing(self._prepare(ctx, llm_request)) as events:
-            async for event in events:
-                last = event
-                yield event
-        if ctx.end_invocation or (last is not None and last.is_final_response()):
+        answered = False
+        for processor in self.request_processors:
+            if processor.prepare is not None:
+                await processor.prepare(ctx, llm_request)
+            if processor.run is None or (processor.wanted and not processor.wanted(ctx)):
+                continue
+            async with aclosing(processor.run(ctx, llm_request)) as events:
+                async for event in events:
+                    answered = answered or _is_last_answer(event)
+                    yield event
+            if ctx.end_invocation:
+                return
+        if ctx.end_invocation or answered:
             return
-        async with aclosing(self._go_on(ctx, llm_request)) as events:
-            async for event in events:
-                yield event
-
-    async def _go_on(
-        self, ctx: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Run the calls that a broken-off run has lost; else ask the model, unless it must wait."""
-        agent = agent_of(ctx).name
-        if lost := lost_calls(ctx, agent):
-            steps = self._run_lost(ctx, lost, llm_request)
-        elif ctx.waits_for_answers and awaits_anyone(ctx, agent):
+        steps = self._go_on(ctx, llm_request)
+        if steps is None:
             return
-        else:
-            steps = self._ask(ctx, llm_request)
         async with aclosing(steps) as events:
             async for event in events:
                 yield event
+
+    def _go_on(
+        self, ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None] | None:
+        """Run the calls that a broken-off run has lost; else ask the model, unless it must wait."""
+        agent = agent_of(ctx).name
+        if lost := lost_calls(ctx, agent):
+            return self._run_lost(ctx, lost, llm_request)
+        if ctx.waits_for_answers and awaits_anyone(ctx, agent):
+            return None
+        return self._ask(ctx, llm_request)
 
     async def _run_lost(
         self, ctx: InvocationContext, lost: Sequence[types.FunctionCall], llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Run the calls again; those that wait now are put on record, for they no longer fail."""
-        waiting = {call.id for call in lost}
+        waiting = {call.id for call in lost} & failed_calls(ctx)
         async with aclosing(run_calls(ctx, lost, llm_request.tools_dict)) as events:
             async for event in events:
                 waiting.difference_update(each.id for each in event.get_function_responses())
@@ -103,20 +110,6 @@ class BaseLlmFlow:
                 branch=ctx.branch,
                 custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
             )
-
-    async def _prepare(
-        self, ctx: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        for processor in self.request_processors:
-            if processor.prepare is not None:
-                await processor.prepare(ctx, llm_request)
-            if processor.run is None:
-                continue
-            async with aclosing(processor.run(ctx, llm_request)) as events:
-                async for event in events:
-                    yield event
-            if ctx.end_invocation:
-                return
 
     async def _ask(
         self, ctx: InvocationContext, llm_request: LlmRequest
@@ -161,6 +154,11 @@ def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall
         give_ids(calls)
         event.long_running_tool_ids = long_running_ids(calls, llm_request.tools_dict)
     return calls
+
+
+def _is_last_answer(event: Event) -> bool:
+    """Whether a step before the model has run a call whose result needs no more words."""
+    return bool(event.get_function_responses()) and event.is_final_response()
 
 
 def _ends_loop(last: Event) -> bool:

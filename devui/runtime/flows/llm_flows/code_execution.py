@@ -192,5 +192,7 @@ def _event(ctx: InvocationContext, content: types.Content | None, actions: Event
     )
 
 
-code_execution = RequestProcessor("code_execution", run=_prepare)
+code_execution = RequestProcessor(
+    "code_execution", run=_prepare, wanted=lambda ctx: _has_executor(agent_of(ctx))
+)
 code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)

@@ -8,6 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.agents.open_calls import (
+    REQUEST_CONFIRMATION,
+    REQUEST_CREDENTIAL,
+    REQUEST_INPUT,
+)
+from devui.runtime.copying import altered
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.tool_batch import Finished, run_batch
@@ -20,6 +26,10 @@ if TYPE_CHECKING:
     from devui.runtime.events.tool_confirmation import ToolConfirmation
     from devui.runtime.tools.base_tool import BaseTool
 
+REQUEST_CONFIRMATION_FUNCTION_CALL_NAME = REQUEST_CONFIRMATION
+REQUEST_EUC_FUNCTION_CALL_NAME = REQUEST_CREDENTIAL
+REQUEST_INPUT_FUNCTION_CALL_NAME = REQUEST_INPUT
+"""How a client knows what a call asks of the user; ADK's names (LlmAgent seed; adk-runtime 8)."""
 
 _NO_SIGNALS: dict[str, Any] = {
     "state_delta": {},
@@ -104,7 +114,7 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
-        content=_ANSWER.model_copy(update={"parts": parts}) if parts else None,
+        content=altered(_ANSWER, parts=parts) if parts else None,
         actions=actions[0] if len(actions) == 1 else _merged(actions),
     )
 

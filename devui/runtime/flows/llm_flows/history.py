@@ -36,9 +36,11 @@ class History:
         """The calls of the last content, as long as nobody has answered."""
         self._settled = True
         """Whether one more event leaves the contents as they are."""
+        self._events: Sequence[Event] = []
+        """The session's list as it was given last."""
         self._count = 0
-        self._ends: tuple[Event, Event] | None = None
-        """The first and the last of the events seen."""
+        """How many of its events have been seen."""
+        self._last: Event | None = None
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -52,18 +54,24 @@ class History:
         appended = all(self._append(event) for event in islice(events, self._count, None))
         if not appended:
             self._make_anew(events)
-        self._count = len(events)
-        self._ends = (events[0], events[-1]) if events else None
+        self._events, self._count = events, len(events)
+        self._last = events[-1] if events else None
         if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
             return _arranged(self._entries(events))[0]
         return list(self._contents)
 
     def _goes_on(self, events: Sequence[Event]) -> bool:
-        """Whether these are the events seen before, and perhaps more."""
-        if self._ends is None:
-            return self._count == 0
-        first, last = self._ends
-        return len(events) >= self._count and events[0] is first and events[self._count - 1] is last
+        """Whether these are the events seen before, and perhaps more.
+
+        Within a turn it is the same list, which grows. The next turn has a list of its own, and its
+        service may have read the last turn's events anew: then all are compared. That is quick,
+        since the comparison of lists only looks into events that are not the same objects.
+        """
+        if len(events) < self._count:
+            return False
+        if events is self._events:
+            return self._count == 0 or events[self._count - 1] is self._last
+        return events[: self._count] == self._events[: self._count]
 
     def _append(self, event: Event) -> bool:
         """Add an event at the end; False if that takes more than adding."""

@@ -15,6 +15,7 @@ from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import NO_CONTENT
+from devui.runtime.tools.answer_sources import kept_sources
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -58,9 +59,10 @@ class ModelCall:
             return
         self._label()
         self._ctx.increment_llm_call_count()
-        llm = self._agent.canonical_model
         async with aclosing(
-            llm.generate_content_async(self._request, stream=self._streams)
+            self._plugins.around_model_call(
+                self._context, self._request, self._ask, stream=self._streams
+            )
         ) as answers:
             while True:
                 try:
@@ -71,6 +73,9 @@ class ModelCall:
                     yield self._checked(await self._after(await self._recovered(error)))
                     return
                 yield self._checked(await self._after(answer))
+
+    def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
+        return self._agent.canonical_model.generate_content_async(llm_request, stream=self._streams)
 
     def _label(self) -> None:
         """Say which agent asks, so that a provider's bill can be told by agents."""
@@ -100,7 +105,11 @@ class ModelCall:
                 callbacks, is_truthy, callback_context=self._context, llm_response=answer
             )
             replaced = _response(given, "after_model_callback", callbacks)
-        return answer if replaced is None else _completed(replaced, answer)
+        answer = answer if replaced is None else _completed(replaced, answer)
+        sources = kept_sources(self._request.tools_dict.values(), self._context.state)
+        if sources is not None:
+            answer.grounding_metadata = sources
+        return answer
 
     async def _recovered(self, error: Exception) -> LlmResponse:
         """What callbacks answer in place of an error; without an answer it is raised again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.copying import altered
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.platform.time import get_time
@@ -26,27 +27,31 @@ class ModelEvents:
     def __init__(self, ctx: InvocationContext, actions: EventActions) -> None:
         """Make events whose whole answers carry `actions`."""
         self._actions = actions
-        self._no_actions = EventActions()
         self._common: dict[str, Any] = {
             "invocation_id": ctx.invocation_id,
             "author": ctx.agent.name if ctx.agent else "",
             "branch": ctx.branch,
         }
-        # The first of an answer's events is made; the others are copies, since a stream has many.
-        self._template: Event | None = None
+        # What all fragments of an answer have in common, and the whole, which has their id.
+        self._fragment: Event | None = None
 
     def event(self, response: LlmResponse) -> Event | None:
         """The event of a response; None if it says nothing."""
-        values = {name: value for name, value in vars(response).items() if value is not None}
+        given = vars(response)
+        values = {
+            name: given[name] for name in response.model_fields_set if given[name] is not None
+        }
         if not any(values.get(name) for name in _SAYS):
             return None
-        if self._template is None:
-            self._template = Event.made(**self._common)
-        template = self._template
         if response.partial:
-            values["actions"] = self._no_actions
-        else:
-            values["actions"] = self._actions
-            self._template = None
-        values["timestamp"] = get_time()
-        return template.model_copy(update=values)
+            return self._of_fragment(values)
+        if self._fragment is not None:
+            values.setdefault("id", self._fragment.id)
+            self._fragment = None
+        return Event.made(**{**self._common, **values, "actions": self._actions})
+
+    def _of_fragment(self, values: dict[str, Any]) -> Event:
+        """The first is made; the others are copies of it, since a stream has many."""
+        if self._fragment is None:
+            self._fragment = Event.made(**self._common)
+        return altered(self._fragment, **{**values, "timestamp": get_time()})

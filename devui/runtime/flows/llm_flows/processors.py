@@ -32,6 +32,8 @@ class RequestProcessor:
     """Changes the request."""
     run: Run | None = None
     """Changes the request and yields events, each committed before it goes on."""
+    wanted: Callable[[InvocationContext], bool] | None = None
+    """Whether there is anything to `run`, which most requests have not; None: always."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import latest_answer
+from devui.runtime.flows.llm_flows.user_requests import has_answer, latest_answer
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -114,5 +114,5 @@ async def _check(
         raise ValueError(f"Tool {call.name!r} asked for no confirmation of the call {call.id!r}.")
 
 
-request_confirmation = RequestProcessor("request_confirmation", run=_run)
+request_confirmation = RequestProcessor("request_confirmation", run=_run, wanted=has_answer)
 """Comes before the history is read, so that the model sees the results."""

@@ -10,6 +10,7 @@ from devui.runtime.flows.llm_flows.code_execution import (
 )
 from devui.runtime.flows.llm_flows.compaction import compaction
 from devui.runtime.flows.llm_flows.contents import contents
+from devui.runtime.flows.llm_flows.context_cache import context_cache
 from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
 from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_response
@@ -33,6 +34,7 @@ class SingleFlow(BaseLlmFlow):
                     identity,
                     compaction,
                     contents(),
+                    context_cache,
                     nl_planning,
                     code_execution,
                     output_schema,

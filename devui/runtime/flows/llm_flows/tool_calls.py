@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 import json
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -13,10 +13,12 @@ from google.genai import types
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
+from devui.runtime.copying import json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
+from devui.runtime.workflow.errors import NodeInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +51,7 @@ class ToolCall:
         self._known = list(tools)
         self._tool = tools.get(call.name or "")
         # A callback may change the arguments; the event that holds the call must not change.
-        self._args: dict[str, Any] = copy.deepcopy(call.args) if call.args else {}
+        self._args: dict[str, Any] = json_copy(call.args) if call.args else {}
         self._context = Context(ctx, function_call_id=call.id, tool_confirmation=confirmation)
         self.spoken: types.Part | None = None
         """The result as text to read, if the tool speaks to the user and its answer is the last."""
@@ -71,7 +73,10 @@ class ToolCall:
             return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
         instead = await self._before(tool)
-        result = await self._run_guarded(tool) if instead is None else instead
+        try:
+            result = await self._run_guarded(tool) if instead is None else instead
+        except NodeInterruptedError:
+            return None  # a node that the tool runs waits for an answer, and so does the call
         if result is None and tool.defers_response:
             return None
         replaced = await self._after(tool, result)
@@ -109,7 +114,12 @@ class ToolCall:
             instead = await withheld(tool, self._args, self._context)
             if instead is not None:
                 return instead
-            return await tool.run_async(args=self._args, tool_context=self._context)
+            return await self._plugins.around_tool_call(
+                tool,
+                self._args,
+                self._context,
+                partial(tool.run_async, args=self._args, tool_context=self._context),
+            )
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()
             if task is None or not task.cancelling():

@@ -6,15 +6,17 @@ after an interim response that the model has commented on already.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from google.genai import types
+
+from devui.runtime.copying import altered
 
 CLIENT_ID = "adk-"
 """How ids begin that the runtime gave to calls; the models that made them do not know them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One event's content on its way into a request."""
 
     content: types.Content
@@ -67,7 +69,7 @@ def without_client_ids(content: types.Content) -> types.Content:
     if not any(_client_id(part) for part in content.parts or []):
         return content
     parts = [_without_client_id(part) for part in content.parts or []]
-    return content.model_copy(update={"parts": parts})
+    return altered(content, parts=parts)
 
 
 def _responses(entries: Sequence[Entry]) -> list[_Response]:
@@ -134,7 +136,7 @@ def _without_calls(content: types.Content, dropped: set[str]) -> types.Content:
         for part in content.parts or []
         if not (part.function_call and part.function_call.id in dropped)
     ]
-    return content.model_copy(update={"parts": parts})
+    return altered(content, parts=parts)
 
 
 def _client_id(part: types.Part) -> bool:
@@ -146,9 +148,7 @@ def _without_client_id(part: types.Part) -> types.Part:
     if not _client_id(part):
         return part
     if part.function_call:
-        call = part.function_call.model_copy(update={"id": None})
-        return part.model_copy(update={"function_call": call})
+        return altered(part, function_call=altered(part.function_call, id=None))
     if part.function_response:
-        response = part.function_response.model_copy(update={"id": None})
-        return part.model_copy(update={"function_response": response})
+        return altered(part, function_response=altered(part.function_response, id=None))
     return part

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.copying import altered
+
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 _RESPONSE = types.FunctionResponse()
 _PART = types.Part()
+_MAY_HOLD_MEDIA = (types.Part, dict, list, tuple)
 _MEDIA_DEPTH = 1
 """How many containers deep in the result media are looked for."""
 
@@ -20,14 +23,12 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
     """The response to a call: media go beside it, and the rest takes the form of JSON."""
     rest, media = _without_media(result)
     # Made of values known to be right, so without google-genai's costly validation.
-    response = _RESPONSE.model_copy(
-        update={"id": call.id, "name": call.name, "response": as_response(rest)}
-    )
+    response = altered(_RESPONSE, id=call.id, name=call.name, response=as_response(rest))
     if media:
         response.parts = media
     if tool.response_scheduling is not None:
         response.scheduling = tool.response_scheduling
-    return _PART.model_copy(update={"function_response": response})
+    return altered(_PART, function_response=response)
 
 
 def as_response(result: Any) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
     Containers that held nothing else are left out, too.
     """
     if isinstance(result, types.Part):
-        medium = _as_media(result)
+        medium = as_media(result)
         return ({}, [medium]) if medium else (result, [])
     if depth > _MEDIA_DEPTH or not isinstance(result, dict | list | tuple):
         return result, []
@@ -57,6 +58,9 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
     found: list[types.FunctionResponsePart] = []
     kept = {}
     for key, value in entries:
+        if not isinstance(value, _MAY_HOLD_MEDIA):
+            kept[key] = value
+            continue
         rest, media = _without_media(value, depth + 1)
         found += media
         if rest or not media:
@@ -66,7 +70,8 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
     return (kept if isinstance(result, dict) else list(kept.values())) or {}, found
 
 
-def _as_media(part: types.Part) -> types.FunctionResponsePart | None:
+def as_media(part: types.Part) -> types.FunctionResponsePart | None:
+    """The part as it goes beside a function response; None if it is no medium of a known type."""
     blob, file = part.inline_data, part.file_data
     if blob and blob.data is not None and blob.mime_type:
         return types.FunctionResponsePart.from_bytes(data=blob.data, mime_type=blob.mime_type)

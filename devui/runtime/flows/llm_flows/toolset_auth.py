@@ -25,6 +25,10 @@ TOOLSET_AUTH_CREDENTIAL_ID_PREFIX = "_adk_toolset_auth_"
 """Begins the `functionCallId` of a request that no function call made."""
 
 
+def _has_toolsets(ctx: InvocationContext) -> bool:
+    return any(isinstance(entry, BaseToolset) for entry in agent_of(ctx).tools)
+
+
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     missing: dict[str, AuthConfig] = {}
     for entry in agent_of(ctx).tools:
@@ -51,5 +55,5 @@ async def _request(ctx: InvocationContext, config: AuthConfig, name: str) -> Aut
     return None
 
 
-toolset_auth = RequestProcessor("toolset_auth", run=_run)
+toolset_auth = RequestProcessor("toolset_auth", run=_run, wanted=_has_toolsets)
 """Comes before the tools are listed, which may need the credentials."""

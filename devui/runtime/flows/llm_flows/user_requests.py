@@ -28,6 +28,11 @@ def latest_answer(ctx: InvocationContext) -> Event | None:
     return None
 
 
+def has_answer(ctx: InvocationContext) -> bool:
+    """Whether the user's last words in this invocation answer function calls."""
+    return latest_answer(ctx) is not None
+
+
 def with_requests(
     ctx: InvocationContext, calls: Sequence[types.FunctionCall], answered: Event
 ) -> list[Event]:

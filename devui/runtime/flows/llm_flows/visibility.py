@@ -86,6 +86,8 @@ def _says_something(part: types.Part) -> bool:
 
 def _is_internal(event: Event) -> bool:
     """Talk between the runtime and its clients, such as requests for credentials."""
-    calls = (call.name for call in event.get_function_calls())
-    responses = (response.name for response in event.get_function_responses())
-    return not _INTERNAL_CALLS.isdisjoint((*calls, *responses))
+    for part in (event.content.parts if event.content else None) or ():
+        for named in (part.function_call, part.function_response):
+            if named is not None and named.name in _INTERNAL_CALLS:
+                return True
+    return False

@@ -58,6 +58,11 @@ class StreamableHTTPConnectionParams(SseConnectionParams):
     """Whether to end the server's session when the connection is closed."""
 
 
+SseServerParams = SseConnectionParams
+StreamableHTTPServerParams = StreamableHTTPConnectionParams
+"""Older names."""
+
+
 ConnectionParams = (
     StdioServerParameters
     | StdioConnectionParams

@@ -1,6 +1,7 @@
 """`McpTool`: one tool of an MCP server (adk-runtime 8.9)."""
 
 import logging
+import warnings
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from devui.runtime.calling import call, is_async_callable
 from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.http_client import httpx
-from devui.runtime.tools.agent_tool import GROUNDING_METADATA
+from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
 from devui.runtime.tools.mcp_tool.fencing import PREAMBLE, fenced, fenced_schema
@@ -46,6 +47,9 @@ class McpTool(BaseTool):
         """Describe the tool; see `McpToolset` for the arguments."""
         super().__init__(name=mcp_tool.name, description=mcp_tool.description or "")
         self._mcp_tool = mcp_tool
+        notes = mcp_tool.annotations
+        if notes is not None and (notes.read_only_hint or notes.idempotent_hint):
+            self.repeatable = "hint"
         self._sessions = mcp_session_manager
         self._headers = headers
         self._require_confirmation = require_confirmation
@@ -63,6 +67,7 @@ class McpTool(BaseTool):
             name=self.name,
             description=fenced(self.description),
             parameters_json_schema=fenced_schema(self._mcp_tool.input_schema),
+            response_json_schema=fenced_schema(self._mcp_tool.output_schema),
         )
 
     async def process_llm_request(self, *, tool_context: "Context", llm_request: Any) -> None:
@@ -118,7 +123,7 @@ class McpTool(BaseTool):
         except ValidationError as error:
             logger.warning("The MCP tool %r tells of its sources wrongly: %s", self.name, error)
             return
-        tool_context.state[GROUNDING_METADATA] = kept
+        keep_sources(tool_context.state, kept)
 
     async def _progress(self, tool_context: "Context") -> Any:
         """Who is told of this call's progress: the callback, or the one that it makes."""
@@ -165,3 +170,11 @@ def _with_meta(value: Any) -> Any:
         else _with_meta(each)
         for key, each in value.items()
     }
+
+
+class MCPTool(McpTool):
+    """The older name of McpTool."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn("MCPTool is now McpTool.", DeprecationWarning, stacklevel=2)
+        super().__init__(*args, **kwargs)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import mcp.types
+from mcp import StdioServerParameters as StdioServerParameters
 
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
@@ -18,6 +19,15 @@ from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
 from devui.runtime.tools.mcp_tool.header_access import HeaderAccess
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
+from devui.runtime.tools.mcp_tool.mcp_session_manager import (
+    SseConnectionParams as SseConnectionParams,
+)
+from devui.runtime.tools.mcp_tool.mcp_session_manager import (
+    StdioConnectionParams as StdioConnectionParams,
+)
+from devui.runtime.tools.mcp_tool.mcp_session_manager import (
+    StreamableHTTPConnectionParams as StreamableHTTPConnectionParams,
+)
 from devui.runtime.tools.mcp_tool.mcp_tool import McpTool, as_told
 
 if TYPE_CHECKING:
@@ -96,8 +106,8 @@ class McpToolset(BaseToolset):
             sampling_capabilities: What that callback can do.
             elicitation_callback: Answers the server's questions to the user.
             credential_key: The name under which the user's answer is kept.
-            propagate_grounding_metadata: Keep the sources that results tell of, for this
-                invocation, under `temp:_adk_grounding_metadata`.
+            propagate_grounding_metadata: The model's answers name the sources that results
+                tell of, for the rest of the invocation.
 
         Raises:
             ValueError: the credential cannot be sent in a header; or a list of tools is to be

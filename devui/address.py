@@ -1,0 +1,69 @@
+"""Where the server of a data folder listens, for programs of the same user on this machine.
+
+A small JSON file beside the journal, which the owner alone may read (R10). The key in it is drawn
+for each server and dies with it, so a file that was left behind opens nothing; the user's own token
+is never written (docs/decisions/0007).
+"""
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+PRIVATE_FILE = 0o600
+
+FILE = "server.json"
+_NEW = "server.json.new"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """What a server says of itself."""
+
+    pid: int
+    url: str = ""
+    """`http://127.0.0.1:8000`; "" as long as it has not opened its journal."""
+    key: str = ""
+    """A bearer token; "" when no sign-in is needed."""
+
+    @property
+    def gone(self) -> bool:
+        """Whether no such process exists: the file was left by a server that was killed."""
+        if sys.platform == "win32":  # os.kill would end the process there
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:
+            return False
+        return False
+
+
+def write_address(folder: Path, address: ServerAddress) -> None:
+    """Write the file whole, so that nobody reads half of it."""
+    create_private(folder / _NEW)
+    (folder / _NEW).write_text(json.dumps(asdict(address)) + "\n", encoding="utf-8")
+    (folder / _NEW).replace(folder / FILE)
+
+
+def read_address(folder: Path) -> ServerAddress | None:
+    """What the file says; None without one, or with one that cannot be read."""
+    try:
+        told = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        return ServerAddress(pid=int(told["pid"]), url=str(told["url"]), key=str(told["key"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def remove_address(folder: Path) -> None:
+    """Take the file away; one that is not there is no error."""
+    (folder / FILE).unlink(missing_ok=True)
+
+
+def create_private(path: Path) -> None:
+    """Create an empty file with mode 0600; leave an existing one's content alone."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
+    os.close(descriptor)
+    path.chmod(PRIVATE_FILE)

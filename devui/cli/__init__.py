@@ -1,0 +1,5 @@
+"""The `devui` command and what stands behind it; each subcommand is loaded when it is called."""
+
+from devui.cli.front import main
+
+__all__ = ["main"]

@@ -1,0 +1,1 @@
+"""What `devui doctor` looks at, one module for each area."""

@@ -1,0 +1,150 @@
+"""A client of the server's JSON endpoints, on the standard library alone (docs/guide/api.md)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from devui.cli.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
+
+_PATIENCE: Final = 60.0
+"""Seconds without a byte; waiting answers come within 30, streams say something every 15."""
+_KINDS: Final[dict[int, type[Failed]]] = {
+    400: Misused,
+    401: NotSignedIn,
+    403: NotSignedIn,
+    404: NotThere,
+    409: MovedOn,
+    413: Misused,
+    422: Misused,
+}
+_ERRORS: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message of a stream."""
+
+    event: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Speaks to one server. Every method raises what `failures` has for what went wrong."""
+
+    url: str
+    """`http://127.0.0.1:8000`; a path is kept before those that are asked for."""
+    token: str
+    """"" where no sign-in is needed."""
+    actor: str
+    """The name that others see beside what is done here."""
+
+    def get(self, *path: object, **query: object) -> Any:
+        """Ask for something; a query that is None is left out."""
+        return self._ask("GET", path, query)
+
+    def post(self, *path: object, **body: Any) -> Any:
+        """Do something; members that are None are left out."""
+        return self._ask("POST", path, {}, {k: v for k, v in body.items() if v is not None})
+
+    def patch(self, *path: object, **body: Any) -> Any:
+        """Change something."""
+        return self._ask("PATCH", path, {}, body)
+
+    def delete(self, *path: object) -> Any:
+        """Delete something."""
+        return self._ask("DELETE", path, {})
+
+    def stream(self, *path: object, **query: object) -> Iterator[Frame]:
+        """The messages of a stream of server-sent events, as they come, until it ends."""
+        with closing(self._connection()) as connection:
+            response = self._sent(connection, "GET", path, query)
+            if response.status >= _ERRORS:
+                raise self._failure(response)
+            fields: dict[str, str] = {}
+            for line in self._lines(response):
+                name, _, value = line.partition(": ")
+                if line and name:
+                    fields[name] = value
+                elif not line and "data" in fields:
+                    yield Frame(fields.pop("event", ""), fields.pop("data"))
+
+    def _ask(
+        self, method: str, path: tuple[object, ...], query: dict[str, object], body: Any = None
+    ) -> Any:
+        with closing(self._connection()) as connection:
+            response = self._sent(connection, method, path, query, body)
+            if response.status >= _ERRORS:
+                raise self._failure(response)
+            return json.loads(response.read())
+
+    def _connection(self) -> HTTPConnection:
+        place = urlsplit(self.url)
+        kind = HTTPSConnection if place.scheme == "https" else HTTPConnection
+        return kind(place.hostname or "", place.port, timeout=_PATIENCE)
+
+    def _sent(
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: tuple[object, ...],
+        query: dict[str, object],
+        body: Any = None,
+    ) -> HTTPResponse:
+        target = "/".join([urlsplit(self.url).path.rstrip("/"), *map(_segment, path)])
+        given = {name: value for name, value in query.items() if value is not None}
+        target += f"?{urlencode(given)}" if given else ""
+        headers = {"Accept": "application/json"}
+        headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        headers |= {} if body is None else {"Content-Type": "application/json"}
+        text = None if body is None else json.dumps(body)
+        try:
+            connection.request(method, target, text, headers)
+            return connection.getresponse()
+        except (OSError, HTTPException) as error:
+            raise self._silent(error) from error
+
+    def _lines(self, response: HTTPResponse) -> Iterator[str]:
+        try:
+            while line := response.readline():
+                yield line.decode().rstrip("\r\n")
+        except (OSError, HTTPException) as error:
+            raise self._silent(error) from error
+
+    def _silent(self, error: Exception) -> NoServer:
+        return NoServer(f"no server answers at {self.url}: {error or type(error).__name__}")
+
+    def _failure(self, response: HTTPResponse) -> Failed:
+        kind = _KINDS.get(response.status, Failed)
+        text = response.read().decode(errors="replace")
+        told = _parsed(text)
+        detail = _sentence(told.get("detail") or text.strip() or f"status {response.status}")
+        if kind is NotSignedIn:
+            return NotSignedIn(
+                f"the server at {self.url} refuses the token ({detail}); give the one that it"
+                " prints at its start with --token or DEVUI_TOKEN"
+            )
+        return MovedOn(detail, told.get("position")) if kind is MovedOn else kind(detail)
+
+
+def _segment(part: object) -> str:
+    return quote(str(part), safe="")
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _sentence(detail: Any) -> str:
+    """One text of what a body of the wrong shape was told, which is a list."""
+    if isinstance(detail, list):
+        return "; ".join(str(each.get("msg", each)) for each in detail)
+    return str(detail)

@@ -1,0 +1,239 @@
+"""`devui dbg`: the debugger in the terminal, on the endpoints that the page has, too."""
+
+import json
+import sys
+import uuid
+from typing import Any, Final
+
+import click
+
+from devui.cli.blame_lines import blame_lines
+from devui.cli.dbg_break import break_group
+from devui.cli.failures import LEFT, Misused
+from devui.cli.finding import Terminal, on_the_server
+from devui.cli.following import follow, left, newest_number, tell
+from devui.cli.lines import event_lines, position_lines, session_lines, state_lines
+from devui.cli.naming import running, session_of
+from devui.cli.standing_lines import standing_lines
+
+_ORDERS: Final = {
+    "continue": ("continue", "Let the run go on."),
+    "step": ("step_event", "Go on to after the next commit."),
+    "half": ("step_half", "Go on by one of yield, commit, resume."),
+    "into": ("step_into", "Go on to the next gate: model, tool, agent or commit."),
+    "out": ("step_out", "Go on until the call or the agent that is held returns."),
+    "pause": ("pause", "Hold the next event before its commit."),
+    "finish": ("stop_after_event", "Commit one event more, then stop the run."),
+    "stop": ("stop", "Stop the run at once."),
+    "skip": ("skip", "Do not call the tool that is held; the model is told so."),
+    "drop": ("drop", "Do not commit the event that is held."),
+    "undo": ("undo", "Take back what was to be done to what is held."),
+}
+_CHANGES: Final = {
+    "edit": "Put VALUE, as JSON, in the place of what is held.",
+    "mock": "Answer with VALUE for the model or tool that is held.",
+    "reject": "Do not call the tool, and tell the model why: VALUE.",
+}
+_TEXTS: Final = frozenset({"mock", "reject"})
+"""Commands whose value may be a plain text."""
+_GOING: Final = frozenset({"running", "stopping"})
+
+_EXAMPLES = """\b
+Examples:
+  devui dbg attach            follow the session that runs, or the newest
+  devui dbg step              go on to after the next commit
+  devui dbg state plan --at 7 one key, as of event #7
+  devui dbg blame plan        who wrote the key plan, and what each write changed
+  devui dbg break add tool:book_* --if 'args.price > 500'
+
+Ends with 0, or 1 failed, 2 wrong usage, 3 no server, 4 wrong token, 5 no such thing, 6 the run has
+moved on, 130 after Ctrl-C.
+"""
+
+_session = click.option("-s", "--session", metavar="KEY", help="Number or id; the one that runs.")
+_hold = click.option("--hold", type=int, help="Which of the holds, if there are several.")
+_position = click.option(
+    "--position", type=int, help="Position it was decided upon; refused if the run has moved on."
+)
+_key = click.option("--key", help="The same key again changes nothing.")
+_no_wait = click.option("--no-wait", is_flag=True, help="Do not wait until the run is held again.")
+
+
+@click.group("dbg", epilog=_EXAMPLES)
+def command() -> None:
+    """Step, break and look into runs from the terminal.
+
+    Commands are about the session with --session, else about the only one that has a run.
+    """
+
+
+command.add_command(break_group)
+
+
+@command.command()
+@click.argument("session", required=False)
+@click.option("--last", default=20, show_default=True, help="How many events to begin with.")
+@on_the_server
+def attach(terminal: Terminal, session: str | None, last: int) -> None:
+    """Follow SESSION live, until Ctrl-C.
+
+    Events, output, where the run is held, and what will change.
+    """
+    try:
+        found = session_of(terminal.client, session)
+        if not terminal.as_json:
+            terminal.say(found, session_lines)
+        after = _recent(terminal, found["key"], last)
+        for news in follow(terminal.client, found["key"], after):
+            tell(terminal, news)
+    except KeyboardInterrupt:
+        left("left; the run goes on without you")
+        sys.exit(LEFT)
+
+
+def _recent(terminal: Terminal, session: int, last: int) -> int:
+    """Print the last events, and return the number of the newest."""
+    rows = terminal.client.get("api", "sessions", session, "events", last=max(last, 0))
+    for row in rows:
+        terminal.say({"type": "event", **row}, event_lines)
+    return int(rows[-1]["number"]) if rows else newest_number(terminal.client, session)
+
+
+@command.command()
+@click.argument("key", required=False)
+@click.option("--at", type=int, help="As of this event.")
+@_session
+@on_the_server
+def state(terminal: Terminal, key: str | None, at: int | None, session: str | None) -> None:
+    """Show the state, or KEY alone, now or as of an event."""
+    found = session_of(terminal.client, session)
+    told = terminal.client.get("api", "sessions", found["key"], "state", at=at)
+    if key is not None:
+        for part in ("values", "pending"):
+            told[part] = [each for each in told[part] if each["key"] == key]
+    terminal.say(told, state_lines)
+
+
+@command.command()
+@click.argument("key")
+@click.argument("path", required=False)
+@click.option("--at", type=int, help="Writes up to this event.")
+@_session
+@on_the_server
+def blame(
+    terminal: Terminal, key: str, path: str | None, at: int | None, session: str | None
+) -> None:
+    """Say who wrote KEY of the state, or what is at PATH in it, such as steps[2].done."""
+    found = session_of(terminal.client, session)
+    address = ("api", "sessions", found["key"], "state", "history")
+    terminal.say(terminal.client.get(*address, key=key, path=path, at=at), blame_lines)
+
+
+@command.command()
+@_session
+@on_the_server
+def where(terminal: Terminal, session: str | None) -> None:
+    """Say where the run stands, or how it ended."""
+    found = session_of(terminal.client, session)
+    terminal.say(terminal.client.get("api", "sessions", found["key"], "run"), position_lines)
+
+
+@command.command()
+@_session
+@on_the_server
+def why(terminal: Terminal, session: str | None) -> None:
+    """Say what the run waits for: calls, tasks with file:line, people, who has the event loop."""
+    client = terminal.client
+    found = session_of(client, session)
+    run = found["run"] or client.get("api", "sessions", found["key"], "run")["run"]
+    terminal.say(client.get("api", "runs", run, "standing"), standing_lines)
+
+
+@command.command()
+@click.argument("message")
+@_session
+@click.option("--no-pause", is_flag=True, help="Do not hold the first event.")
+@on_the_server
+def start(terminal: Terminal, message: str, session: str | None, no_pause: bool) -> None:
+    """Send MESSAGE, and hold the run before its first event."""
+    client = terminal.client
+    key = session_of(client, session)["key"]
+    path = ("api", "sessions", key, "runs")
+    position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
+    terminal.say(_settled(terminal, position), position_lines)
+
+
+def _order(name: str, order: str, about: str) -> click.Command:
+    @click.command(name, help=about)
+    @_session
+    @_hold
+    @_position
+    @_key
+    @_no_wait
+    @on_the_server
+    def told(terminal: Terminal, session: str | None, no_wait: bool, **given: Any) -> None:
+        _command(terminal, running(terminal.client, session), order, wait=not no_wait, **given)
+
+    return told
+
+
+def _change(name: str, about: str) -> click.Command:
+    @click.command(name, help=f"{about} `-` reads it from standard input.", short_help=about)
+    @click.argument("value")
+    @_session
+    @_hold
+    @_position
+    @_key
+    @on_the_server
+    def told(terminal: Terminal, value: str, session: str | None, **given: Any) -> None:
+        text = sys.stdin.read() if value == "-" else value
+        meant = _value(name, text)
+        position = running(terminal.client, session)
+        _command(terminal, position, name, wait=False, value=meant, **given)
+
+    return told
+
+
+def _command(
+    terminal: Terminal, at: dict[str, Any], order: str, *, wait: bool, **given: Any
+) -> None:
+    """Give one command, and print what was committed since and where the run then stands."""
+    client = terminal.client
+    before = newest_number(client, at["session"])
+    given["key"] = given.get("key") or uuid.uuid4().hex
+    given["position"] = given["position"] if given.get("position") is not None else at["position"]
+    path = ("api", "runs", at["run"], "commands")
+    position = client.post(*path, command=order, actor=client.actor, **given)
+    if wait:
+        position = _settled(terminal, position)
+    if not terminal.as_json:
+        for row in client.get("api", "sessions", at["session"], "events", after=before):
+            terminal.say(row, event_lines)
+    terminal.say(position, position_lines)
+
+
+def _settled(terminal: Terminal, position: dict[str, Any]) -> dict[str, Any]:
+    """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
+    path = ("api", "runs", position["run"])
+    try:
+        while position["status"] in _GOING:
+            position = terminal.client.get(*path, after=position["position"])
+    except KeyboardInterrupt:
+        left("left; the run goes on without you")
+        sys.exit(LEFT)
+    return position
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        if name in _TEXTS:
+            return text
+        raise Misused(f"VALUE is not JSON: {error}") from error
+
+
+for _name, (_told, _about) in _ORDERS.items():
+    command.add_command(_order(_name, _told, _about))
+for _name, _about in _CHANGES.items():
+    command.add_command(_change(_name, _about))

@@ -1,0 +1,50 @@
+"""Why a command of the terminal failed, and the status it ends with (docs/guide/cli.md)."""
+
+from typing import Any
+
+import click
+
+
+class Failed(click.ClickException):
+    """Something that was asked for did not come about."""
+
+    exit_code = 1
+
+
+class Misused(Failed):
+    """What was asked for makes no sense here; the server says why."""
+
+    exit_code = 2
+
+
+class NoServer(Failed):
+    """No server answers."""
+
+    exit_code = 3
+
+
+class NotSignedIn(Failed):
+    """The server does not know the token."""
+
+    exit_code = 4
+
+
+class NotThere(Failed):
+    """There is no such session, run, app or breakpoint."""
+
+    exit_code = 5
+
+
+class MovedOn(Failed):
+    """Something else has happened meanwhile: the answer of a 409."""
+
+    exit_code = 6
+
+    def __init__(self, message: str, position: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+        """Where the run stands now, if it is about a run."""
+
+
+LEFT = 130
+"""The exit status after Ctrl-C, as shells have it."""

@@ -1,0 +1,136 @@
+"""Events, positions, state and breakpoints as lines of a terminal.
+
+What agents say is written so that it can move no cursor and hide nothing (R20).
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import click
+
+from devui.web.text.gates import sentence
+from devui.web.text.visible import visible
+
+_COLOURS: Final[Mapping[str, str]] = {
+    "user": "blue",
+    "call": "magenta",
+    "result": "magenta",
+    "state": "yellow",
+    "error": "red",
+    "human": "cyan",
+    "held": "yellow",
+    "failed": "red",
+    "interrupted": "red",
+    "done": "green",
+}
+_KIND: Final = 12
+_AUTHOR: Final = 16
+_MOST: Final = 200
+_INDENT: Final = 6
+_SPACE: Final = " " * _INDENT
+
+
+def plain(text: str) -> str:
+    """The text in one line, with everything written out that a terminal would obey."""
+    return visible(text).replace("\r", "\\r").replace("\n", "\\n")
+
+
+def event_lines(row: Mapping[str, Any]) -> list[str]:
+    """`#12   call       planner          find_airports(city="London")`."""
+    number = click.style(f"#{row['number']:<5}", dim=True)
+    kind = _coloured(row["kind"], width=_KIND)
+    return [f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()]
+
+
+def position_lines(position: Mapping[str, Any]) -> list[str]:
+    """Where a run stands: how it goes on or ended, everything that is held, what will change."""
+    lines = [line for hold in position["holds"] for line in _hold(hold)]
+    words = [] if position["position"] is None else [f"position {position['position']}"]
+    words += [f"goes on: {position['plan']}"] if position["plan"] else []
+    last = position.get("lastCommand")
+    words += [f"{last['command']} by {plain(last['actor'])}"] if last else []
+    status = _coloured(position["status"], width=_INDENT)
+    return [*lines, f"{status}{' · '.join(words)}".rstrip()]
+
+
+def output_lines(line: Mapping[str, Any]) -> list[str]:
+    """A line that the run printed."""
+    return [click.style(f"{_SPACE}{plain(line['stream'])}: {plain(line['text'])}", dim=True)]
+
+
+def session_lines(session: Mapping[str, Any]) -> list[str]:
+    """Which session it is."""
+    name = "/".join(plain(str(session[part])) for part in ("app", "user", "id"))
+    title = f"  {plain(session['title'])}" if session["title"] else ""
+    return [click.style(f"session {session['key']}  {name}{title}", bold=True)]
+
+
+def state_lines(state: Mapping[str, Any]) -> list[str]:
+    """Every key with its value and the event that wrote it, then what is pending."""
+    lines = [_value(value) for value in state["values"]]
+    lines += [f"{_change(change)}  pending" for change in state["pending"]]
+    return lines or ["the state is empty"]
+
+
+def breakpoint_lines(points: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One line a breakpoint: number, on or off, what it waits for, how often it was met."""
+    return [_breakpoint(point) for point in points] or ["there are no breakpoints"]
+
+
+def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
+    where = sentence(hold["gate"], hold["number"])
+    yield f"{click.style(where, bold=True)}  ({_reason(hold)})"
+    told = [hold["agent"], hold["kind"] or "", hold["text"] or _call(hold)]
+    yield _SPACE + "  ".join(plain(word) for word in told if word)
+    yield from (_SPACE + _change(change) for change in hold["changes"])
+    if hold["edit"]:
+        yield f"{_SPACE}{hold['edit']['action']} by {plain(hold['edit']['actor'])} when it goes on"
+    if hold["problem"]:
+        yield click.style(f"{_SPACE}{plain(hold['problem'])}", fg="red")
+
+
+def _call(hold: Mapping[str, Any]) -> str:
+    args = hold["held"].get("args") or {}
+    said = ", ".join(f"{name}={json_words(value)}" for name, value in args.items())
+    return f"{hold['tool']}({said})" if hold["tool"] else ""
+
+
+def _reason(hold: Mapping[str, Any]) -> str:
+    met = hold["breakpoint"]
+    return f"hold {hold['id']}, {hold['reason']}{'' if met is None else f' {met}'}"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    old = json_words(change["old"]) if "old" in change else "nothing"
+    return f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
+
+
+def _value(value: Mapping[str, Any]) -> str:
+    by = f"  #{value['number']}" if value["number"] else ""
+    return f"{plain(value['key'])} = {json_words(value['value'])}{click.style(by, dim=True)}"
+
+
+def _breakpoint(point: Mapping[str, Any]) -> str:
+    name = "" if point["name"] == "*" else f":{point['name']}"
+    words = [f"{point['on']}{name}"]
+    words += [point["when"]] if point["when"] != "before" else []
+    words += [f"agent {point['agent']}"] if point["agent"] != "*" else []
+    words += [f"if {point['condition']}"] if point["condition"] else []
+    words += [f"hits {point['hit']}"] if point["hit"] else []
+    words += [f"log {point['log']}"] if point["log"] else []
+    own = point["users"].items()
+    words += [f"{'on' if switched else 'off'} for {user}" for user, switched in own]
+    switch = "on " if point["enabled"] else "off"
+    met = f"  met {point['hits']} times" if point["hits"] else ""
+    return f"{point['id']:>4}  {switch}  {plain(point['app'])}  {plain('  '.join(words))}{met}"
+
+
+def json_words(value: Any) -> str:
+    """A value as JSON in one line, cut where it is long."""
+    text = plain(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
+
+
+def _coloured(word: str, *, width: int) -> str:
+    return click.style(f"{word:<{width - 1}} ", fg=_COLOURS.get(word))

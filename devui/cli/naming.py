@@ -1,0 +1,72 @@
+"""Which session, run or app a command is about, from what was typed or from what goes on."""
+
+from typing import Any
+
+from devui.cli.client import Client
+from devui.cli.failures import Misused, MovedOn, NotThere
+from devui.cli.lines import plain
+
+GOING = frozenset({"running", "held", "stopping"})
+
+
+def session_of(client: Client, name: str | None, *, app: str | None = None) -> dict[str, Any]:
+    """The session with this key or id; without a name the one that runs, else the newest.
+
+    Raises NotThere, and Misused when several are meant.
+    """
+    known: list[dict[str, Any]] = client.get("api", "sessions", app=app)
+    if name is None:
+        return _evident(known)
+    found = [each for each in known if str(each["key"]) == name]
+    found = found or [each for each in known if each["id"] == name]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotThere(f"there is no session {name!r} among the newest; `devui` lists them all")
+    keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
+    raise Misused(f"several sessions are called {name!r}: name one by its number, {keys}")
+
+
+def running(client: Client, name: str | None) -> dict[str, Any]:
+    """Where the run stands that goes on in this session, or in the only one with a run.
+
+    Raises MovedOn when the run is over, NotThere when nothing runs.
+    """
+    session = session_of(client, name)
+    if name is None and session["run"] is None:
+        raise NotThere("no run goes on; start one on the page, or with `devui dbg start`")
+    position: dict[str, Any] = client.get("api", "sessions", session["key"], "run")
+    if position["status"] not in GOING:
+        raise MovedOn(f"the run is over: it is {position['status']}", position)
+    return position
+
+
+def app_of(client: Client, name: str | None, session: str | None) -> str:
+    """The app that breakpoints belong to: as named, the session's, or the only one there is."""
+    if name is not None:
+        return name
+    if session is not None:
+        return str(session_of(client, session)["app"])
+    apps = apps_of(client)
+    if len(apps) == 1:
+        return apps[0]
+    going = {each["app"] for each in client.get("api", "sessions") if each["run"]}
+    if len(going) == 1:
+        return str(going.pop())
+    raise Misused(f"say with --app which app is meant: {', '.join(map(plain, apps))}")
+
+
+def apps_of(client: Client) -> list[str]:
+    """The names of the server's apps."""
+    names: list[str] = client.get("list-apps")
+    return names
+
+
+def _evident(known: list[dict[str, Any]]) -> dict[str, Any]:
+    going = [each for each in known if each["run"]]
+    if len(going) > 1:
+        keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in going)
+        raise Misused(f"several sessions have a run: name one of {keys}")
+    if not known:
+        raise NotThere("there is no session yet")
+    return (going or known)[0]

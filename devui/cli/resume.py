@@ -1,0 +1,123 @@
+"""`devui resume`: goes on with an invocation that was stopped, interrupted or killed."""
+
+import json
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import click
+
+from devui.cli.client import Client
+from devui.cli.failures import LEFT, Failed, Misused, MovedOn, NoServer
+from devui.cli.finding import Reach, Terminal, reaching
+from devui.cli.following import follow, left, newest_number, tell
+from devui.cli.headless import server
+from devui.cli.naming import GOING, session_of
+
+_DECISIONS = ("run", "fail", "recorded")
+_EXAMPLES = """\b
+Examples:
+  devui resume                      the newest session's last invocation
+  devui resume 12                   that of session 12
+  devui resume s_abc --app travel   a session by its id
+  devui resume 12 --agents agents   also if no server runs
+  devui resume 12 --call adk-1=run  make a call again whose outcome is unknown
+
+Ends with 0 when the run is done, 1 when it failed or was cut off again; for the others see
+`devui dbg --help`.
+"""
+
+
+@click.command("resume", epilog=_EXAMPLES, short_help="Go on with what was cut off.")
+@click.argument("session", required=False)
+@click.option("--invocation", metavar="ID", help="Which one; the last that was cut off.")
+@click.option("--app", metavar="NAME", help="App of the session, if its id alone does not tell.")
+@click.option(
+    "--agents",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=".",
+    show_default=True,
+    help="Folder of the agents, for a server of its own if none runs.",
+)
+@click.option(
+    "--call",
+    "calls",
+    metavar="ID=WHAT",
+    multiple=True,
+    help="A call of unknown outcome: run it again, fail, recorded, or its result as JSON.",
+)
+@reaching
+def command(
+    reach: Reach,
+    session: str | None,
+    *,
+    invocation: str | None,
+    app: str | None,
+    agents: Path,
+    calls: tuple[str, ...],
+) -> None:
+    """Go on with an invocation of SESSION that was stopped, interrupted or killed.
+
+    It is done by the server that holds the data folder. If none runs, one is started until the
+    invocation has ended. Events are printed as they are committed.
+    """
+    if reach.alone and not reach.data_dir.exists():
+        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
+    try:
+        with server(agents, reach.data_dir) if reach.alone else nullcontext():
+            terminal = reach.terminal()
+            found = session_of(terminal.client, session, app=app)["key"]
+            end = _resumed(terminal, found, invocation, dict(map(_decision, calls)))
+    except KeyboardInterrupt:
+        left("left; what was committed stays, and `devui resume` goes on from there")
+        sys.exit(LEFT)
+    if end["status"] != "done":
+        raise Failed(f"the run ended: {_why(end)}")
+
+
+def _resumed(
+    terminal: Terminal, session: int, invocation: str | None, unknown: dict[str, Any]
+) -> dict[str, Any]:
+    """Start the run and print what comes of it; where it stands in the end."""
+    client = terminal.client
+    chosen = invocation or _cut_off(client, session)
+    after = newest_number(client, session)
+    path, given = ("api", "sessions", session, "runs"), {"unknown": unknown} if unknown else {}
+    begun: dict[str, Any] = client.post(*path, invocationId=chosen, actor=client.actor, **given)
+    for news in follow(client, session, after):
+        if news["type"] == "position" and news["run"] != begun["run"]:
+            continue
+        tell(terminal, news)
+        if news["type"] == "position" and news["ended"] is not None:
+            return news
+    return begun
+
+
+def _decision(text: str) -> tuple[str, dict[str, Any]]:
+    """What `ID=WHAT` says is to become of a call; raises Misused."""
+    call, _, what = text.partition("=")
+    if what in _DECISIONS:
+        return call, {"do": what}
+    try:
+        return call, {"do": "result", "result": json.loads(what)}
+    except ValueError as error:
+        choices = ", ".join(_DECISIONS)
+        raise Misused(f"--call {text}: give ID={choices} or the result as JSON") from error
+
+
+def _cut_off(client: Client, session: int) -> str:
+    """The invocation of the session's last run; raises MovedOn and Misused if it cannot be one."""
+    last = client.get("api", "sessions", session, "run")
+    if last["status"] in GOING:
+        raise MovedOn(f"a run goes on in session {session}: `devui dbg attach {session}` shows it")
+    if last["status"] == "done":
+        raise Misused("the last run is done: say with --invocation which one is to go on")
+    if last["invocationId"] is None:
+        raise Misused("the last run ended before its message became an event: send it again")
+    return str(last["invocationId"])
+
+
+def _why(end: dict[str, Any]) -> str:
+    error = end.get("error")
+    return f"{error['type']}: {error['message']}" if error else str(end["status"])

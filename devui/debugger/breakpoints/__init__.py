@@ -1,0 +1,1 @@
+"""Breakpoints: their conditions, what they hit, now and in the past."""

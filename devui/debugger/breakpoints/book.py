@@ -1,0 +1,126 @@
+"""The breakpoints of all apps: kept in the journal, compiled once, changed by people."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Self
+
+from devui.debugger.breakpoints.breakpoints import Breakpoint, BreakpointError, Draft, Known
+from devui.debugger.bus import Bus
+from devui.debugger.news import APPS, BreakpointsChanged, News
+from devui.store.journal import Journal
+from devui.store.rows import BreakpointRow
+
+
+class BreakpointBook:
+    """Every change is in the journal before it counts."""
+
+    def __init__(self, journal: Journal, bus: Bus[News]) -> None:
+        self._journal = journal
+        self._bus = bus
+        self._known: dict[int, Known] = {}
+        self._of_app: dict[str, tuple[int, ...]] = {}
+        self._flags: dict[int, dict[str, bool]] = {}
+        """By breakpoint: who switched it for himself."""
+        self._changed: Callable[[str], None] = lambda _: None
+
+    @classmethod
+    async def load(cls, journal: Journal, bus: Bus[News]) -> Self:
+        """Read and compile those of the journal; one that this version cannot read is left out."""
+        book = cls(journal, bus)
+        for row in await journal.breakpoints.all():
+            try:
+                book._known[row.id] = _read(row)
+            except (BreakpointError, TypeError, ValueError):
+                continue
+        for number, user, enabled in await journal.breakpoints.flags():
+            book._flags.setdefault(number, {})[user] = enabled
+        for app in {known.row.app for known in book._known.values()}:
+            book._sort(app)
+        return book
+
+    def on_change(self, changed: Callable[[str], None]) -> None:
+        """Call this with the app whose breakpoints changed."""
+        self._changed = changed
+
+    def enabled(self, app: str, user: str) -> tuple[Known, ...]:
+        """The app's breakpoints that are switched on for this user of its sessions."""
+        return tuple(known for known in self.of(app) if self.is_on(known, user))
+
+    def is_on(self, known: Known, user: str) -> bool:
+        """Whether it is switched on for this user: by him, else for everybody."""
+        return self.flags(known.row.id).get(user, known.row.enabled)
+
+    def flags(self, number: int) -> dict[str, bool]:
+        """Who switched it for himself, and how."""
+        return self._flags.get(number, {})
+
+    def of(self, app: str) -> list[Known]:
+        """All breakpoints of the app, the oldest first."""
+        return [self._known[number] for number in self._of_app.get(app, ())]
+
+    def get(self, app: str, number: int) -> Known | None:
+        """One of the app."""
+        known = self._known.get(number)
+        return known if known is not None and known.row.app == app else None
+
+    async def add(self, app: str, draft: Draft, *, enabled: bool = True) -> Known:
+        """Make one; raises BreakpointError."""
+        Breakpoint(draft)
+        row = await self._journal.breakpoints.add(app, json.dumps(asdict(draft)), enabled=enabled)
+        return self._take(row)
+
+    async def change(
+        self, number: int, version: int, *, draft: Draft | None, enabled: bool | None
+    ) -> Known:
+        """Change what is given of the one that still has this version.
+
+        Raises BreakpointError, BreakpointNotFound, BreakpointChanged.
+        """
+        if draft is not None:
+            Breakpoint(draft)
+        data = None if draft is None else json.dumps(asdict(draft))
+        row = await self._journal.breakpoints.change(number, version, data=data, enabled=enabled)
+        return self._take(row)
+
+    async def switch(self, number: int, version: int, user: str, *, enabled: bool) -> Known:
+        """Switch the one that still has this version on or off for one user.
+
+        Raises BreakpointNotFound, BreakpointChanged, BadValue.
+        """
+        row = await self._journal.breakpoints.switch(number, version, user, enabled=enabled)
+        self._flags.setdefault(number, {})[user] = enabled
+        return self._take(row)
+
+    async def delete(self, app: str, number: int) -> bool:
+        """Delete one and return whether it was there."""
+        if self.get(app, number) is None or not await self._journal.breakpoints.delete(number):
+            return False
+        self._known.pop(number, None)
+        self._flags.pop(number, None)
+        self._tell(app)
+        return True
+
+    async def hit(self, known: Known) -> None:
+        """Count a hit."""
+        row = await self._journal.breakpoints.hit(known.row.id)
+        now = self._known.get(known.row.id)
+        if row is not None and now is not None and now.row.version == row.version:
+            self._known[row.id] = Known(row, now.breakpoint)
+
+    def _take(self, row: BreakpointRow) -> Known:
+        known = self._known[row.id] = _read(row)
+        self._tell(row.app)
+        return known
+
+    def _tell(self, app: str) -> None:
+        self._sort(app)
+        self._bus.publish(APPS, BreakpointsChanged(app))
+        self._changed(app)
+
+    def _sort(self, app: str) -> None:
+        self._of_app[app] = tuple(n for n, known in self._known.items() if known.row.app == app)
+
+
+def _read(row: BreakpointRow) -> Known:
+    return Known(row, Breakpoint(Draft(**json.loads(row.data))))

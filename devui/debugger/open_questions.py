@@ -1,0 +1,37 @@
+"""What an invocation has asked a person and nobody has answered yet."""
+
+from typing import Any, Final
+
+from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
+from devui.store.events import USER
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow
+
+_LOOKED_AT: Final = 500
+"""The newest events of a session, among which its open questions are."""
+
+
+async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
+    """The long-running calls of the run's invocation without an answer of a person."""
+    asked: dict[str, dict[str, Any]] = {}
+    for row in await journal.events.page(run.session, limit=_LOOKED_AT):
+        summary = Summary.from_json(row.summary)
+        if row.invocation_id == run.invocation_id:
+            asked |= {
+                call.id: _told(row, call) for call in summary.calls if call.id and call.long_running
+            }
+        if row.author == USER:
+            for answer in summary.responses:
+                asked.pop(answer.id or "", None)
+    return list(asked.values())
+
+
+def _told(row: EventRow, call: CallSummary) -> dict[str, Any]:
+    return {
+        "call": call.id,
+        "name": call.name,
+        "args": call.args,
+        "agent": row.author,
+        "event": row.number,
+        "asks": HUMAN_CALLS.get(call.name, f"waits for the result of {call.name}"),
+    }

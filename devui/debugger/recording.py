@@ -1,0 +1,77 @@
+"""What a run has recorded of itself and is not in the journal yet (decisions/0009)."""
+
+import json
+from dataclasses import dataclass, field
+
+from devui.store.rows import NewSpan, SpanEnd
+from devui.wire.spans import Prompt, SpanBegan, SpanEnded
+
+
+@dataclass(slots=True)
+class Recording:
+    """The spans of one run."""
+
+    begun: list[NewSpan] = field(default_factory=list)
+    ended: list[SpanEnd] = field(default_factory=list)
+    pieces: dict[str, str] = field(default_factory=dict)
+    """JSON texts by name."""
+    open: dict[int, SpanBegan] = field(default_factory=dict)
+    """What goes on now, by number; kept in the order in which it began."""
+
+    def begin(self, span: SpanBegan) -> None:
+        """Something began."""
+        self.open[span.span] = span
+        if span.prompt is not None:
+            self.pieces.update(span.prompt.pieces)
+        self.begun.append(
+            NewSpan(
+                run=span.run,
+                number=span.span,
+                parent=span.parent,
+                type=span.type,
+                name=span.name,
+                agent=span.agent,
+                branch=span.branch,
+                call=span.call,
+                began=span.at,
+                sent=_names(span.prompt) if span.prompt else span.args,
+            )
+        )
+
+    def end(self, span: SpanEnded) -> None:
+        """Something ended; a model call may say so twice, the second time with more."""
+        self.open.pop(span.span, None)
+        self.ended.append(
+            SpanEnd(
+                run=span.run,
+                number=span.span,
+                seconds=span.seconds,
+                first=span.first,
+                error=span.error,
+                result=span.result,
+            )
+        )
+
+    def take(self) -> "Recording":
+        """What waits to be written; it waits no longer."""
+        taken = Recording(self.begun, self.ended, self.pieces)
+        self.begun, self.ended, self.pieces = [], [], {}
+        return taken
+
+    def __len__(self) -> int:
+        """How much waits to be written."""
+        return len(self.begun) + len(self.ended)
+
+
+def _names(prompt: Prompt) -> str:
+    """The request as the names of its pieces."""
+    return json.dumps(
+        {
+            "model": prompt.model,
+            "stream": prompt.stream,
+            "system": prompt.system,
+            "tools": prompt.tools,
+            "config": prompt.config,
+            "contents": prompt.contents,
+        }
+    )

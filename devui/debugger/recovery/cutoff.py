@@ -1,0 +1,113 @@
+"""How a session stands when nothing runs in it: what could go on, and what was lost."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devui.debugger.live import LiveRun
+from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
+from devui.debugger.summary import Summary
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow
+
+Standing = Literal[
+    "idle", "running", "held", "waiting", "stopped", "interrupted", "failed", "forked"
+]
+"""`waiting`: for a person to answer; `held`: by the debugger; `forked`: in the middle of an
+invocation; the three before it: how the newest run ended, until it is resumed or closed."""
+
+RESUMABLE: frozenset[Standing] = frozenset({"stopped", "interrupted", "failed", "forked"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """Where the newest invocation was left."""
+
+    standing: Standing
+    run: RunRow | None = None
+    invocation: str | None = None
+    last: EventRow | None = None
+    """The last event of the invocation that is committed."""
+    question: int | None = None
+    """The number of the event that asks a person."""
+    lost: tuple[Mapping[str, Any], ...] = ()
+    """What was held and is gone: as `holds` of a position."""
+    streamed: tuple[tuple[str, str], ...] = ()
+    """Author and text of answers that were being streamed."""
+    unknown: tuple[UnknownCall, ...] = ()
+
+
+async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff:
+    """How the session stands."""
+    if live is not None:
+        standing: Standing = "held" if live.stepper.holds else "running"
+        return Cutoff(standing, live.row, live.row.invocation_id)
+    run = await journal.runs.newest(session)
+    if run is None:
+        return await _forked(journal, session)
+    if run.invocation_id is None or run.closed:
+        return Cutoff("idle", run, run.invocation_id)
+    events = await journal.events.of_invocation(session, run.invocation_id)
+    last = events[-1][0] if events else None
+    if run.status == "done":
+        question = _question([row for row, _ in events])
+        standing = "idle" if question is None else "waiting"
+        return Cutoff(standing, run, run.invocation_id, last, question)
+    return Cutoff(
+        _ended(run),
+        run,
+        run.invocation_id,
+        last,
+        lost=await _lost(journal, run),
+        streamed=_streamed(run),
+        unknown=await unknown_calls(journal, session, run.invocation_id),
+    )
+
+
+def _ended(run: RunRow) -> Standing:
+    match run.status:
+        case "stopped" | "interrupted" | "failed":
+            return run.status
+        case _:  # it ends just now
+            return "running"
+
+
+async def _forked(journal: Journal, session: int) -> Cutoff:
+    fork = await journal.forks.get(session)
+    if fork is None or fork.invocation is None:
+        return Cutoff("idle")
+    events = await journal.events.of_invocation(session, fork.invocation)
+    question = _question([row for row, _ in events])
+    return Cutoff(
+        "forked" if question is None else "waiting",
+        None,
+        fork.invocation,
+        events[-1][0] if events else None,
+        question,
+        unknown=await unknown_calls(journal, session, fork.invocation),
+    )
+
+
+def _question(rows: list[EventRow]) -> int | None:
+    """The last event with a call that a person has yet to answer."""
+    open_calls: dict[str, int] = {}
+    for row in rows:
+        summary = Summary.from_json(row.summary)
+        open_calls |= {c.id: row.number for c in summary.calls if c.long_running and c.id}
+        if row.author == "user":
+            for response in summary.responses:
+                open_calls.pop(response.id or "", None)
+    return max(open_calls.values(), default=None)
+
+
+async def _lost(journal: Journal, run: RunRow) -> tuple[Mapping[str, Any], ...]:
+    """What is held after its commit is not lost."""
+    position = await journal.runs.position(run.id)
+    holds = json.loads(position) if position else []
+    return tuple(hold for hold in holds if hold["gate"] != "after_commit")
+
+
+def _streamed(run: RunRow) -> tuple[tuple[str, str], ...]:
+    answers = json.loads(run.unfinished) if run.unfinished else []
+    return tuple((str(each["author"]), str(each["text"])) for each in answers)

@@ -1,0 +1,136 @@
+"""Forks a session where somebody wants to try something else; the parent is only read."""
+
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devui.debugger.bus import Bus
+from devui.debugger.commit import event_of
+from devui.debugger.news import ForksChanged, News
+from devui.debugger.recovery.answers import no_actions
+from devui.store.errors import EventNotFound
+from devui.store.events import USER, history
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent, NewFork, SessionRow
+from devui.wire.gates import EDITED
+
+Reason = Literal["same", "message", "state", "event"]
+"""What is different in the fork: nothing yet, the user's message that follows, the state, the
+last event."""
+
+
+class NotForkable(ValueError):
+    """The fork that was asked for makes no sense, and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkRequest:
+    """Where to fork, and what is to be different."""
+
+    number: int
+    """The last event of the fork; with `message` the first that it does not have; 0: no events."""
+    message: bool = False
+    """`number` is a message of the user, which is to be said in another way."""
+    state: Mapping[str, Any] | None = None
+    """State keys to set behind the last event, with their prefixes."""
+    event: Mapping[str, Any] | None = None
+    """What takes the place of the last event, in ADK's wire form."""
+    note: str | None = None
+    actor: str = "api"
+    id: str | None = None
+
+    @property
+    def reason(self) -> Reason:
+        """What the fork is made for."""
+        if self.message:
+            return "message"
+        if self.event is not None:
+            return "event"
+        return "same" if self.state is None else "state"
+
+
+class Forking:
+    """Makes forks and tells readers of the parent."""
+
+    def __init__(self, journal: Journal, bus: Bus[News]) -> None:
+        self._journal = journal
+        self._bus = bus
+
+    async def fork(self, parent: SessionRow, request: ForkRequest) -> SessionRow:
+        """The new session. Raises NotForkable, EventNotFound, SessionExists, BadValue."""
+        given = (request.message, request.state is not None, request.event is not None)
+        if sum(given) > 1:
+            raise NotForkable("a fork changes one thing: the message, the state, or the event")
+        kept = request.number - (request.message or request.event is not None)
+        first = await self._first(parent, request)
+        row = await self._journal.forks.make(
+            parent.key,
+            NewFork(
+                number=kept,
+                id=(request.id or "").strip() or str(uuid.uuid4()),
+                reason=request.reason,
+                note=(request.note or "").strip() or None,
+                title=parent.title,
+            ),
+            history=history([first]) if first else None,
+        )
+        self._bus.publish(parent.key, ForksChanged(parent.key))
+        return row
+
+    async def _first(self, parent: SessionRow, request: ForkRequest) -> NewEvent | None:
+        """The event that the fork has and its parent has not."""
+        if request.number == 0 and request.reason in {"same", "state"}:
+            invocation = f"p-{uuid.uuid4()}"
+        else:
+            body = await self._journal.events.body(parent.key, request.number)
+            if body is None:
+                raise EventNotFound(
+                    f"session {parent.key} has no event #{request.number}: it has {parent.events}"
+                )
+            if request.message and said(json.loads(body[1])) is None:
+                raise NotForkable(f"#{request.number} is no message of the user")
+            if request.event is not None:
+                return _edited(json.loads(body[1]), request, final=body[0].final)
+            invocation = body[0].invocation_id
+        return None if request.state is None else _state_event(request, invocation)
+
+
+def said(event: Mapping[str, Any]) -> str | None:
+    """The text of the user's message; None for an event that is none."""
+    parts = (event.get("content") or {}).get("parts") or []
+    answers = any(part.get("functionResponse") for part in parts)
+    if event.get("author") != USER or not parts or answers:
+        return None
+    return "\n".join(str(part["text"]) for part in parts if part.get("text"))
+
+
+def _edited(before: Mapping[str, Any], request: ForkRequest, *, final: bool) -> NewEvent:
+    """As with an event that is edited while it is held: id, invocation and time stay."""
+    wanted = dict(request.event or {})
+    for name in ("id", "invocationId", "timestamp", "author", "nodeInfo", "branch"):
+        if name in before:
+            wanted[name] = before[name]
+    _mark(wanted, {**(before.get("customMetadata") or {})}, "edit", request.actor)
+    return event_of(wanted, json.dumps(wanted), final=final)
+
+
+def _state_event(request: ForkRequest, invocation: str) -> NewEvent:
+    delta = {k: v for k, v in (request.state or {}).items() if not k.startswith("temp:")}
+    event: dict[str, Any] = {
+        "id": str(uuid.uuid4()),
+        "invocationId": invocation,
+        "author": USER,
+        "timestamp": time.time(),
+        "actions": {**no_actions(), "stateDelta": delta},
+        "nodeInfo": {"path": ""},
+    }
+    _mark(event, {}, "state", request.actor)
+    return event_of(event, json.dumps(event), final=True)
+
+
+def _mark(event: dict[str, Any], known: dict[str, Any], action: str, actor: str) -> None:
+    told = {"edit": None, "gate": "fork", "action": action, "by": actor}
+    event["customMetadata"] = {**known, EDITED: [*known.get(EDITED, []), told]}

@@ -1,0 +1,165 @@
+"""Tool calls whose outcome nobody knows: the run was cut off while they were carried out.
+
+The committed event with the call is the record that came before the act: the agent learns of the
+commit, and then the tool runs. So a call without a response in a run that was cut off may have
+been carried out, unless the debugger held it back, which is in the journal too. If the tool had
+returned already, its span has the result, though not what it wrote to the state. Calls of a run
+that came to an end of its own, also with an error, are not in question: what is left of them is run
+again (resume seed).
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from devui.debugger.summary import HUMAN_CALLS
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, ForkRow, RunRow
+from devui.wire.gates import REPEATABLE
+
+Mark = Literal["idempotent", "hint"]
+"""Why a call may be run twice: its author says so in code, or the tool's server hints at it."""
+
+Choice = Literal["run", "fail", "recorded"]
+
+_HARMLESS: Final = frozenset(
+    {"transfer_to_agent", "exit_loop", "set_model_response", "finish_task", *HUMAN_CALLS}
+)
+"""Calls of the framework's own, which act on nothing but the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownCall:
+    """A call that has perhaps been carried out."""
+
+    id: str
+    tool: str
+    agent: str
+    args: Mapping[str, Any]
+    event: int
+    """The number of the event with the call."""
+    mark: Mark | None = None
+    recorded: Mapping[str, Any] | None = None
+    """What the call returned: before its run was cut off, or in the session that this one was
+    forked from."""
+    in_parent: bool = False
+    """It returned in the session that this one was forked from."""
+
+    @property
+    def default(self) -> Choice:
+        """What is sensible if nobody says anything: not to act twice without leave."""
+        if self.recorded is not None:
+            return "recorded"
+        return "run" if self.mark else "fail"
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody has to decide about it."""
+        return self.mark != "idempotent"
+
+
+async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
+    """The calls to decide about before the invocation is resumed, in their order."""
+    fork = await journal.forks.get(session)
+    runs = await journal.runs.list(session)
+    newest = next((run for run in runs if run.invocation_id == invocation), None)
+    through = fork if newest is None and fork and fork.invocation == invocation else None
+    if through is None and not was_cut_off(newest):
+        return ()
+    events = await journal.events.of_invocation(session, invocation)
+    open_calls = _open_calls([(row, json.loads(data)) for row, data in events])
+    if newest is not None:
+        held, returned = await _withheld(journal, newest), await _returned(journal, newest)
+        asked = [call for call in open_calls if not held & {call.id, call.event}]
+        return tuple(replace(call, recorded=returned.get(call.id)) for call in asked)
+    recorded = await _recorded(journal, through, invocation) if through else {}
+    return tuple(
+        replace(call, recorded=recorded.get(call.id), in_parent=True) for call in open_calls
+    )
+
+
+def was_cut_off(run: RunRow | None) -> bool:
+    """Whether the run ended while its code was at work, by a stop or a crash."""
+    if run is None or run.status not in {"stopped", "interrupted", "failed"}:
+        return False
+    return run.status != "failed" or _type_of(run.error) == "WorkerDied"
+
+
+def _type_of(error: str | None) -> str:
+    told = json.loads(error) if error else None
+    return str(told.get("type")) if isinstance(told, dict) else ""
+
+
+def _open_calls(events: Sequence[tuple[EventRow, Mapping[str, Any]]]) -> list[UnknownCall]:
+    """Calls without a response in the last event with calls of each agent on each branch."""
+    answered = {each.get("id") for _, event in events for each in _parts(event, "functionResponse")}
+    speakers = {row.author for row, _ in events}
+    latest: dict[tuple[str, str | None], list[UnknownCall]] = {}
+    for row, event in events:
+        place = (row.author, row.branch)
+        calls = [call for call in _calls(row, event) if call.tool not in speakers]
+        if _parts(event, "functionCall"):
+            latest[place] = calls
+        elif _speaks(event):
+            latest.pop(place, None)  # its model has gone on, and takes the calls for done with
+    found = [call for calls in latest.values() for call in calls if call.id not in answered]
+    return sorted(found, key=lambda call: call.event)
+
+
+def _calls(row: EventRow, event: Mapping[str, Any]) -> Iterable[UnknownCall]:
+    """Those of an event that act; what is answered later by somebody is waited for."""
+    later = set(event.get("longRunningToolIds") or ())
+    marks = (event.get("customMetadata") or {}).get(REPEATABLE) or {}
+    for call in _parts(event, "functionCall"):
+        name, call_id = str(call.get("name") or ""), call.get("id")
+        if call_id and call_id not in later and name not in _HARMLESS:
+            mark = marks.get(call_id)
+            yield UnknownCall(call_id, name, row.author, call.get("args") or {}, row.number, mark)
+
+
+def _speaks(event: Mapping[str, Any]) -> bool:
+    parts = (event.get("content") or {}).get("parts") or []
+    told = any(part.get("text") and not part.get("thought") for part in parts)
+    return told and not _parts(event, "functionResponse")
+
+
+def _parts(event: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    parts = (event.get("content") or {}).get("parts") or []
+    return [part[kind] for part in parts if isinstance(part, dict) and part.get(kind)]
+
+
+async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
+    """Calls, and numbers of events with calls, that were held when the run ended."""
+    position = await journal.runs.position(run.id)
+    held: set[str | int] = set()
+    for hold in json.loads(position) if position else []:
+        if hold["gate"] == "before_tool":
+            held.add(str(hold["call"]))
+        elif hold["gate"] == "after_commit":
+            held.add(int(hold["number"]))
+    return held
+
+
+async def _returned(journal: Journal, run: RunRow) -> dict[str, Mapping[str, Any]]:
+    """What calls returned whose events the run's end kept from being committed, by their ids."""
+    spans = await journal.spans.of_run(run.session, run.id)
+    found: dict[str, Mapping[str, Any]] = {}
+    for span in spans:
+        if span.call and span.event is None and span.seconds is not None and span.error is None:
+            _, result = await journal.spans.bodies(span.id)
+            value = json.loads(result) if result is not None else None
+            if value is not None:
+                found[span.call] = value if isinstance(value, dict) else {"result": value}
+    return found
+
+
+async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:
+    """What calls of the invocation returned in the parent, by their ids."""
+    bodies = await journal.events.of_invocation(fork.parent, invocation)
+    later = [json.loads(data) for row, data in bodies if row.number > fork.number]
+    return {
+        str(each.get("id")): each.get("response") or {}
+        for event in later
+        for each in _parts(event, "functionResponse")
+    }

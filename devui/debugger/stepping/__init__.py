@@ -1,0 +1,1 @@
+"""Holding a run at its gates and letting it go on (docs/decisions/0006)."""

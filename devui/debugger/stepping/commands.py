@@ -1,0 +1,113 @@
+"""What a person may tell a run that is being debugged, and why it may be refused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from devui.debugger.stepping.arrivals import Arrival, GateKind
+from devui.wire.gates import Action
+
+CommandName = Literal[
+    "continue",
+    "pause",
+    "step_event",
+    "step_half",
+    "step_into",
+    "step_out",
+    "run_to",
+    "stop_after_event",
+    "stop",
+    "edit",
+    "mock",
+    "skip",
+    "reject",
+    "drop",
+    "undo",
+]
+
+EDITS: Mapping[CommandName, Action] = {
+    "edit": "edit",
+    "mock": "mock",
+    "skip": "skip",
+    "reject": "reject",
+    "drop": "drop",
+}
+"""Commands that change what is held, and let nothing go."""
+
+ALLOWED: Mapping[GateKind, frozenset[Action]] = {
+    "before_commit": frozenset({"edit", "drop"}),
+    "before_model": frozenset({"edit", "mock"}),
+    "after_model": frozenset({"edit"}),
+    "before_tool": frozenset({"edit", "mock", "skip", "reject"}),
+    "after_tool": frozenset({"edit"}),
+}
+"""What may be done to what is held at each gate; at the others, nothing."""
+
+ANYTIME: frozenset[CommandName] = frozenset({"pause", "stop_after_event", "stop"})
+"""Commands that mean the same wherever the run stands; the others name a position."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Like:
+    """Which arrivals `run_to` waits for; what is None does not matter."""
+
+    gate: GateKind = "before_commit"
+    kind: str | None = None
+    """The kind of the event, as of `summary.Kind`."""
+    agent: str | None = None
+    tool: str | None = None
+    """A tool that is called, or answers."""
+
+    def matches(self, arrival: Arrival) -> bool:
+        """Whether the arrival is one of them."""
+        kind = arrival.summary.kind if arrival.summary else None
+        return (
+            arrival.gate == self.gate
+            and self.kind in {None, kind}
+            and self.agent in {None, arrival.agent}
+            and (self.tool is None or self.tool in tools_of(arrival))
+        )
+
+
+def tools_of(arrival: Arrival) -> set[str]:
+    """Names of the tools that the arrival calls, runs or brings an answer of."""
+    names = {arrival.tool} if arrival.tool else set()
+    if arrival.summary is not None:
+        names |= {call.name for call in arrival.summary.calls}
+        names |= {response.name for response in arrival.summary.responses}
+    return names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One order. The same `key` again changes nothing and gets the same answer."""
+
+    name: CommandName
+    key: str
+    position: int | None = None
+    """The position that it was decided upon; may be left out of commands `ANYTIME`."""
+    hold: int | None = None
+    """Which of the holds goes on, alone; if not said, a step is made from the one at the commit,
+    else from the oldest, and `continue` lets all go."""
+    like: Like | None = None
+    """For `run_to`."""
+    value: Any = None
+    """For `edit` what takes the place of what is held, for `mock` the answer, for `reject` why."""
+    actor: str = "api"
+    """Who says so, as shown to the others."""
+
+
+class CommandRefused(Exception):
+    """The command was not carried out; `position` tells how things stand, as JSON."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.position: dict[str, Any] = {}
+
+
+class Stale(CommandRefused):
+    """The run has moved on since the position that the command names."""
+
+
+class Misused(CommandRefused):
+    """The command makes no sense here: its key is another's, or what it names is not there."""

@@ -1,0 +1,214 @@
+"""Answers the requests of a run that may be held, when they may go on (docs/decisions/0006)."""
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.breakpoints.breakpoints import Known
+from devui.debugger.breakpoints.conditions import Facts
+from devui.debugger.breakpoints.facts import facts_of
+from devui.debugger.bus import Bus
+from devui.debugger.live import LiveRun
+from devui.debugger.news import BreakpointsChanged, EventDropped, News, PositionChanged
+from devui.debugger.notes import note
+from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrived
+from devui.debugger.stepping.position import position_of
+from devui.debugger.stepping.stepper import Edit, Hold, Moved
+from devui.debugger.workers import Worker
+from devui.store.journal import Journal
+from devui.store.rows import NewEdit
+from devui.wire.gates import Verdict, WorkerGate
+from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Reply
+
+Commit = Callable[[Append], Awaitable[Reply]]
+
+
+class Gatekeeper:
+    """Stands between the requests of one run and their answers; called by the run's task alone."""
+
+    def __init__(
+        self,
+        live: LiveRun,
+        *,
+        journal: Journal,
+        bus: Bus[News],
+        book: BreakpointBook,
+        commit: Commit,
+        stop: Callable[[], None],
+    ) -> None:
+        self._live = live
+        self._journal = journal
+        self._bus = bus
+        self._book = book
+        self._commit = commit
+        self._stop = stop
+        self._armed: frozenset[WorkerGate] = frozenset()
+
+    def begin(self) -> list[WorkerGate]:
+        """The gates that a run begins with."""
+        self._armed = self._wanted()
+        return sorted(self._armed)
+
+    async def take(self, worker: Worker, message: Append | Gate) -> None:
+        """Hold it or answer it."""
+        arrival = self._arrival(worker, message)
+        if arrival is None:
+            await worker.send(await self._answer(message))
+            return
+        if arrival.event is not None and arrival.event.state_delta:
+            arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
+        is_revised = isinstance(message, Append) and message.revised
+        if is_revised or not await self._held(arrival):
+            await self._let_go(worker, arrival)
+
+    async def move(self, worker: Worker, moved: Moved) -> None:
+        """Carry out what a command decided, and arm what steps and breakpoints need by now."""
+        wanted = self._wanted()
+        if wanted != self._armed:
+            self._armed = wanted
+            await worker.send(ArmGates(run=self._live.row.id, gates=sorted(wanted)))
+        if moved.released:
+            await self._keep()
+        for hold in moved.released:
+            if hold.edit is not None and hold.arrival.message is not None:
+                verdict = await self._decided(hold, hold.edit)
+                await worker.send(Reply(id=hold.arrival.message.id, result=verdict))
+            else:
+                await self._let_go(worker, hold.arrival)
+
+    async def left(self, message: GateLeft) -> None:
+        """Something that is held was cancelled."""
+        if self._live.stepper.leave(message.gate) and not self._live.stopping:
+            await self._keep()
+            self._publish()
+
+    def end(self) -> None:
+        """The run is over; what it was held with is still in the journal, and nowhere else."""
+        self._live.stepper.end()
+
+    async def _let_go(self, worker: Worker, arrival: Arrival) -> None:
+        if arrival.reply is not None:
+            await worker.send(arrival.reply)
+        if arrival.reply is not None or arrival.message is None:
+            return
+        reply = await self._answer(arrival.message)
+        if isinstance(arrival.message, Append) and reply.result is not None:
+            number = json.loads(reply.result)["number"]
+            if await self._held(arrival.committed(reply, number)):
+                return
+        await worker.send(reply)
+
+    async def _decided(self, hold: Hold, edit: Edit) -> str:
+        """The verdict for the worker; what was changed by whom is in the journal before it acts."""
+        arrival, live = hold.arrival, self._live
+        row = await self._journal.edits.add(
+            live.session.key,
+            NewEdit(
+                run=live.row.id,
+                gate=arrival.gate,
+                agent=arrival.agent,
+                tool=arrival.tool,
+                call=arrival.call,
+                event=arrival.event.id if arrival.event else None,
+                action=edit.action,
+                actor=edit.actor,
+                at=edit.at,
+                before=json.dumps(arrival.held),
+                after=json.dumps(edit.value),
+            ),
+        )
+        if edit.action == "drop":
+            self._bus.publish(live.session.key, EventDropped(row))
+        mark = {"edit": row.id, "gate": arrival.gate, "action": edit.action, "by": edit.actor}
+        committed = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
+        verdict = Verdict(
+            action=edit.action,
+            value=json.dumps(edit.value),
+            mark=json.dumps(mark),
+            committed=json.dumps(committed),
+        )
+        return json.dumps({"verdict": asdict(verdict)})
+
+    async def _answer(self, message: Append | Gate) -> Reply:
+        if isinstance(message, Append):
+            return await self._commit(message)
+        return Reply(id=message.id)
+
+    def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:
+        """What came, if it may have to be held."""
+        live = self._live
+        idle = live.stepper.idle and not self._breakpoints
+        if live.stopping or (idle and message.problem is None):
+            return None
+        return arrived(message, worker.loaded.result().agents)
+
+    @property
+    def debugged(self) -> bool:
+        """Whether anything may hold the run."""
+        stepper = self._live.stepper
+        return not stepper.idle or stepper.used or bool(self._breakpoints)
+
+    @property
+    def _breakpoints(self) -> tuple[Known, ...]:
+        session = self._live.session
+        return self._book.enabled(session.app, session.user)
+
+    def _wanted(self) -> frozenset[WorkerGate]:
+        gates = {known.breakpoint.gate for known in self._breakpoints}
+        return self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
+
+    async def _held(self, arrival: Arrival) -> bool:
+        met = await self._met(arrival)
+        if self._live.stopping:
+            return False
+        hold = self._live.stepper.arrive(arrival, met)
+        if hold is None:
+            return False
+        if hold.reason == "stop":
+            self._stop()
+            return True
+        await self._keep()
+        self._publish()
+        return True
+
+    async def _met(self, arrival: Arrival) -> int | None:
+        """The breakpoint that stops here; logpoints say their lines."""
+        known = [each for each in self._breakpoints if each.breakpoint.gate == arrival.gate]
+        if not known:
+            return None
+        live = self._live
+        state: Mapping[str, Any] = {}
+        if any("state" in each.breakpoint.names for each in known):
+            state = await self._journal.state.merged(live.session.key)
+        hits = live.watch.check(known, arrival, facts_of(arrival, state, self._used(arrival)))
+        for hit in hits:
+            await self._book.hit(hit.known)
+            if hit.says is not None:
+                note(live, self._bus, "logpoint", hit.says)
+        if hits:
+            self._bus.publish(live.session.key, BreakpointsChanged(live.session.app))
+        return next((hit.known.row.id for hit in hits if hit.stops), None)
+
+    def _used(self, arrival: Arrival) -> Facts:
+        """What the run has used, with the event that is about to be committed."""
+        live = self._live
+        meter, seconds = live.meter, time.time() - live.row.started - live.stepper.held_seconds
+        if arrival.gate == "before_commit" and arrival.event is not None:
+            meter = meter.with_event(arrival.event)
+        return meter.facts(seconds)
+
+    async def _keep(self) -> None:
+        """What is held survives the server's end, so that it can be told what was lost."""
+        told, runs = position_of(self._live), self._journal.runs
+        if told["holds"]:
+            await runs.keep_position(self._live.row.id, json.dumps(told["holds"]))
+        else:
+            await runs.forget_position(self._live.row.id)
+
+    def _publish(self) -> None:
+        live = self._live
+        live.stirred.set()
+        self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))

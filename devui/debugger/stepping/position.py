@@ -1,0 +1,90 @@
+"""Where a run stands, as JSON: the one form for the API, the pages and the journal."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from devui.debugger.live import LiveRun
+from devui.debugger.standing import branches_of
+from devui.debugger.stepping.commands import ALLOWED
+from devui.debugger.stepping.stepper import Hold, Stepper
+from devui.store.rows import RunRow
+
+
+def position_of(live: LiveRun) -> dict[str, Any]:
+    """The position of a run that goes on."""
+    stepper = live.stepper
+    return {
+        **_run(live.row),
+        "status": _status(live),
+        "position": stepper.position,
+        "plan": stepper.plan.name if stepper.plan else None,
+        "holds": [_hold(hold) for hold in stepper.holds],
+        "branches": branches_of(live) if stepper.holds else [],
+        "heldSeconds": stepper.held_seconds,
+        "lastCommand": _last(stepper),
+    }
+
+
+def position_after(row: RunRow, lost: list[Any]) -> dict[str, Any]:
+    """The position of a run that is over; `lost` is what it was held with when it was cut off."""
+    over = {"position": None, "plan": None, "holds": [], "branches": [], "lost": lost}
+    return {**_run(row), **over, "error": _error(row)}
+
+
+def _error(row: RunRow) -> dict[str, Any] | None:
+    """What ended a run that failed or was cut off."""
+    error = json.loads(row.error) if row.error else None
+    return error and {"type": error.get("type"), "message": error.get("message")}
+
+
+def _status(live: LiveRun) -> str:
+    if live.row.ended is not None:
+        return live.row.status
+    if live.stopping:
+        return "stopping"
+    return "held" if live.stepper.holds else live.row.status
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    return {
+        "run": row.id,
+        "session": row.session,
+        "invocationId": row.invocation_id,
+        "status": row.status,
+        "started": row.started,
+        "ended": row.ended,
+    }
+
+
+def _hold(hold: Hold) -> dict[str, Any]:
+    arrival = hold.arrival
+    return {
+        "id": hold.id,
+        "gate": arrival.gate,
+        "agent": arrival.agent,
+        "path": list(arrival.path),
+        "branch": arrival.branch,
+        "kind": arrival.summary.kind if arrival.summary else None,
+        "text": arrival.summary.text if arrival.summary else None,
+        "number": arrival.number,
+        "tool": arrival.tool,
+        "schema": arrival.schema,
+        "call": arrival.call,
+        "since": hold.since,
+        "reason": hold.reason,
+        "breakpoint": hold.breakpoint,
+        "held": arrival.held,
+        "actions": sorted(ALLOWED.get(arrival.gate, ())),
+        "edit": asdict(hold.edit) if hold.edit else None,
+        "problem": arrival.problem,
+        "changes": list(arrival.changes),
+    }
+
+
+def _last(stepper: Stepper) -> dict[str, Any] | None:
+    last = stepper.last
+    if last is None:
+        return None
+    command = last.command
+    return {"command": command.name, "actor": command.actor, "key": command.key, "at": last.at}

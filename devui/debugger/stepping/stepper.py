@@ -1,0 +1,321 @@
+"""Whether a run is held at a gate, and how it goes on: the state of one run's debugger.
+
+Pure and synchronous: who calls it carries out what it decides. Everything of it is changed on the
+server's loop, by the run's own task when something arrives and by commands.
+"""
+
+import itertools
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from devui.debugger.stepping.arrivals import ALL_GATES, WORKER_GATES, Arrival, GateKind
+from devui.debugger.stepping.commands import (
+    ALLOWED,
+    ANYTIME,
+    EDITS,
+    Command,
+    CommandName,
+    Like,
+    Misused,
+    Stale,
+)
+from devui.debugger.stepping.lanes import Lane
+from devui.wire.gates import Action, WorkerGate
+
+Reason = Literal["pause", "step", "breakpoint", "behind", "stop", "problem"]
+"""Why a run is held; `behind`: it came to a gate while it was held at another; `problem`: what a
+person wanted in place of what is held cannot be."""
+
+_ANSWERS_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Where the run stops next."""
+
+    name: CommandName
+    gates: frozenset[GateKind]
+    agent: str | None = None
+    call: str | None = None
+    like: Like | None = None
+    lane: Lane | None = None
+
+    def reached(self, arrival: Arrival) -> bool:
+        """Whether this is the place."""
+        if arrival.gate not in self.gates or (self.lane and not self.lane.has(arrival)):
+            return False
+        if self.call is not None and arrival.call != self.call:
+            return False
+        if self.agent not in {None, arrival.agent}:
+            return False
+        return self.like is None or self.like.matches(arrival)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What a person wants in place of what is held."""
+
+    action: Action
+    value: Any
+    actor: str
+    at: float
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Hold:
+    """One thing that is held."""
+
+    id: int
+    arrival: Arrival
+    reason: Reason
+    breakpoint: int | None
+    """The number of the breakpoint that was met here."""
+    since: float
+    """Seconds since the epoch."""
+    edit: Edit | None = None
+    """What is to be done to it when it is let go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last command, and who gave it."""
+
+    command: Command
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a command decided: what may go on now, or that the run is to stop.
+
+    It is put into the run's inbox, so that the run's own task gives the answers.
+    """
+
+    released: tuple[Hold, ...] = ()
+    stop: bool = False
+
+
+_PLANS: dict[CommandName, frozenset[GateKind]] = {
+    "pause": frozenset({"before_commit"}),
+    "step_event": frozenset({"after_commit"}),
+    "step_half": frozenset({"before_commit", "after_commit"}),
+    "step_into": ALL_GATES,
+    "stop_after_event": frozenset({"after_commit"}),
+}
+_OTHER_SIDE: dict[GateKind, GateKind] = {
+    "before_model": "after_model",
+    "before_tool": "after_tool",
+}
+
+
+class Stepper:
+    """The debugger of one run."""
+
+    def __init__(self) -> None:
+        self.position = 0
+        """Raised by every command and by everything that is held or let go."""
+        self.plan: Plan | None = None
+        self.last: Done | None = None
+        self.used = False
+        """Whether anything was held at all."""
+        self._ids = itertools.count(1)
+        self._holds: dict[int, Hold] = {}
+        self._halted = False
+        self._free: tuple[Lane, ...] = ()
+        """What goes on although the rest is held."""
+        self.held_seconds = 0.0
+        """How long the run was held, without what is held now."""
+        self._held_since = 0.0
+        self._answers: OrderedDict[str, tuple[Command, dict[str, Any]]] = OrderedDict()
+
+    @property
+    def idle(self) -> bool:
+        """Nothing can be held: arrivals need not be looked at."""
+        return self.plan is None and not self._halted
+
+    @property
+    def holds(self) -> list[Hold]:
+        """What is held, the oldest first."""
+        return list(self._holds.values())
+
+    @property
+    def armed(self) -> frozenset[WorkerGate]:
+        """The gates at which the worker has to ask."""
+        wanted = self.plan.gates if self.plan else frozenset()
+        return frozenset(gate for gate in WORKER_GATES if gate in wanted)
+
+    # --- arrivals --------------------------------------------------------------------------
+
+    def arrive(self, arrival: Arrival, met: int | None = None) -> Hold | None:
+        """Hold it, or None to let it pass; `met` is the number of a breakpoint."""
+        reason = "problem" if arrival.problem else self._reason(arrival, met)
+        if reason is None:
+            return None
+        self._halted = True
+        self._free = tuple(lane for lane in self._free if not lane.has(arrival))
+        self.plan = None
+        self.used = True
+        if not self._holds:
+            self._held_since = time.monotonic()
+        hold = Hold(
+            id=next(self._ids),
+            arrival=arrival,
+            reason=reason,
+            breakpoint=met,
+            since=time.time(),
+        )
+        self._holds[hold.id] = hold
+        self.position += 1
+        return hold
+
+    def _reason(self, arrival: Arrival, met: int | None) -> Reason | None:
+        plan = self.plan if self.plan is not None and self.plan.reached(arrival) else None
+        if plan is not None and plan.name == "stop_after_event":
+            return "stop"
+        if met is not None:
+            return "breakpoint"
+        if plan is not None:
+            return "pause" if plan.name == "pause" else "step"
+        free = any(lane.has(arrival) for lane in self._free)
+        return "behind" if self._halted and not free else None
+
+    def leave(self, request: int) -> bool:
+        """Nobody waits for the answer to this request any more; whether it was held."""
+        gone = [hold.id for hold in self.holds if _answers(hold, request)]
+        self._let_go(gone)
+        return bool(gone)
+
+    def end(self) -> None:
+        """The run is over: nothing is held, nothing is planned."""
+        self._let_go(list(self._holds))
+        self.plan, self._halted, self._free = None, False, ()
+
+    # --- commands --------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Hold the first event that comes."""
+        self.plan = Plan(name="pause", gates=_PLANS["pause"])
+
+    def known(self, command: Command) -> dict[str, Any] | None:
+        """The answer to a command that was given before; raises Misused for another's key."""
+        known = self._answers.get(command.key)
+        if known is None:
+            return None
+        if known[0] != command:
+            raise Misused(f"the key {command.key!r} was used for {known[0].name!r}: draw a new one")
+        return known[1]
+
+    def remember(self, command: Command, answer: dict[str, Any]) -> None:
+        """Keep the answer for repetitions."""
+        self._answers[command.key] = (command, answer)
+        while len(self._answers) > _ANSWERS_KEPT:
+            self._answers.popitem(last=False)
+
+    def command(self, command: Command) -> Moved:
+        """Carry it out and return what may go on.
+
+        Raises Stale when the run is not at the command's position any more, and Misused.
+        """
+        self._check(command)
+        hold = self._chosen(command)
+        moved = self._move(command, hold)
+        self.position += 1
+        self.last = Done(command, time.time())
+        return moved
+
+    def _check(self, command: Command) -> None:
+        if command.position is None and command.name not in ANYTIME:
+            raise Misused(f"{command.name!r} needs the position that it was decided upon")
+        if command.position in {None, self.position}:
+            return
+        by = f": {self.last.command.actor} said {self.last.command.name!r}" if self.last else ""
+        raise Stale(f"the run has gone on from position {command.position} to {self.position}{by}")
+
+    def _chosen(self, command: Command) -> Hold | None:
+        """The hold that a command is about."""
+        if command.hold is None:
+            at_commit = [hold for hold in self.holds if hold.arrival.summary is not None]
+            return next(iter([*at_commit, *self.holds]), None)
+        if command.hold not in self._holds:
+            raise Misused(f"nothing is held under the number {command.hold}")
+        return self._holds[command.hold]
+
+    def _move(self, command: Command, hold: Hold | None) -> Moved:
+        if command.name in EDITS or command.name == "undo":
+            _edit(command, hold)
+            return Moved()
+        committed = any(hold.arrival.gate == "after_commit" for hold in self.holds)
+        if command.name == "stop" or (command.name == "stop_after_event" and committed):
+            return Moved(stop=True)
+        if command.name == "pause" and self._holds:
+            return Moved()
+        plan = _planned(command, hold)
+        lane = self._lane(command, hold)
+        self.plan = replace(plan, lane=lane) if plan else None
+        self._halted = lane is not None
+        self._free = (*self._free, lane) if lane else ()
+        if hold is None or (lane is None and command.name in {"continue", "stop_after_event"}):
+            return Moved(tuple(self._let_go(list(self._holds))))
+        return Moved(tuple(self._let_go([hold.id])))
+
+    def _lane(self, command: Command, hold: Hold | None) -> Lane | None:
+        """What goes on alone, if somebody chose it among several holds."""
+        others = [each.arrival for each in self.holds if each is not hold]
+        if hold is None or command.hold is None or not others:
+            return None
+        arrival = hold.arrival
+        alone = all(each.branch != arrival.branch for each in others)
+        return Lane(branch=arrival.branch) if alone else Lane(call=arrival.call)
+
+    def _let_go(self, ids: list[int]) -> list[Hold]:
+        if not ids:
+            return []
+        gone = [self._holds.pop(number) for number in ids]
+        if not self._holds:
+            self.held_seconds += time.monotonic() - self._held_since
+        return gone
+
+
+def _planned(command: Command, hold: Hold | None) -> Plan | None:
+    if command.name == "continue":
+        return None
+    if command.name == "step_out":
+        return _out_of(hold)
+    if command.name != "run_to":
+        return Plan(name=command.name, gates=_PLANS[command.name])
+    if command.like is None:
+        raise Misused("'run_to' needs `like`, which says what to run to")
+    return Plan(name="run_to", gates=frozenset({command.like.gate}), like=command.like)
+
+
+def _out_of(hold: Hold | None) -> Plan | None:
+    """To the return of the call that is held, or of the agent; from the root's, to the end."""
+    if hold is None:
+        raise Misused("nothing is held that could be stepped out of")
+    arrival = hold.arrival
+    if arrival.gate in _OTHER_SIDE:
+        gates = frozenset({_OTHER_SIDE[arrival.gate]})
+        return Plan(name="step_out", gates=gates, call=arrival.call)
+    path = arrival.path[:-1] if arrival.gate == "leave_agent" else arrival.path
+    return Plan(name="step_out", gates=frozenset({"leave_agent"}), agent=path[-1]) if path else None
+
+
+def _answers(hold: Hold, request: int) -> bool:
+    message = hold.arrival.message
+    return message is not None and message.id == request
+
+
+def _edit(command: Command, hold: Hold | None) -> None:
+    """Note what is to be done to a hold, or take it back; it is done when the hold is let go."""
+    if hold is None:
+        raise Misused("nothing is held that could be changed")
+    if command.name == "undo":
+        hold.edit = None
+        return
+    action, gate = EDITS[command.name], hold.arrival.gate
+    if action not in ALLOWED.get(gate, frozenset()):
+        allowed = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
+        raise Misused(f"at {gate} one can do {allowed}, not {action}")
+    hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())

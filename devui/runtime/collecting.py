@@ -1,0 +1,45 @@
+"""The garbage collector, and what makes very many objects at once (devui's own)."""
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Pauses:
+    """The pauses under way, in all threads: the collector is the process's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._collects = True
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._count += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0 and self._collects:
+                gc.enable()
+
+
+_pauses = _Pauses()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Make many objects that stay, such as the events of a session, without looking for garbage.
+
+    Python looks for it each time the number of objects has grown by a part, and finds none, which
+    takes as long as making them (devui's own). Nothing that takes long otherwise belongs in here.
+    """
+    _pauses.begin()
+    try:
+        yield
+    finally:
+        _pauses.end()

@@ -1,0 +1,43 @@
+"""Copies of pydantic models and of arguments, for what is copied at every step of a turn.
+
+Quicker forms of functions that everybody knows, in no way different from those (devui's own).
+"""
+
+import copy
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+M = TypeVar("M", bound=BaseModel)
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_set = object.__setattr__  # a model's own would validate, or refuse
+
+
+def altered(model: M, /, **values: Any) -> M:
+    """A copy with other values, which are known to be right: neither old nor new are validated.
+
+    The same as `model.model_copy(update=values)` for fields, at half the price: that asks `copy`
+    how to copy each of the four attributes a model consists of. They are set here by the names
+    that pydantic documents for them. What the values contain is shared with the original.
+    """
+    kind = type(model)
+    copied = kind.__new__(kind)
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set(copied, "__dict__", {**model.__dict__, **values})
+    _set(copied, "__pydantic_fields_set__", model.__pydantic_fields_set__ | values.keys())
+    _set(copied, "__pydantic_extra__", extra and {**extra})
+    _set(copied, "__pydantic_private__", private and {**private})
+    return copied
+
+
+def json_copy(value: Any) -> Any:
+    """A deep copy of JSON; what JSON does not know is left to `copy.deepcopy`."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is dict:
+        return {key: json_copy(each) for key, each in value.items()}
+    if kind is list:
+        return [json_copy(each) for each in value]
+    return copy.deepcopy(value)

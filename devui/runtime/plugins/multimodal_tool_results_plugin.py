@@ -1,0 +1,98 @@
+"""`MultimodalToolResultsPlugin`: tools may return parts of a content (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from google.genai import types
+
+from devui.runtime.flows.llm_flows.tool_results import as_media
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.models.llm_request import LlmRequest
+    from devui.runtime.tools.base_tool import BaseTool
+
+PARTS_RETURNED_BY_TOOLS_ID = "temp:PARTS_RETURNED_BY_TOOLS_ID"
+"""Where parts wait for the next request."""
+SESSION_PARTS_RETURNED_BY_TOOLS_ID = "multimodal_tool_results_plugin:PARTS_RETURNED_BY_TOOLS_ID"
+"""Where parts are kept for the session."""
+
+_NEW = "temp:multimodal_tool_results_plugin:current_turn_parts"
+_BEGUN = "temp:multimodal_tool_results_plugin:updated_in_invocation"
+
+
+class MultimodalToolResultsPlugin(BasePlugin):
+    """Shows the model the parts that a tool returned, as parts of the request.
+
+    Pictures, sounds and files with a known type go with the function response by themselves; the
+    plugin is for the rest, such as texts, and for parts that shall stay in sight.
+    """
+
+    def __init__(
+        self,
+        name: str = "multimodal_tool_results_plugin",
+        *,
+        retention: Literal["next_model_call", "session"] = "next_model_call",
+    ) -> None:
+        """Choose how long parts stay in sight.
+
+        Args:
+            name: The plugin's name.
+            retention: `next_model_call` shows parts once. `session` shows the latest ones in
+                every later request of the session too; bytes are shown once all the same.
+
+        Raises:
+            ValueError: `retention` is something else.
+        """
+        if retention not in ("next_model_call", "session"):
+            raise ValueError(
+                f"retention is {retention!r}; 'next_model_call' or 'session' is meant."
+            )
+        super().__init__(name)
+        self._lasting = retention == "session"
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> None:
+        """Keep the parts that a tool returned; other results are left alone."""
+        parts = [result] if isinstance(result, types.Part) else result
+        if not isinstance(parts, list) or not parts or not isinstance(parts[0], types.Part):
+            return
+        state = tool_context.state
+        if not self._lasting:
+            rest = [part for part in parts if as_media(part) is None]
+            if rest:
+                state[PARTS_RETURNED_BY_TOOLS_ID] = [
+                    *state.get(PARTS_RETURNED_BY_TOOLS_ID, []),
+                    *rest,
+                ]
+            return
+        lasting = [part for part in parts if part.inline_data is None]
+        kept = [part.model_dump(mode="json", exclude_none=True) for part in lasting]
+        if kept:
+            earlier = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if _BEGUN in state else []
+            state[_BEGUN] = True
+            state[SESSION_PARTS_RETURNED_BY_TOOLS_ID] = [*earlier, *kept]
+        state[_NEW] = [*state.get(_NEW, []), *parts]
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> None:
+        """Add the parts to the request's last content."""
+        if not llm_request.contents:
+            return
+        state = callback_context.state
+        where = _NEW if self._lasting else PARTS_RETURNED_BY_TOOLS_ID
+        new: list[types.Part] = state.get(where, [])
+        kept = state.get(SESSION_PARTS_RETURNED_BY_TOOLS_ID, []) if self._lasting else []
+        known = [types.Part.model_validate(part) for part in kept]
+        shown = [*(part for part in known if part not in new), *new]
+        if new:
+            state[where] = []
+        if shown:
+            # The content is also the event's, which must stay as it is.
+            last = llm_request.contents[-1]
+            parts = [*(last.parts or []), *shown]
+            llm_request.contents[-1] = last.model_copy(update={"parts": parts})

@@ -1,0 +1,158 @@
+"""`ReflectAndRetryModelPlugin`: lets a model correct an answer that failed (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+
+from devui.runtime.flows.llm_flows.processors import agent_of
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.failure_counts import (
+    REFLECT_AND_RETRY_RESPONSE_TYPE,
+    FailureCounts,
+    TrackingScope,
+)
+from devui.runtime.tools.function_tool import FunctionTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.models.llm_request import LlmRequest
+
+RESERVED_TOOL_CALL_ERROR_TYPE = "RESERVED_TOOL_CALL"
+"""The error of an answer that calls the plugin's own tool."""
+
+_TOOL = "adk_handle_model_error"
+_UNSIGNED = b"skip_thought_signature_validator"
+"""By this Gemini accepts a call that it has not made itself."""
+
+
+class ReflectAndRetryModelPlugin(BasePlugin):
+    """Turns a failed answer into a call whose result tells the model to think again.
+
+    An answer has failed if it has an error code and one of the chosen reasons to finish.
+    """
+
+    def __init__(
+        self,
+        name: str = "reflect_retry_model_plugin",
+        max_retries: int = 3,
+        throw_exception_if_retry_exceeded: bool = True,
+        tracking_scope: TrackingScope = TrackingScope.INVOCATION,
+        on_model_errors: list[types.FinishReason] | None = None,
+    ) -> None:
+        """Allow some failures.
+
+        Args:
+            name: The plugin's name.
+            max_retries: Failures of a model in a row that it may correct; 0 allows none.
+            throw_exception_if_retry_exceeded: Then end the run with an error; otherwise the
+                failed answer stands.
+            tracking_scope: Count in each invocation anew, or in all together.
+            on_model_errors: The reasons to finish that count; by default
+                MALFORMED_FUNCTION_CALL alone.
+
+        Raises:
+            ValueError: `max_retries` is negative, or a reason is no FinishReason.
+        """
+        if max_retries < 0:
+            raise ValueError(f"max_retries is {max_retries}; it must be 0 or more.")
+        super().__init__(name)
+        self.max_retries = max_retries
+        self.throw_exception_if_retry_exceeded = throw_exception_if_retry_exceeded
+        self.scope = tracking_scope
+        self.on_model_errors = _checked(on_model_errors)
+        self._failures = FailureCounts()
+
+    async def before_model_callback(
+        self, *, callback_context: Context, llm_request: LlmRequest
+    ) -> None:
+        """Have the tool ready that answers the plugin's calls; the model is not told of it."""
+        llm_request.tools_dict[_TOOL] = FunctionTool(self.adk_handle_model_error)
+
+    async def after_model_callback(
+        self, *, callback_context: Context, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """Put a call in the place of a failed answer.
+
+        Raises:
+            RuntimeError: there were too many in a row, and the run is to end then.
+        """
+        scope = self.scope.key(callback_context.invocation_id)
+        model = _model_of(callback_context)
+        failure = self._failure(llm_response)
+        if failure is None:
+            self._failures.forget(scope, model)
+            return None
+        count = self._failures.add(scope, model)
+        if count <= self.max_retries:
+            return _call(failure | {"retry_count": count})
+        if self.throw_exception_if_retry_exceeded:
+            raise RuntimeError(
+                f"The model {model!r} failed {count} times in a row, and max_retries is"
+                f" {self.max_retries}. The last error: {failure['error_details']}"
+            )
+        if failure["error_type"] != RESERVED_TOOL_CALL_ERROR_TYPE:
+            return llm_response
+        return LlmResponse(
+            error_code=RESERVED_TOOL_CALL_ERROR_TYPE, error_message=failure["error_details"]
+        )
+
+    def adk_handle_model_error(
+        self,
+        *,
+        response_type: str,
+        error_type: str | None,
+        error_details: str | None,
+        finish_reason: str | None,
+        retry_count: int,
+    ) -> dict[str, str]:
+        """What the model is told of its failed answer."""
+        return {
+            "reflection_guidance": (
+                f"Your last answer failed; this was failure {retry_count} of {self.max_retries}"
+                " that are allowed. Look at the error and at what you wrote, and do not write the"
+                " same again: name a tool that is declared, with complete and well-formed"
+                " arguments, or go another way."
+            )
+        }
+
+    def _failure(self, response: LlmResponse) -> dict[str, Any] | None:
+        if any(call.name == _TOOL for call in response.get_function_calls()):
+            return _described(
+                RESERVED_TOOL_CALL_ERROR_TYPE,
+                f"{_TOOL} is not for the model to call; it is called in place of failed answers.",
+                types.FinishReason.OTHER,
+            )
+        if response.error_code and response.finish_reason in self.on_model_errors:
+            return _described(response.error_code, response.error_message, response.finish_reason)
+        return None
+
+
+def _checked(reasons: list[types.FinishReason] | None) -> list[types.FinishReason]:
+    if reasons is None:
+        return [types.FinishReason.MALFORMED_FUNCTION_CALL]
+    if wrong := [reason for reason in reasons if not isinstance(reason, types.FinishReason)]:
+        raise ValueError(f"on_model_errors has {wrong}; name members of types.FinishReason.")
+    return reasons
+
+
+def _model_of(context: Context) -> str:
+    return agent_of(context.get_invocation_context()).canonical_model.model
+
+
+def _described(kind: str, details: str | None, reason: Any) -> dict[str, Any]:
+    return {
+        "response_type": REFLECT_AND_RETRY_RESPONSE_TYPE,
+        "error_type": kind,
+        "error_details": details,
+        "finish_reason": reason,
+    }
+
+
+def _call(args: dict[str, Any]) -> LlmResponse:
+    call = types.FunctionCall(id=f"{_TOOL}_{new_uuid()}", name=_TOOL, args=args)
+    part = types.Part(function_call=call, thought_signature=_UNSIGNED)
+    return LlmResponse(content=types.Content(role="model", parts=[part]))

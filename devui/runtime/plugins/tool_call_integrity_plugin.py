@@ -1,0 +1,186 @@
+"""`ToolCallIntegrityPlugin`: no call runs that was changed in the store (adk-runtime 10.4)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.invocation_context import INTERNAL_METADATA
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.call_stamps import CallStamps, same_call
+from devui.runtime.workflow.tool_node import ToolNode
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.sessions.session import Session
+    from devui.runtime.tools.base_tool import BaseTool
+
+logger = logging.getLogger(__name__)
+
+_STAMPS = f"{INTERNAL_METADATA}fc_hmac"
+_RESTORED = f"{INTERNAL_METADATA}restored_event"
+
+
+class ToolCallIntegrityError(ValueError):
+    """A function call of the session is not as it was when the model made it."""
+
+
+class ToolCallIntegrityPlugin(BasePlugin):
+    """Stamps each function call, and lets a tool run only if its call has a stamp that fits.
+
+    A resumed invocation runs calls that stand in the session's store; whoever can write there
+    could change them. Put this plugin before others that change calls or the metadata of events.
+    Tools that are nodes of a Workflow have no call, and are not checked.
+    """
+
+    def __init__(
+        self,
+        secret_key: bytes | Sequence[bytes],
+        *,
+        allow_unstamped_calls: bool = False,
+        name: str = "tool_call_integrity",
+    ) -> None:
+        """Take the key.
+
+        Args:
+            secret_key: The key for stamps. Of several, the first makes new ones and all are
+                accepted, so that keys can be changed.
+            allow_unstamped_calls: Only warn of calls without a stamp, such as those from before
+                the plugin was there. Who removes a stamp is then not kept from changing a call.
+            name: The plugin's name.
+
+        Raises:
+            ValueError: there is no key, or one is empty or no bytes.
+        """
+        super().__init__(name)
+        self._stamps = CallStamps(secret_key)
+        self._allow_unstamped_calls = allow_unstamped_calls
+
+    @staticmethod
+    def prepare_restored_event(event: Event) -> Event:
+        """A copy of an event of another session, to be appended as history.
+
+        Its calls pass the check of the history without a stamp, and are never run.
+        """
+        copied = event.model_copy(deep=True)
+        kept = copied.custom_metadata or {}
+        copied.custom_metadata = {
+            key: value for key, value in kept.items() if not key.startswith(INTERNAL_METADATA)
+        } | {_RESTORED: True}
+        return copied
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> None:
+        """Stamp the calls of an event.
+
+        Raises:
+            ToolCallIntegrityError: two of them have one id, so neither could be told.
+        """
+        calls = [call for call in event.get_function_calls() if call.id]
+        ids = [str(call.id) for call in calls]
+        if not event.partial and len(set(ids)) < len(ids):
+            raise ToolCallIntegrityError(f"Event {event.id!r} has calls of one id: {ids}.")
+        if calls:
+            session = invocation_context.session
+            made = {str(call.id): self._stamps.stamp(session, event, call) for call in calls}
+            event.custom_metadata = (event.custom_metadata or {}) | {_STAMPS: made}
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Check the whole history.
+
+        Raises:
+            ToolCallIntegrityError: a call was changed, added, renamed or removed.
+        """
+        session = invocation_context.session
+        for event in session.events:
+            calls = event.get_function_calls()
+            if calls and not _is_restored(event):
+                self._check(session, event, calls)
+
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
+    ) -> None:
+        """Check the call that is to be run.
+
+        Raises:
+            ToolCallIntegrityError: its stamp does not fit, or it is run with another name or
+                other arguments than the model gave.
+        """
+        if isinstance(tool_context.node, ToolNode):
+            return
+        call_id = tool_context.function_call_id
+        if not call_id:
+            raise ToolCallIntegrityError(f"A call of {tool.name!r} has no id to know it by.")
+        session = tool_context.session
+        found = [
+            (event, call)
+            for event in session.events
+            for call in event.get_function_calls()
+            if call.id == call_id
+        ]
+        own = [(event, call) for event, call in found if not _is_restored(event)]
+        if found and not own:
+            raise ToolCallIntegrityError(
+                f"The call {call_id!r} of {tool.name!r} belongs to restored history."
+            )
+        if not own:
+            self._unstamped(tool.name, call_id)
+            return
+        for event, call in own:
+            self._check_one(session, event, call)
+        if not any(same_call(call, tool.name, tool_args) for _, call in own):
+            raise ToolCallIntegrityError(
+                f"The call {call_id!r} is to be run as {tool.name!r} with other arguments than"
+                " those in the session."
+            )
+
+    def _check(self, session: Session, event: Event, calls: list[types.FunctionCall]) -> None:
+        known: set[str] = set()
+        for call in calls:
+            if call.id in known:
+                raise ToolCallIntegrityError(f"Event {event.id!r} has two calls {call.id!r}.")
+            if call.id and self._check_one(session, event, call):
+                known.add(call.id)
+        if left := sorted(_stamps_of(event).keys() - known):
+            raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {left}.")
+
+    def _check_one(self, session: Session, event: Event, call: types.FunctionCall) -> bool:
+        """Whether the call has a stamp."""
+        stamp = _stamps_of(event).get(str(call.id))
+        if stamp is None:
+            self._unstamped(call.name, call.id)
+            return False
+        if not self._stamps.fits(stamp, session, event, call):
+            raise ToolCallIntegrityError(
+                f"The call {call.id!r} of {call.name!r} was changed after the model made it."
+            )
+        return True
+
+    def _unstamped(self, name: str | None, call_id: str | None) -> None:
+        if not self._allow_unstamped_calls:
+            raise ToolCallIntegrityError(
+                f"The call {call_id!r} of {name!r} has no stamp. If it is from before the plugin"
+                " was there: allow_unstamped_calls=True."
+            )
+        logger.warning("The call %r of %r has no stamp.", call_id, name)
+
+
+def _is_restored(event: Event) -> bool:
+    return bool((event.custom_metadata or {}).get(_RESTORED))
+
+
+def _stamps_of(event: Event) -> dict[str, str]:
+    found = (event.custom_metadata or {}).get(_STAMPS, {})
+    if not isinstance(found, dict) or not all(_is_stamp(value) for value in found.values()):
+        raise ToolCallIntegrityError(f"Event {event.id!r} has something else in place of stamps.")
+    return found
+
+
+def _is_stamp(value: object) -> bool:
+    return isinstance(value, str) and value.isascii()

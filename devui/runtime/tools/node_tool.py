@@ -1,0 +1,97 @@
+"""A node of a graph, or a whole `Workflow`, that an agent's model calls (adk-runtime 8.8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import TypeAdapter, ValidationError
+
+from devui.runtime.models.output_schema import json_schema
+from devui.runtime.tools.agent_schemas import REQUEST
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.value_parameters import ValueParameters
+from devui.runtime.workflow.errors import DynamicNodeFailError
+from devui.runtime.workflow.values import named
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
+    from devui.runtime.workflow.base_node import BaseNode
+
+
+class NodeTool(BaseTool):
+    """Runs a node for a call of a model, in the agent's session, on a branch of the call.
+
+    The arguments are the node's input, its output is the result. What the nodes tell are events
+    of the session. While one of them waits for an answer the call stays open; it goes on where it
+    was when the answer has come.
+    """
+
+    emits_events = True
+
+    def __init__(
+        self, node: BaseNode, name: str | None = None, description: str | None = None
+    ) -> None:
+        """Make a tool of a node; name and description are those of the node unless given.
+
+        Raises:
+            WorkflowConfigurationError: it does not tell what it takes.
+        """
+        self.node = node.for_tool()
+        name = name or node.name
+        description = description or node.description or f"Runs {name}."
+        super().__init__(name=name, description=description)
+        schema = self.node.taken_as_tool()
+        self._schema = schema
+        self._parameters: ValueParameters | None = None
+        if schema is not None:
+            one_value = json_schema(schema).get("type") != "object"
+            self._parameters = ValueParameters(schema, REQUEST if one_value else None)
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        parameters, output = self._parameters, self.node.output_schema
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=parameters.declared() if parameters else None,
+            response_json_schema=None if output is None else json_schema(output),
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
+        """Run the node; arguments that do not fit give the model an error to correct itself by."""
+        try:
+            node_input = self._input(args)
+        except ValidationError as error:
+            return self._correct(named(error, "the arguments"))
+        except ValueError as error:
+            return self._correct(error)
+        call_id, above = tool_context.function_call_id, tool_context.branch
+        branch = f"{self.name}@{call_id}"
+        try:
+            return await tool_context.run_node(
+                self.node,
+                node_input,
+                run_id=call_id,
+                override_branch=f"{above}.{branch}" if above else branch,
+            )
+        except DynamicNodeFailError as error:
+            raise error.error from error
+
+    def _correct(self, error: ValueError) -> dict[str, str]:
+        told = f"The arguments of {self.name}() do not fit; correct them and call again. {error}"
+        return {"error": told}
+
+    def _input(self, args: dict[str, Any]) -> Any:
+        """The input that the arguments stand for.
+
+        Raises:
+            ValueError: they do not fit.
+        """
+        value: Any = args
+        if self._parameters is not None and self._parameters.wrapped_in:
+            if REQUEST not in args:
+                raise ValueError(f"The argument {REQUEST} is missing.")
+            value = args[REQUEST]
+        if value is None and not isinstance(self._schema, dict | types.Schema):
+            TypeAdapter(self._schema).validate_python(None)
+        return self.node.checked_as_tool(value)

@@ -1,0 +1,175 @@
+"""Schemes with their credentials, for `OpenAPIToolset` and `McpToolset` (adk-runtime 8.6, 8.9)."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from devui.runtime.auth.auth_credential import (
+    AuthCredential,
+    AuthCredentialTypes,
+    HttpAuth,
+    HttpCredentials,
+    OAuth2Auth,
+    ServiceAccount,
+    ServiceAccountCredential,
+)
+from devui.runtime.auth.auth_schemes import (
+    APIKey,
+    AuthScheme,
+    HTTPBase,
+    HTTPBearer,
+    OAuth2,
+    OAuthFlow,
+    OAuthFlows,
+    OpenIdConnect,
+    OpenIdConnectWithConfig,
+)
+from devui.runtime.http_client import httpx
+
+__all__ = [
+    "dict_to_auth_scheme",
+    "openid_dict_to_scheme_credential",
+    "openid_url_to_scheme_credential",
+    "service_account_dict_to_scheme_credential",
+    "service_account_scheme_credential",
+    "token_to_scheme_credential",
+]
+
+_DISCOVERY_SECONDS = 10
+_GOOGLES_TOKENS = "https://oauth2.googleapis.com/token"
+_PLACES = ("header", "query", "cookie")
+_SCHEME: TypeAdapter[Any] = TypeAdapter(
+    APIKey | HTTPBearer | HTTPBase | OAuth2 | OpenIdConnectWithConfig | OpenIdConnect
+)
+
+
+def token_to_scheme_credential(
+    token_type: Literal["apikey", "oauth2Token"],
+    location: Literal["header", "query", "cookie"] | None = None,
+    name: str | None = None,
+    credential_value: str | None = None,
+) -> tuple[AuthScheme, AuthCredential | None]:
+    """A key, or a bearer token, that is there already.
+
+    Args:
+        token_type: `apikey`, or `oauth2Token` for a token in the Authorization header.
+        location: Where a key is sent.
+        name: The header, parameter or cookie of a key.
+        credential_value: The key or token; without one there is no credential.
+
+    Raises:
+        ValueError: the type or the location is none of these, or a key has no name.
+    """
+    if token_type == "oauth2Token":  # noqa: S105  the name of a kind of token
+        if not credential_value:
+            return HTTPBearer(bearerFormat="JWT"), None
+        token = HttpAuth(scheme="bearer", credentials=HttpCredentials(token=credential_value))
+        return HTTPBearer(bearerFormat="JWT"), AuthCredential(
+            auth_type=AuthCredentialTypes.HTTP, http=token
+        )
+    if token_type != "apikey":  # noqa: S105
+        raise ValueError(f"token_type is {token_type!r}; it is 'apikey' or 'oauth2Token'.")
+    if location not in _PLACES or not name:
+        raise ValueError(
+            f"An API key is sent in a {', '.join(_PLACES)} with a name; got location={location!r}"
+            f" and name={name!r}."
+        )
+    scheme = APIKey.model_validate({"in": location, "name": name})
+    if not credential_value:
+        return scheme, None
+    return scheme, AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key=credential_value)
+
+
+def service_account_dict_to_scheme_credential(
+    config: Mapping[str, Any], scopes: list[str]
+) -> tuple[AuthScheme, AuthCredential]:
+    """An account of Google's cloud, by the contents of its key file and the scopes to ask for."""
+    # Not validated, since older key files lack fields that nothing here reads.
+    key = ServiceAccountCredential.model_construct(**config)
+    return service_account_scheme_credential(
+        ServiceAccount.model_construct(service_account_credential=key, scopes=scopes)
+    )
+
+
+def service_account_scheme_credential(config: ServiceAccount) -> tuple[AuthScheme, AuthCredential]:
+    """An account of Google's cloud; its token is asked for when a tool first needs it."""
+    flow = OAuthFlow(tokenUrl=_GOOGLES_TOKENS, scopes=dict.fromkeys(config.scopes or [], ""))
+    credential = AuthCredential(
+        auth_type=AuthCredentialTypes.SERVICE_ACCOUNT, service_account=config
+    )
+    return OAuth2(flows=OAuthFlows(clientCredentials=flow)), credential
+
+
+def openid_dict_to_scheme_credential(
+    config_dict: Mapping[str, Any], scopes: list[str], credential_dict: Mapping[str, Any]
+) -> tuple[OpenIdConnectWithConfig, AuthCredential]:
+    """A login by OpenID Connect with endpoints that are known.
+
+    Args:
+        config_dict: `authorization_endpoint`, `token_endpoint` and what else the provider tells.
+        scopes: What the user is asked for.
+        credential_dict: The client's `client_id`, `client_secret` and, if needed, `redirect_uri`;
+            also as the one value of another dict, as Google's downloads have it.
+
+    Raises:
+        ValueError: something is missing.
+    """
+    try:
+        scheme = OpenIdConnectWithConfig.model_validate(
+            {"openIdConnectUrl": "", **config_dict, "scopes": scopes}
+        )
+    except ValidationError as error:
+        raise ValueError(f"This is no configuration of OpenID Connect: {error}") from error
+    return scheme, AuthCredential(
+        auth_type=AuthCredentialTypes.OPEN_ID_CONNECT, oauth2=_client(credential_dict)
+    )
+
+
+def openid_url_to_scheme_credential(
+    openid_url: str, scopes: list[str], credential_dict: Mapping[str, Any]
+) -> tuple[OpenIdConnectWithConfig, AuthCredential]:
+    """A login by OpenID Connect; the endpoints are read from the provider, which may take seconds.
+
+    Raises:
+        ValueError: the provider cannot be reached, or something is missing.
+    """
+    try:
+        response = httpx.get(openid_url, timeout=_DISCOVERY_SECONDS)
+        response.raise_for_status()
+        config = dict(response.json())
+    except (httpx.HTTPError, ValueError, TypeError) as error:
+        raise ValueError(f"{openid_url} gives no configuration: {error!r}") from error
+    config["openIdConnectUrl"] = openid_url
+    return openid_dict_to_scheme_credential(config, scopes, credential_dict)
+
+
+def dict_to_auth_scheme(data: Mapping[str, Any]) -> AuthScheme:
+    """A security scheme as an OpenAPI description has it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if "type" not in data:
+        raise ValueError(
+            "The security scheme has no `type`: apiKey, http, oauth2 or openIdConnect."
+        )
+    try:
+        scheme: AuthScheme = _SCHEME.validate_python(data)
+    except ValidationError as error:
+        raise ValueError(f"This is no security scheme: {error}") from error
+    return scheme
+
+
+def _client(given: Mapping[str, Any]) -> OAuth2Auth:
+    values = list(given.values())
+    if len(values) == 1 and isinstance(values[0], Mapping):
+        given = values[0]
+    missing = [name for name in ("client_id", "client_secret") if name not in given]
+    if missing:
+        raise ValueError(f"The client's credentials lack {' and '.join(missing)}.")
+    return OAuth2Auth(
+        client_id=given["client_id"],
+        client_secret=given["client_secret"],
+        redirect_uri=given.get("redirect_uri"),
+    )

@@ -1,0 +1,5 @@
+"""Closing generators of events in time, by the name that custom agents import."""
+
+from contextlib import aclosing as Aclosing  # noqa: N812  ADK's name of it
+
+__all__ = ["Aclosing"]

@@ -1,0 +1,218 @@
+"""Looks through a journal: is it whole, and does it agree with itself (R36, R43)?
+
+Everything is read in one transaction of a read-only connection, so nothing is changed and a
+server may go on meanwhile.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from devui.store.errors import BadValue, JournalDamaged, StoreError, from_sqlite
+from devui.store.schema import examine, load_migrations, read_only
+from devui.store.state import Scopes, route_delta
+from devui.store.values import parsed
+
+Deltas = Callable[[str], Mapping[str, Any]]
+"""Reads the state delta out of an event's JSON; raises ValueError and its like for what is none."""
+
+_MOST: Final = 20
+"""Faults of one kind that are told; more say nothing new."""
+
+_INTEGRITY = "PRAGMA integrity_check(20)"
+_REFERENCES = "PRAGMA foreign_key_check"
+_VERSION = "PRAGMA user_version"
+_COUNTS = "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events), seq FROM journal"
+_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
+
+_FAULTS: Final[tuple[tuple[str, str], ...]] = (
+    (
+        """
+        SELECT session, count(*), max(number) FROM events
+        GROUP BY session HAVING min(number) <> 1 OR max(number) <> count(*)
+        """,
+        "session {} has {} events, and the last one is #{}: numbers are missing",
+    ),
+    (
+        """
+        SELECT later.session, later.number FROM events AS later
+        JOIN events AS earlier
+          ON earlier.session = later.session AND earlier.number = later.number - 1
+        WHERE earlier.seq >= later.seq
+        """,
+        "event #{1} of session {0} was committed before the one it follows",
+    ),
+    (
+        """
+        SELECT key, events, (SELECT count(*) FROM events WHERE session = key) AS found
+        FROM sessions WHERE events <> found
+        """,
+        "the head of session {} counts {} events, and there are {}",
+    ),
+    (
+        """
+        SELECT key, seq, (SELECT max(seq) FROM events WHERE session = key) AS newest
+        FROM sessions WHERE seq < newest
+        """,
+        "the head of session {} is at {}, behind its newest event at {}",
+    ),
+    (
+        """
+        SELECT journal.seq, max(found.seq) AS newest FROM journal, (
+            SELECT max(seq) AS seq FROM events UNION ALL SELECT max(seq) FROM writes
+            UNION ALL SELECT max(seq) FROM sessions UNION ALL SELECT max(seq) FROM runs
+        ) AS found GROUP BY journal.one HAVING newest > journal.seq
+        """,
+        "the journal's counter stands at {}, and {} was given already",
+    ),
+    (
+        """
+        SELECT session, kind, kinds.events, (
+            SELECT count(*) FROM events WHERE events.session = kinds.session
+              AND events.kind = kinds.kind
+        ) AS found FROM kinds WHERE kinds.events <> found
+        """,
+        "session {0} counts {2} events of kind {1}, and there are {3}",
+    ),
+    (
+        """
+        SELECT sessions.key, writes.key FROM writes
+        JOIN sessions ON sessions.own_scope = writes.scope
+        WHERE writes.seq <> sessions.born AND NOT EXISTS (
+            SELECT 1 FROM events WHERE events.seq = writes.seq AND events.session = sessions.key
+        )
+        """,
+        "the state key {1!r} of session {0} was written by no event of it",
+    ),
+    (
+        """
+        SELECT key FROM sessions WHERE NOT EXISTS (
+            SELECT 1 FROM scopes WHERE id = user_scope AND kind = 'user'
+        ) OR NOT EXISTS (SELECT 1 FROM scopes WHERE id = app_scope AND kind = 'app')
+        """,
+        "the shared state of session {} is nowhere",
+    ),
+    (
+        """
+        SELECT id FROM scopes WHERE kind = 'session'
+          AND NOT EXISTS (SELECT 1 FROM sessions WHERE own_scope = scopes.id)
+        """,
+        "state scope {} belongs to no session",
+    ),
+    (
+        """
+        SELECT id FROM contents
+        WHERE NOT EXISTS (SELECT 1 FROM artifacts WHERE content = contents.id)
+        """,
+        "the content {} belongs to no artifact",
+    ),
+    (
+        """
+        SELECT run, count(*) FROM spans
+        WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spans.run) GROUP BY run
+        """,
+        "{1} spans belong to run {0}, which is not there",
+    ),
+)
+"""What must not be found, and how it is told."""
+
+_DELTAS = """
+    SELECT events.seq, events.session, events.number, events.data,
+           sessions.own_scope, sessions.user_scope, sessions.app_scope
+    FROM events JOIN sessions ON sessions.key = events.session ORDER BY events.seq
+"""
+_WRITTEN = "SELECT scope, key, value FROM writes WHERE seq = ?"
+
+
+@dataclass(slots=True)
+class Checkup:
+    """What was found; sound if there are no faults."""
+
+    version: int = 0
+    """Version of the schema."""
+    outdated: bool = False
+    """Whether the next server will migrate it; then nothing but its wholeness was looked at."""
+    sessions: int = 0
+    events: int = 0
+    active: list[str] = field(default_factory=list)
+    """Runs that have not ended."""
+    faults: list[str] = field(default_factory=list)
+    """A sentence each."""
+
+
+def check_journal(path: Path, delta_of: Deltas) -> Checkup:
+    """Look through the journal at `path`.
+
+    Raises JournalForeign, JournalNewer, and other StoreErrors for a file that cannot be looked into
+    at all; whatever else is wrong is among the faults.
+    """
+    newest = load_migrations()[-1].version
+    done = Checkup()
+    try:
+        examine(path, newest)
+        with closing(read_only(path)) as connection:
+            _look(connection, done, newest, delta_of)
+    except JournalDamaged as error:
+        done.faults.append(str(error))
+    except sqlite3.Error as error:
+        raise from_sqlite(error, str(path)) from error
+    return done
+
+
+def _look(connection: sqlite3.Connection, done: Checkup, newest: int, delta_of: Deltas) -> None:
+    connection.execute("PRAGMA query_only = ON")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("BEGIN")
+    [(done.version,)] = connection.execute(_VERSION)
+    done.outdated = done.version < newest
+    done.faults += [f"SQLite: {row[0]}" for row in connection.execute(_INTEGRITY) if row != ("ok",)]
+    if done.faults or done.outdated:  # what follows needs a whole file and today's tables
+        return
+    [(done.sessions, done.events, _)] = connection.execute(_COUNTS)
+    done.active = [str(row[0]) for row in connection.execute(_ACTIVE)]
+    done.faults += _told(
+        f"row {row} of {table} refers to a row of {parent} that is not there"
+        for table, row, parent, _ in connection.execute(_REFERENCES)
+    )
+    for query, sentence in _FAULTS:
+        done.faults += _told(sentence.format(*row) for row in connection.execute(query))
+    done.faults += _told(_unlike(connection, delta_of))
+
+
+def _told(faults: Iterator[str]) -> list[str]:
+    """The first few, and how many more there are."""
+    found = list(faults)
+    more = len(found) - _MOST
+    return found[:_MOST] + ([f"… and {more} more like this"] if more > 0 else [])
+
+
+def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
+    """Events whose delta is not what was written with them.
+
+    State as of any moment is made of what was written up to it. If that is each event's delta, it
+    is the fold of the deltas, for every moment.
+    """
+    for seq, session, number, data, *scopes in connection.execute(_DELTAS):
+        place = f"event #{number} of session {session}"
+        try:
+            delta = _by_scope(delta_of(data), Scopes(*scopes))
+            rows = connection.execute(_WRITTEN, (seq,))
+            written = {(scope, key): parsed(value) for scope, key, value in rows}
+        except (ValueError, TypeError, KeyError, AttributeError, StoreError) as error:
+            yield f"{place} cannot be read: {error}"
+            continue
+        if delta != written:
+            keys = {key for _, key in delta.keys() ^ written.keys()}
+            keys |= {k for s, k in delta.keys() & written.keys() if delta[s, k] != written[s, k]}
+            yield f"{place} says something else than what it wrote to {', '.join(sorted(keys))}"
+
+
+def _by_scope(delta: Mapping[str, Any], scopes: Scopes) -> dict[tuple[int, str], Any]:
+    ids = {"session": scopes.session, "user": scopes.user, "app": scopes.app}
+    try:
+        return {(ids[scope], key): parsed(value) for scope, key, value in route_delta(delta)}
+    except BadValue as error:
+        raise ValueError(str(error)) from error

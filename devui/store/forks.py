@@ -1,0 +1,192 @@
+"""Forks: a session that begins with what another had committed up to some event.
+
+Everything is copied in one transaction under sequence numbers of its own, byte for byte: ids of
+events, invocations and calls stay what they are, since they are unique within a session and refer
+to each other. What files hold is shared by reference. The fork gets a user's and an application's
+scope of its own with the values as of that event, so neither session changes the other's state.
+The parent is only read.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+
+from devui.store.database import Database, advance
+from devui.store.errors import EventNotFound, SessionExists
+from devui.store.rows import ForkRow, NewFork, SessionRow
+from devui.store.sessions import History, private_scopes, require_session
+from devui.store.state import Scopes
+from devui.store.values import bounded, clean_text, optional_text
+
+_GET = "SELECT * FROM fork_rows WHERE session = ?"
+_OF = "SELECT * FROM fork_rows WHERE parent = ? ORDER BY session"
+_AMONG = "SELECT * FROM fork_rows WHERE session IN (SELECT value FROM json_each(?))"
+_CLOSE = "UPDATE forks SET invocation = NULL WHERE session = ? AND invocation IS NOT NULL"
+
+_TAKEN = "SELECT 1 FROM sessions WHERE app = ? AND user = ? AND id = ?"
+_CUT = "SELECT seq FROM events WHERE session = ? AND number = ?"
+_PARENT = "SELECT born, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
+_TAKE = "UPDATE journal SET seq = seq + ?"
+
+_SESSION = """
+    INSERT INTO sessions (app, user, id, title, created, updated, seq, events, tokens, born,
+                          own_scope, user_scope, app_scope)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
+"""
+# Event n gets the seq born + 2n; what others wrote to shared keys after it, the one above that.
+_EVENTS = """
+    INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
+                        kind, final, summary, chunks, size, data)
+    SELECT ?1 + 2 * number, number, ?2, run, id, invocation_id, author, branch, timestamp,
+           kind, final, summary, chunks, size, data
+    FROM events WHERE session = ?3 AND number <= ?4
+"""
+_CHUNKS = """
+    INSERT INTO chunks (session, event, run, data)
+    SELECT ?1, chunks.event, chunks.run, chunks.data
+    FROM chunks JOIN events ON events.session = ?1 AND events.id = chunks.event
+    WHERE chunks.session = ?2 ORDER BY chunks.position
+"""
+_KINDS = """
+    INSERT INTO kinds (session, kind, events)
+    SELECT ?1, kind, count(*) FROM events WHERE session = ?1 GROUP BY kind
+"""
+_WRITES = """
+    INSERT INTO writes (seq, scope, key, value)
+    SELECT place, ?3, key, value FROM (
+        SELECT key, value, max(writes.seq), ?1 + coalesce((
+            SELECT 2 * events.number + (events.seq < writes.seq) FROM events
+            WHERE events.session = ?2 AND events.seq <= writes.seq
+            ORDER BY events.seq DESC LIMIT 1
+        ), 0) AS place
+        FROM writes WHERE writes.scope = ?4 AND writes.seq <= ?5
+        GROUP BY writes.key, place
+    )
+"""
+_FILES = """
+    INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, content)
+    SELECT ?3, name, version, mime, size, custom_metadata, created, ?1 + coalesce((
+        SELECT 2 * events.number + (events.seq < artifacts.seq) FROM events
+        WHERE events.session = ?2 AND events.seq <= artifacts.seq
+        ORDER BY events.seq DESC LIMIT 1
+    ), 0), content
+    FROM artifacts WHERE artifacts.scope = ?4 AND artifacts.seq <= ?5
+"""
+_USAGE = """
+    INSERT INTO usage (session, number, author, model, prompt, cached, output, thoughts)
+    SELECT ?, number, author, model, prompt, cached, output, thoughts
+    FROM usage WHERE session = ? AND number <= ?
+"""
+_TOTALS = """
+    UPDATE sessions SET tokens = (
+        SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) FROM events WHERE session = ?1
+    ) WHERE key = ?1
+"""
+
+# An invocation goes on behind the fork, or its last run came to no end of its own.
+_THROUGH = """
+    SELECT invocation_id FROM events AS last
+    WHERE session = ?1 AND number = ?2 AND invocation_id <> '' AND (
+        EXISTS (SELECT 1 FROM events AS later WHERE later.session = ?1 AND later.number > ?2
+                AND later.invocation_id = last.invocation_id)
+        OR coalesce(
+            (SELECT status FROM runs WHERE session = ?1 AND invocation_id = last.invocation_id
+             ORDER BY seq DESC LIMIT 1),
+            (SELECT 'cut' FROM forks WHERE session = ?1 AND number = ?2
+             AND invocation = last.invocation_id),
+            'done'
+        ) <> 'done'
+    )
+"""
+_ADD = """
+    INSERT INTO forks (session, parent, number, reason, note, invocation, created)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+class Forks:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def make(
+        self,
+        parent_key: int,
+        fork: NewFork,
+        *,
+        history: History | None = None,
+    ) -> SessionRow:
+        """Make a session of the first `fork.number` events of another, 0 for none of them.
+
+        `history` is appended in the same transaction. Events that are being added to the parent
+        meanwhile are left out. Raises SessionNotFound, EventNotFound, SessionExists, BadValue, and
+        what the history raises; then there is no fork.
+        """
+        clean_text(fork.id, "the session's id")
+        optional_text(fork.title, "the title")
+        optional_text(fork.note, "the note")
+        clean_text(fork.reason, "the fork's reason")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> SessionRow:
+            key = _make(connection, require_session(connection, parent_key), fork, now)
+            if history is not None:
+                history(connection, key)
+            return require_session(connection, key)
+
+        return await self._database.write(work)
+
+    async def get(self, session_key: int) -> ForkRow | None:
+        """Return where the session was forked; None for one that is no fork."""
+        rows = await self._database.fetch(_GET, session_key)
+        return ForkRow(*rows[0]) if rows else None
+
+    async def of(self, parent_key: int) -> list[ForkRow]:
+        """Return the forks of a session, the oldest first."""
+        return [ForkRow(*row) for row in await self._database.fetch(_OF, parent_key)]
+
+    async def among(self, session_keys: Sequence[int]) -> Mapping[int, ForkRow]:
+        """Return those of the sessions that are forks, by their keys."""
+        keys = str([bounded(key) for key in session_keys])
+        return {row[0]: ForkRow(*row) for row in await self._database.fetch(_AMONG, keys)}
+
+    async def close(self, session_key: int) -> bool:
+        """Ask no more about the invocation that the fork cut through; whether there was one."""
+
+        def work(connection: sqlite3.Connection) -> bool:
+            return connection.execute(_CLOSE, (bounded(session_key),)).rowcount > 0
+
+        return await self._database.write(work)
+
+
+def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now: float) -> int:
+    if connection.execute(_TAKEN, (parent.app, parent.user, fork.id)).fetchall():
+        raise SessionExists(f"user {parent.user!r} of {parent.app!r} already has {fork.id!r}")
+    [(born_then, *then)] = connection.execute(_PARENT, (parent.key,))
+    cut = _cut(connection, parent, fork.number) if fork.number else born_then
+    scopes = private_scopes(connection, parent.app, parent.user)
+    born, last = advance(connection), 2 * fork.number
+    connection.execute(_TAKE, (last,))
+    names = (parent.app, parent.user, fork.id, fork.title)
+    counted = (now, now, born + last, fork.number, born)
+    key = connection.execute(_SESSION, (*names, *counted, *scopes)).lastrowid or 0
+    connection.execute(_EVENTS, (born, key, parent.key, fork.number))
+    connection.execute(_CHUNKS, (key, parent.key))
+    connection.execute(_KINDS, (key,))
+    connection.execute(_USAGE, (key, parent.key, fork.number))
+    connection.execute(_TOTALS, (key,))
+    for new, old in zip(scopes, Scopes(*then), strict=True):
+        connection.execute(_WRITES, (born, parent.key, new, old, cut))
+        connection.execute(_FILES, (born, parent.key, new, old, cut))
+    through = connection.execute(_THROUGH, (parent.key, fork.number)).fetchall()
+    invocation = through[0][0] if through else None
+    connection.execute(
+        _ADD, (key, parent.key, fork.number, fork.reason, fork.note, invocation, now)
+    )
+    return key
+
+
+def _cut(connection: sqlite3.Connection, parent: SessionRow, number: int) -> int:
+    rows = connection.execute(_CUT, (parent.key, bounded(number))).fetchall()
+    if not rows:
+        raise EventNotFound(f"session {parent.key} has no event #{number}: it has {parent.events}")
+    return int(rows[0][0])

@@ -1,0 +1,96 @@
+"""The history of one key: every write of it, by whom and in which session.
+
+A session sees the keys of three scopes, two of which other sessions write to as well (a fork's are
+its own). Both ways of reading go by the index of the key's writes, so their cost depends on what is
+asked for and not on the length of the session.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from devui.store.database import Database
+from devui.store.rows import EventRow, Scope, Write
+
+_END = 2**63 - 1
+
+# The one scope of a session that is of a kind; as a value, so that the index orders its writes.
+# Writers are found by the event's seq, which no other event has, in whatever session.
+_WRITES = """
+    SELECT writes.seq, writes.value,
+           writes.seq = (SELECT born FROM sessions WHERE sessions.key = ?1), event_rows.*
+    FROM writes LEFT JOIN event_rows ON event_rows.seq = writes.seq
+    WHERE writes.scope = (
+        SELECT scopes.id FROM sessions
+        JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?1 AND scopes.kind = ?2
+    ) AND writes.key = ?3 AND writes.seq <= ?4
+    ORDER BY writes.seq DESC LIMIT ?5
+"""
+_PREVIOUS = """
+    SELECT events.number FROM writes CROSS JOIN events ON events.seq = writes.seq
+    WHERE writes.scope = (
+        SELECT scopes.id FROM sessions
+        JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?1 AND scopes.kind = ?2
+    ) AND writes.key = ?3 AND writes.seq < ?4 AND events.session = ?1
+    ORDER BY writes.seq DESC LIMIT 1
+"""
+_NEXT = """
+    SELECT events.number FROM writes CROSS JOIN events ON events.seq = writes.seq
+    WHERE writes.scope = (
+        SELECT scopes.id FROM sessions
+        JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?1 AND scopes.kind = ?2
+    ) AND writes.key = ?3 AND writes.seq > ?4 AND events.session = ?1
+    ORDER BY writes.seq LIMIT 1
+"""
+_ANY_PREVIOUS = """
+    SELECT number FROM events WHERE session = ?1 AND seq < ?2
+    AND EXISTS (SELECT 1 FROM writes WHERE writes.seq = events.seq) ORDER BY seq DESC LIMIT 1
+"""
+_ANY_NEXT = """
+    SELECT number FROM events WHERE session = ?1 AND seq > ?2
+    AND EXISTS (SELECT 1 FROM writes WHERE writes.seq = events.seq) ORDER BY seq LIMIT 1
+"""
+
+
+class Histories:
+    """Reads who wrote a key, and when."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def writes(
+        self, session_key: int, scope: Scope, key: str, *, until: int | None = None, limit: int
+    ) -> list[Write]:
+        """Return the last `limit` writes of the key up to the journal's seq `until`, ascending.
+
+        The key is without its prefix. What other sessions wrote to shared keys is among them.
+        """
+        end = _END if until is None else until
+        asked = (session_key, scope, key, end, max(limit, 0))
+        return [_write(row) for row in reversed(await self._database.fetch(_WRITES, *asked))]
+
+    async def previous(self, session_key: int, scope: Scope, key: str, seq: int) -> int | None:
+        """Return the number of this session's last event before the seq that wrote the key."""
+        return _first(await self._database.fetch(_PREVIOUS, session_key, scope, key, seq))
+
+    async def next(self, session_key: int, scope: Scope, key: str, seq: int) -> int | None:
+        """Return the number of this session's first event after the seq that wrote the key."""
+        return _first(await self._database.fetch(_NEXT, session_key, scope, key, seq))
+
+    async def change(self, session_key: int, seq: int, *, back: bool) -> int | None:
+        """Return the number of the session's nearest event before or after the seq that wrote any
+        key."""
+        sql = _ANY_PREVIOUS if back else _ANY_NEXT
+        return _first(await self._database.fetch(sql, session_key, seq))
+
+
+def _write(row: Sequence[Any]) -> Write:
+    seq, value, initial, *event = row
+    known = event[0] is not None
+    return Write(seq, value, initial=bool(initial), event=EventRow(*event) if known else None)
+
+
+def _first(rows: Sequence[tuple[int]]) -> int | None:
+    return rows[0][0] if rows else None

@@ -1,0 +1,167 @@
+"""Spans: what agents, models and tools did, and what went to them and came back (decisions/0009).
+
+A request to a model is kept as the names of its pieces; pieces are kept once in a session, however
+many requests they are part of. Spans of the events that a fork took over stay with its parent and
+are found there, under the key of the parent.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from devui.store.database import Database
+from devui.store.rows import NewSpan, SpanEnd, SpanRow
+from devui.store.sessions import require_session
+from devui.store.values import bounded, printable
+
+_PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_BEGIN = """
+    INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING
+"""
+_END = """
+    UPDATE spans SET seconds = ?, first = ?, error = ?, result = ? WHERE run = ? AND number = ?
+"""
+_LIST = "SELECT * FROM span_rows WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
+_OF_RUN = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT * FROM span_rows WHERE run = ?2 AND session IN (SELECT session FROM line)
+    ORDER BY number
+"""
+_EVERY = "SELECT * FROM span_rows WHERE session = ? ORDER BY id"
+_OF_EVENT = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT span_rows.* FROM line JOIN span_rows USING (session)
+    WHERE event = ?2 AND (until IS NULL OR event <= until) ORDER BY id
+"""
+_BEFORE = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT span_rows.* FROM line JOIN span_rows USING (session)
+    WHERE id < ?2 AND type = 'model' AND agent = ?3 AND (until IS NULL OR event <= until)
+    ORDER BY id DESC LIMIT 1
+"""
+_MODEL_CALLS = """
+    SELECT * FROM span_rows WHERE session = ? AND type = 'model' ORDER BY id DESC LIMIT ?
+"""
+_GET = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT span_rows.* FROM line JOIN span_rows USING (session)
+    WHERE id = ?2 AND (until IS NULL OR event <= until)
+"""
+_BODIES = "SELECT sent, result FROM spans WHERE id = ?"
+_PIECES = """
+    SELECT name, data FROM pieces
+    WHERE session = ? AND name IN (SELECT value FROM json_each(?))
+"""
+
+
+class Spans:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(
+        self,
+        session_key: int,
+        begun: Sequence[NewSpan],
+        ended: Sequence[SpanEnd],
+        pieces: Mapping[str, str],
+    ) -> None:
+        """Record spans that began, then ends, and the pieces that are not known yet.
+
+        What is recorded twice is kept once; an end replaces an earlier one. Raises SessionNotFound.
+        """
+
+        def work(connection: sqlite3.Connection) -> None:
+            key = require_session(connection, session_key).key
+            connection.executemany(
+                _PIECE, [(key, name, printable(data)) for name, data in pieces.items()]
+            )
+            connection.executemany(_BEGIN, [(key, *_begin(span)) for span in begun])
+            connection.executemany(_END, [_end(span) for span in ended])
+
+        await self._database.write(work)
+
+    async def of_run(self, session_key: int, run: str) -> list[SpanRow]:
+        """Return the spans of a run in the order in which they began."""
+        return [SpanRow(*row) for row in await self._database.fetch(_OF_RUN, session_key, run)]
+
+    async def every(self, session_key: int) -> list[SpanRow]:
+        """Return all spans of the session in the order in which they began."""
+        return [SpanRow(*row) for row in await self._database.fetch(_EVERY, session_key)]
+
+    async def of_event(self, session_key: int, number: int) -> list[SpanRow]:
+        """Return the model call, or the tool calls, that the event of this number came of."""
+        return [SpanRow(*row) for row in await self._database.fetch(_OF_EVENT, session_key, number)]
+
+    async def get(self, session_key: int, span_id: int) -> SpanRow | None:
+        """Return a span of the session, or None."""
+        rows = await self._database.fetch(_GET, session_key, span_id)
+        return SpanRow(*rows[0]) if rows else None
+
+    async def model_call_before(self, span: SpanRow) -> SpanRow | None:
+        """Return the last model call of the same agent that began before this one."""
+        rows = await self._database.fetch(_BEFORE, span.session, span.id, span.agent)
+        return SpanRow(*rows[0]) if rows else None
+
+    async def model_calls(self, session_key: int, *, limit: int) -> Sequence[SpanRow]:
+        """Return at most `limit` model calls of the session, the newest first."""
+        rows = await self._database.fetch(_MODEL_CALLS, session_key, max(limit, 0))
+        return [SpanRow(*row) for row in rows]
+
+    async def bodies(self, span_id: int) -> tuple[str | None, str | None]:
+        """Return what was sent and what came back, as JSON texts."""
+        rows = await self._database.fetch(_BODIES, span_id)
+        return rows[0] if rows else (None, None)
+
+    async def pieces(self, session_key: int, names: Sequence[str]) -> dict[str, str]:
+        """Return the JSON text of those of the pieces that the session has, by name."""
+        return dict(await self._database.fetch(_PIECES, session_key, json.dumps(list(names))))
+
+    # Last in the class: below it, `list` names this method in annotations.
+    async def list(self, session_key: int, *, after: int = 0, limit: int) -> list[SpanRow]:
+        """Return at most `limit` spans above the id `after`, in the order in which they began."""
+        rows = await self._database.fetch(_LIST, session_key, bounded(after), max(limit, 0))
+        return [SpanRow(*row) for row in rows]
+
+
+def _begin(span: NewSpan) -> tuple[object, ...]:
+    return (
+        span.run,
+        bounded(span.number),
+        bounded(span.parent),
+        span.type,
+        printable(span.name),
+        printable(span.agent),
+        _printable(span.branch),
+        _printable(span.call),
+        span.began,
+        _printable(span.sent),
+    )
+
+
+def _end(span: SpanEnd) -> tuple[object, ...]:
+    return (
+        span.seconds,
+        span.first,
+        _printable(span.error),
+        _printable(span.result),
+        span.run,
+        bounded(span.number),
+    )
+
+
+def _printable(text: str | None) -> str | None:
+    return None if text is None else printable(text)

@@ -1,0 +1,147 @@
+"""Going on, going back and going another way over HTTP: resume, close, rewind, fork."""
+
+from typing import Any
+
+from pydantic import Field, JsonValue, model_validator
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.recovery.answers import Undecided
+from devui.debugger.recovery.cutoff import Cutoff, cutoff
+from devui.debugger.recovery.forking import ForkRequest
+from devui.store.rows import ForkRow, SessionRow
+from devui.web.api.bodies import FirstEvent, Strict, parse
+from devui.web.api.debug import answer, unknown_told
+from devui.web.errors import Conflict
+from devui.web.recovery import forked, invocation_of, rewound, run_fork
+from devui.web.security.intake import read_json
+from devui.web.services import Services
+from devui.web.views.lookup import session_of
+
+_LIMIT = 20_000_000
+
+
+class ForkBody(Strict):
+    """`POST /api/sessions/{key}/forks`."""
+
+    number: int = Field(ge=0)
+    message: bool = False
+    state: dict[str, JsonValue] | None = None
+    event: FirstEvent | None = None
+    note: str | None = Field(default=None, max_length=2000)
+    id: str | None = None
+    run: bool = False
+    streaming: bool = True
+    actor: str = Field(default="api", max_length=100)
+
+
+class RewindBody(Strict):
+    """`POST /api/sessions/{key}/rewind`: to before an invocation, or the one of an event."""
+
+    invocation_id: str | None = None
+    number: int | None = None
+    message: str | None = None
+    streaming: bool = True
+
+    @model_validator(mode="after")
+    def _one(self) -> "RewindBody":
+        if (self.invocation_id is None) == (self.number is None):
+            raise ValueError("give either invocationId or number")
+        return self
+
+
+async def show_cutoff(request: Request) -> Response:
+    """How the session stands, what was lost, and which calls are of unknown outcome."""
+    found, session = await session_of(request)
+    return answer(_told(await cutoff(found.journal, session.key, found.runs.live(session.key))))
+
+
+async def close(request: Request) -> Response:
+    """Ask no more about what was cut off."""
+    found, session = await session_of(request)
+    if found.runs.live(session.key) is not None:
+        raise Conflict("a run is under way on this session: stop it first")
+    await found.runs.close(session.key)
+    return answer(_told(await cutoff(found.journal, session.key, None)))
+
+
+async def fork(request: Request) -> Response:
+    """Make a session of the events up to one; it does not run unless told so."""
+    found, session = await session_of(request)
+    body = parse(ForkBody, await read_json(request, limit=_LIMIT))
+    wanted = ForkRequest(
+        number=body.number,
+        message=body.message,
+        state=body.state,
+        event=body.event.model_dump(by_alias=True, exclude_none=True) if body.event else None,
+        note=body.note,
+        actor=body.actor,
+        id=body.id,
+    )
+    made = await forked(found, session, wanted)
+    told: dict[str, Any] = {**await lineage_of(found, made), "run": None, "unknown": []}
+    if body.run:
+        try:
+            told["run"] = await run_fork(found, made, streaming=body.streaming)
+        except Undecided as error:
+            told["unknown"] = [unknown_told(call) for call in error.calls]
+    return answer(told, status=201)
+
+
+async def forks(request: Request) -> Response:
+    """Where the session comes from, and what was forked from it."""
+    found, session = await session_of(request)
+    return answer(await lineage_of(found, session))
+
+
+async def rewind(request: Request) -> Response:
+    """Take the session back; with a message, that is said next."""
+    found, session = await session_of(request)
+    body = parse(RewindBody, await read_json(request, limit=_LIMIT))
+    invocation = body.invocation_id or await invocation_of(found, session, body.number or 0)
+    row = await rewound(found, session, invocation, text=body.message, streaming=body.streaming)
+    return answer(await found.runs.position(row), status=201)
+
+
+async def lineage_of(found: Services, session: SessionRow) -> dict[str, Any]:
+    """A session, the fork that it is, and the forks of it and of its parent."""
+    journal = found.journal
+    row = await journal.forks.get(session.key)
+    siblings = await journal.forks.of(row.parent) if row else []
+    return {
+        "key": session.key,
+        "id": session.id,
+        "app": session.app,
+        "user": session.user,
+        "events": session.events,
+        "fork": await _fork(found, row) if row else None,
+        "siblings": [await _fork(found, each) for each in siblings if each.session != session.key],
+        "forks": [await _fork(found, each) for each in await journal.forks.of(session.key)],
+    }
+
+
+async def _fork(found: Services, row: ForkRow) -> dict[str, Any]:
+    child = await found.journal.sessions.get(row.session)
+    return {
+        "key": row.session,
+        "id": child.id if child else None,
+        "parent": row.parent,
+        "number": row.number,
+        "reason": row.reason,
+        "note": row.note,
+        "invocationId": row.invocation,
+        "created": row.created,
+    }
+
+
+def _told(stands: Cutoff) -> dict[str, Any]:
+    return {
+        "standing": stands.standing,
+        "run": stands.run.id if stands.run else None,
+        "invocationId": stands.invocation,
+        "last": stands.last.number if stands.last else None,
+        "question": stands.question,
+        "lost": list(stands.lost),
+        "streamed": [{"author": author, "text": text} for author, text in stands.streamed],
+        "unknown": [unknown_told(call) for call in stands.unknown],
+    }

@@ -1,0 +1,195 @@
+"""Looking at a session over HTTP: its events as rows, its state, and all that happens in it, live.
+
+What the session page shows, as JSON (docs/guide/api.md).
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.feed import Batch, TooFarBehind, follow
+from devui.debugger.live import LiveRun
+from devui.debugger.news import (
+    EventCommitted,
+    News,
+    OutputArrived,
+    PositionChanged,
+    RunChanged,
+    SessionChanged,
+)
+from devui.debugger.statediff import StateChange, state_changes, writer
+from devui.debugger.summary import Summary
+from devui.store.rows import EventRow, SessionRow, Value
+from devui.store.state import prefixed
+from devui.web.api.debug import answer, number_in
+from devui.web.api.keyhistory import change_told
+from devui.web.api.public_events import public_event
+from devui.web.cursor import Cursor, ForeignCursor
+from devui.web.services import Services, services
+from devui.web.sse import Message, stream_response
+from devui.web.views.lookup import event_of, moment_of, session_of
+
+_EVENTS = 200
+_MOST_EVENTS = 1000
+_RESET = "reset"
+"""Event name: what was missed cannot be sent; the reader has to read the events anew."""
+
+
+async def events(request: Request) -> Response:
+    """The events after `?after=NUMBER`, or the `?last=` ones, as rows; `?limit=` at most."""
+    found, session = await session_of(request)
+    last, page = number_in(request, "last"), found.journal.events.page
+    if last is not None:
+        rows = await page(session.key, limit=min(last, _MOST_EVENTS)) if last > 0 else []
+    else:
+        limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
+        rows = await page(session.key, after=await _after(request), limit=limit)
+    return answer([row_told(row) for row in rows])
+
+
+async def state(request: Request) -> Response:
+    """The state as of event `?at=NUMBER`, or now, with what held events will change.
+
+    With `?from=NUMBER`, too, what has changed since that event; 0 is before the first.
+    """
+    found, session = await session_of(request)
+    at = await moment_of(found, session, request.query_params.get("at"))
+    since = await moment_of(found, session, request.query_params.get("from"))
+    values = await found.journal.state.at(session.key, at.seq if at else None)
+    live = None if at else found.runs.live(session.key)
+    told = {
+        "at": at.number if at else None,
+        "values": [_value(value) for value in values],
+        "pending": list(_pending(live)),
+    }
+    if since is not None:
+        before = await found.journal.state.at(session.key, since.seq)
+        changes = await asyncio.to_thread(state_changes, before, values)
+        told |= {"from": since.number, "changes": [_changed(change) for change in changes]}
+    return answer(told)
+
+
+async def stream(request: Request) -> Response:
+    """All that happens in a session after `?after=NUMBER` or the `Last-Event-ID`, as it happens."""
+    here = services(request)
+    try:
+        seen = Cursor.read(request.headers.get("last-event-id"), here.journal.id).seq
+    except ForeignCursor:
+        return stream_response(_reset(), streams=here.streams)
+    found, session = await session_of(request)
+    messages = _messages(found, session, max(seen, await _after(request)))
+    return stream_response(messages, streams=found.streams)
+
+
+def row_told(row: EventRow) -> dict[str, Any]:
+    """An event as one line: what the timeline shows of it."""
+    summary = Summary.from_json(row.summary)
+    return {
+        "number": row.number,
+        "seq": row.seq,
+        "id": row.id,
+        "run": row.run,
+        "invocationId": row.invocation_id,
+        "author": row.author,
+        "branch": row.branch,
+        "timestamp": row.timestamp,
+        "kind": row.kind,
+        "final": row.final,
+        "text": summary.text,
+        "edits": [asdict(edit) for edit in summary.edits],
+        "notes": [asdict(note) for note in summary.notes],
+    }
+
+
+async def _after(request: Request) -> int:
+    """The seq of the event that `after` names, by its number; raises NotFound."""
+    if number_in(request, "after") in {None, 0}:
+        return 0
+    found, session = await session_of(request)
+    row = await event_of(found, session, request.query_params.get("after"))
+    return row.seq if row else 0
+
+
+async def _messages(
+    found: Services, session: SessionRow, after: int
+) -> AsyncGenerator[Message, None]:
+    live = found.runs.live(session.key)
+    beginning: list[News] = [PositionChanged(live.row.id, live.stepper.position)] if live else []
+    try:
+        async with aclosing(follow(found.journal, found.bus, session.key, after)) as batches:
+            async for batch in batches:
+                batch.news.extend(beginning)
+                beginning = []
+                for value in await _told(found, batch):
+                    text = json.dumps(value, separators=(",", ":"))
+                    yield Message(text, id=str(Cursor(found.journal.id, batch.seq)))
+                if SessionChanged(None) in batch.news:
+                    return
+    except TooFarBehind:
+        yield Message("", event=_RESET)
+
+
+async def _told(found: Services, batch: Batch) -> list[dict[str, Any]]:
+    """The news of a batch; where a run stands comes last, and once."""
+    told = [value for news in batch.news for value in _fact(news)]
+    runs = {
+        news.run if isinstance(news, PositionChanged) else news.run.id: news
+        for news in batch.news
+        if isinstance(news, PositionChanged | RunChanged)
+    }
+    for run, news in runs.items():
+        position = await found.runs.position(run)
+        # One that is newer than the news has news of its own, which come behind its events.
+        newer = isinstance(news, PositionChanged) and position["position"] != news.position
+        if not newer or position["position"] is None:
+            told.append({"type": "position", **position})
+    return told
+
+
+def _fact(news: News) -> Iterable[dict[str, Any]]:
+    if isinstance(news, EventCommitted):
+        yield {"type": "event", **row_told(news.row), "event": json.loads(public_event(news.data))}
+    elif isinstance(news, OutputArrived):
+        for number, line in enumerate(news.lines, news.first):
+            said = {"stream": line.stream, "text": line.text, "at": line.at}
+            yield {"type": "output", "run": news.run, "number": number, **said}
+    elif news == SessionChanged(None):
+        yield {"type": "deleted"}
+
+
+def _value(value: Value) -> dict[str, Any]:
+    return {
+        "key": prefixed(value.scope, value.key),
+        "value": json.loads(value.value),
+        "number": value.number,
+        "writer": writer(value),
+    }
+
+
+def _changed(change: StateChange) -> dict[str, Any]:
+    """A key that differs; `old` or `new` is missing where the key was not there."""
+    old, new = change.old, change.new
+    told = {
+        "key": prefixed(change.scope, change.key),
+        "number": new.number if new else None,
+        "writer": writer(new) if new else None,
+        "changes": [change_told(each) for each in change.differences],
+    }
+    told |= {"old": json.loads(old.value)} if old else {}
+    return told | ({"new": json.loads(new.value)} if new else {})
+
+
+def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
+    for hold in live.stepper.holds if live else ():
+        if hold.arrival.gate == "before_commit":
+            yield from ({**change, "hold": hold.id} for change in hold.arrival.changes)
+
+
+async def _reset() -> AsyncGenerator[Message, None]:
+    yield Message("", event=_RESET)

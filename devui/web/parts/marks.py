@@ -1,0 +1,58 @@
+"""What the debugger says about an event and its state, beside what the event itself says."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from devui.web.parts.basics import Moment
+from devui.web.parts.json import JsonText
+
+
+@dataclass(frozen=True, slots=True)
+class EditShown:
+    """One thing a person did while the run was held."""
+
+    number: int
+    """Of the edit, as in `GET /api/sessions/{key}/edits`."""
+    word: str
+    """`edited`, `mocked`."""
+    sentence: str
+    moment: Moment
+    original: JsonText
+    given: JsonText | None
+    """What took its place; None where nothing did."""
+    diff: tuple[str, ...] = ()
+    """The lines that differ, each with `+` or `-` before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventEdits:
+    """What people did on the way to one event; the original is kept."""
+
+    template: ClassVar[str] = "parts/event_edits.html"
+    told: str
+    """All of it in a sentence."""
+    items: tuple[EditShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteShown:
+    """What was noticed of the state at one event."""
+
+    kind: Literal["dirty", "silent", "overlap"]
+    label: str
+    """`dirty read`, `state changed without a delta`."""
+    text: str
+    fate: str = ""
+    """What became of the write: `committed as #7`, `lost`."""
+    href: str | None = None
+    """Where that can be seen."""
+    place: str = ""
+    """Who did it, and where in the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventNotes:
+    """Everything that was noticed of the state at one event."""
+
+    template: ClassVar[str] = "parts/event_notes.html"
+    items: tuple[NoteShown, ...]

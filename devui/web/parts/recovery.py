@@ -1,0 +1,96 @@
+"""Going on after an end that came too early, going back, and going another way."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownAsk:
+    """A call that has perhaps been made, and what may become of it."""
+
+    id: str
+    slot: str
+    """Begins the ids of its fields."""
+    tool: str
+    args: str
+    href: str
+    """The event with the call."""
+    note: str
+    """Why the first choice is what it is."""
+    default: str
+    """`run`, `fail` or `recorded`."""
+    recorded: str = ""
+    """What it returned in the parent of a fork, JSON; "" when that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """What became of the newest invocation, and ways to go on. Goes into `#resume`."""
+
+    template: ClassVar[str] = "parts/resume.html"
+    title: str = ""
+    """"" when there is nothing to say."""
+    text: str = ""
+    href: str = ""
+    """The event that is spoken of."""
+    label: str = ""
+    """The words of that link."""
+    action: str = ""
+    """Where a resume is posted; "" when nothing can go on."""
+    invocation: str = ""
+    fork_action: str = ""
+    number: int = 0
+    """The last committed event of the invocation."""
+    close_action: str = ""
+    lost: tuple[str, ...] = ()
+    """What was held and is gone, a line each."""
+    streamed: tuple[str, ...] = ()
+    """The words of answers that are no events, a text each."""
+    unknown: tuple[UnknownAsk, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForkForm:
+    """A fork at an event; in its detail."""
+
+    template: ClassVar[str] = "parts/fork_form.html"
+    action: str
+    number: int
+    is_message: bool
+    event: str
+    """The event as JSON, to be changed; "" when it is too large for that."""
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SayAgain:
+    """The menu of a user's message: back to before it, and saying it in another way."""
+
+    template: ClassVar[str] = "parts/say_again.html"
+    number: int
+    rewind_action: str
+    fork_action: str
+    text: str
+    """What was said, if it is nothing but text; "" when it cannot be said again from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForkLink:
+    href: str
+    title: str
+    at: str
+    """`at #12`."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Where the session comes from and what was forked from it. Goes into `#lineage`."""
+
+    template: ClassVar[str] = "parts/lineage.html"
+    parent: ForkLink | None = None
+    """None for a session that is no fork."""
+    gone: str = ""
+    """What is said of a parent that was deleted."""
+    siblings: tuple[ForkLink, ...] = ()
+    forks: tuple[ForkLink, ...] = ()

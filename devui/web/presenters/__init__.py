@@ -1,0 +1,1 @@
+"""From what is stored and running to the models of the pages."""

@@ -1,0 +1,26 @@
+"""The menu of a user's message: back to before it, saying it in another way."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from devui.debugger.recovery.forking import said
+from devui.web import parts
+from devui.web.links import forks_url, rewind_url
+
+_SAYABLE: Final = 20_000
+"""Characters of a message that the page offers to say again."""
+
+
+def say_again(number: int, event: Mapping[str, Any], session: int) -> parts.SayAgain | None:
+    """The menu of a user's message."""
+    given = said(event)
+    if given is None:
+        return None
+    pieces = (event.get("content") or {}).get("parts") or []
+    alone = all(set(piece) == {"text"} for piece in pieces)
+    return parts.SayAgain(
+        number=number,
+        rewind_action=rewind_url(session),
+        fork_action=forks_url(session),
+        text=given if alone and len(given) <= _SAYABLE else "",
+    )

@@ -1,0 +1,74 @@
+"""The form that changes what is held, and what the form says."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any, Final
+
+from devui.debugger.live import LiveRun
+from devui.debugger.stepping.commands import ALLOWED
+from devui.debugger.stepping.stepper import Hold
+from devui.web.errors import BadRequest
+from devui.web.links import commands_url
+from devui.web.parts import CommandButton, HeldEdit
+from devui.web.presenters.difference import as_text, difference, original
+from devui.web.presenters.heldforms import held_fields
+from devui.web.security.intake import parse_json
+from devui.web.text.visible import visible
+
+_BUTTONS: Final[Mapping[str, CommandButton]] = {
+    "edit": CommandButton("edit", "Use this instead", "", "What is in the field takes its place"),
+    "mock": CommandButton("mock", "Answer with this", "", "No call is made; this is its answer"),
+    "skip": CommandButton("skip", "Skip the call", "", "The call is not made"),
+    "reject": CommandButton("reject", "Reject, with this reason", "", "The model is told why"),
+    "drop": CommandButton("drop", "Drop the event", "", "It becomes part of no history"),
+}
+_UNDO: Final = CommandButton("undo", "Undo", "", "Leave it as it was")
+_WILL: Final = {
+    "edit": "will be edited",
+    "mock": "will be answered without a call",
+    "skip": "will be skipped",
+    "reject": "will be rejected",
+    "drop": "will be dropped",
+}
+
+
+def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
+    """The form for one hold; None where nothing can be changed."""
+    allowed = ALLOWED.get(hold.arrival.gate, frozenset())
+    if not allowed:
+        return None
+    edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.held))
+    wanted = as_text(edit.value) if edit and edit.action in {"edit", "mock"} else before
+    buttons = tuple(button for name, button in _BUTTONS.items() if name in allowed)
+    return HeldEdit(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=live.stepper.position,
+        value=wanted,
+        choices=(*buttons, _UNDO) if edit else buttons,
+        note=_note(hold),
+        fields=held_fields(live, hold) if "edit" in allowed else None,
+        diff=difference(before, wanted) if edit and edit.action == "edit" else (),
+    )
+
+
+def value_of(command: str, text: str) -> Any:
+    """What the field says for this command; a mock may be plain text.
+
+    Raises:
+        BadRequest: it has to be JSON and is not.
+    """
+    if command == "reject":
+        return text
+    try:
+        return parse_json(text.encode())
+    except BadRequest:
+        if command == "mock":
+            return text
+        raise
+
+
+def _note(hold: Hold) -> str:
+    if hold.edit is not None:
+        return f"It {_WILL[hold.edit.action]} when the run goes on ({visible(hold.edit.actor)})."
+    return visible(hold.arrival.problem or "")

@@ -1,0 +1,276 @@
+"""Events as messages of the chat.
+
+An event that says nothing to a person has no message. A tool's answer is none either: it goes into
+the chip of its call, which the page finds by the call's id.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha1
+from typing import Any
+
+from devui.debugger.nodes import answers, name_of
+from devui.debugger.summary import HUMAN_CALLS, CallSummary, ResponseSummary, Summary
+from devui.store.events import USER
+from devui.web.links import answers_url, artifact_url, session_url
+from devui.web.parts import (
+    ArtifactChip,
+    Ask,
+    ChatMessage,
+    ChatPart,
+    OutputPart,
+    RunNote,
+    TextPart,
+    ToolChip,
+    ToolOutcome,
+)
+from devui.web.presenters.again import say_again
+from devui.web.presenters.content import attachment, clipped, mapping, raw_parts, spoken, text_part
+from devui.web.presenters.interventions import hint
+from devui.web.presenters.questions import form_of, sign_in_link
+from devui.web.text.visible import readable, visible
+
+TRANSFER = "transfer_to_agent"
+"""The framework's own tool; chat shows the transfer itself."""
+
+
+def chat_message(
+    number: int,
+    event: Mapping[str, Any],
+    summary: Summary,
+    *,
+    session: int,
+    previous_author: str | None = None,
+) -> ChatMessage | None:
+    """The message of one event, or None if it has nothing to say.
+
+    `previous_author` is the author of the message before, if that was an agent's.
+    """
+    author = visible(str(event.get("author", "")))
+    href = session_url(session, event=number)
+    same = author == previous_author
+    edited = hint(summary)
+    message = ChatMessage(number, "agent", author, (), href, continued=same, edited=edited)
+    if summary.kind == "error":
+        return replace(
+            message,
+            role="error",
+            code=visible(str(event.get("errorCode") or "")),
+            text=visible(clipped(str(event.get("errorMessage") or ""))),
+            parts=spoken(event, markdown=True),
+        )
+    if mapping(event.get("actions")).get("rewindBeforeInvocationId"):
+        return replace(
+            message, role="signal", text="Rewound: what is above does not count any more"
+        )
+    if summary.kind == "user":
+        again = say_again(number, event, session)
+        return replace(message, role="user", parts=spoken(event, markdown=False), again=again)
+    parts = _said(number, event, summary, session)
+    if not parts:
+        signal = _signal(author, summary)
+        return replace(message, role="signal", text=signal) if signal else None
+    return replace(message, parts=parts)
+
+
+def conversation(
+    events: Sequence[tuple[int, Mapping[str, Any], Summary]],
+    *,
+    session: int,
+    previous_author: str | None = None,
+    going_on: int | None = None,
+) -> tuple[ChatMessage, ...]:
+    """The messages of a window of events, each tool chip with its outcome.
+
+    `previous_author` is the author of the message before the window, if that was an agent's.
+    From event `going_on` on, the run is under way and may still bring results; without it, a call
+    that has none will never have one.
+    """
+    messages: list[ChatMessage] = []
+    outcomes: dict[str, ToolOutcome] = {}
+    speaker = previous_author
+    for number, event, summary in events:
+        outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
+        message = chat_message(number, event, summary, session=session, previous_author=speaker)
+        if message is not None:
+            messages.append(message)
+            speaker = spoken_by(message)
+    answers = {(r.id, number) for number, event, s in events for r in answers_in(event, s)}
+    answers |= {(call.id, number) for number, _, s in events for call in s.calls}
+    messages = [_unasked(message, answers) for message in messages]
+    lost = {
+        slot: lost_outcome(slot)
+        for number, _, summary in events
+        for slot in open_slots(number, summary)
+        if going_on is None or number < going_on
+    }
+    return tuple(_with_outcomes(message, {**lost, **outcomes}) for message in messages)
+
+
+def written(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
+    """The markdown of the messages."""
+    for message in messages:
+        if isinstance(message, ChatMessage):
+            texts = (part for part in message.parts if isinstance(part, TextPart))
+            yield from (part.text for part in texts if part.markdown)
+        else:
+            yield from (answer.text for answer in message.unfinished)
+
+
+def spoken_by(message: ChatMessage) -> str | None:
+    """Whom the next message continues if it has the same author."""
+    return message.author if message.role in ("agent", "error") else None
+
+
+def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
+    """What the event's tool responses change in the chips of their calls."""
+    return tuple(
+        ToolOutcome(
+            slot=_slot(response.id),
+            status="failed" if response.failed else "done",
+            text=visible(response.preview),
+            href=session_url(session, event=number),
+            edited=hint(summary),
+        )
+        for response in summary.responses
+        if response.id
+    )
+
+
+def answers_in(event: Mapping[str, Any], summary: Summary) -> tuple[ResponseSummary, ...]:
+    """What a person answers in this event; a tool's own first result is no answer."""
+    return summary.responses if event.get("author") == USER else ()
+
+
+def _unasked(message: ChatMessage, answers: set[tuple[str | None, int]]) -> ChatMessage:
+    """Without the forms that have been answered, or asked again, since."""
+    parts = tuple(
+        replace(part, ask=None)
+        if isinstance(part, ToolChip)
+        and part.ask
+        and any(call == part.ask.call and number > part.ask.event for call, number in answers)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=parts)
+
+
+def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
+    """The slots of the event's calls that wait for a result of the same run."""
+    calls = enumerate(summary.calls)
+    return tuple(_slot_of(call, number, place) for place, call in calls if not call.long_running)
+
+
+def lost_outcome(slot: str) -> ToolOutcome:
+    """What is said of a call whose run ended before its result."""
+    return ToolOutcome(slot, "failed", "no result: the run ended first")
+
+
+def _said(
+    number: int, event: Mapping[str, Any], summary: Summary, session: int
+) -> tuple[ChatPart, ...]:
+    calls = iter(enumerate(summary.calls))
+    parts: list[ChatPart] = []
+    for part in raw_parts(event):
+        if part.get("functionCall"):
+            position, call = next(calls)
+            if call.name != TRANSFER:
+                question = summary.text.partition(": ")[2]
+                chip = _chip(number, position, call, question, session)
+                form = ask_form(number, call, mapping(part["functionCall"].get("args")), session)
+                parts.append(replace(chip, ask=form))
+        elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
+            parts.append(shown)
+    if summary.kind == "result" and summary.final:
+        parts += _results(event)
+    if answers(event):
+        parts.append(_answer(event, summary))
+    return (*parts, *_artifacts(event, session))
+
+
+def _results(event: Mapping[str, Any]) -> Iterable[ChatPart]:
+    """Results that are the answer themselves: nobody summarises them (seed: events)."""
+    for part in raw_parts(event):
+        response = mapping(part.get("functionResponse"))
+        if response:
+            text = json.dumps(response.get("response"), indent=2, ensure_ascii=False)
+            yield OutputPart(visible(str(response.get("name", ""))), visible(clipped(text)))
+
+
+def _answer(event: Mapping[str, Any], summary: Summary) -> OutputPart:
+    """What a workflow gave in the end."""
+    output = event["output"]
+    text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+    return OutputPart(visible(name_of(summary.node)), visible(clipped(text)))
+
+
+def _artifacts(event: Mapping[str, Any], session: int) -> Iterable[ArtifactChip]:
+    delta = mapping(mapping(event.get("actions")).get("artifactDelta"))
+    for name, version in delta.items():
+        yield ArtifactChip(visible(name), version, artifact_url(session, name, version))
+
+
+def _signal(author: str, summary: Summary) -> str:
+    if summary.transfer_to:
+        return f"{author} → {visible(summary.transfer_to)}"
+    return f"{author} left the loop" if summary.escalate else ""
+
+
+def _chip(number: int, position: int, call: CallSummary, question: str, session: int) -> ToolChip:
+    waiting = call.long_running
+    asks = HUMAN_CALLS.get(call.name)
+    return ToolChip(
+        name=asks or visible(call.name),
+        args=visible(question if asks else call.args),
+        href=session_url(session, event=number),
+        outcome=ToolOutcome(
+            slot=_slot_of(call, number, position),
+            status="waiting" if waiting else "running",
+            text="waiting" if waiting else "no result yet",
+        ),
+        asks=asks is not None,
+    )
+
+
+def ask_form(number: int, call: CallSummary, args: Mapping[str, Any], session: int) -> Ask | None:
+    """The form for a call that a person answers."""
+    if not call.long_running or not call.id:
+        return None
+    told, fields, choices = form_of(call.name, args)
+    return Ask(
+        slot=ask_slot(call.id),
+        action=answers_url(session),
+        event=number,
+        call=call.id,
+        hint=readable(clipped(told)),
+        fields=fields,
+        choices=choices,
+        link=sign_in_link(args) if call.name == "adk_request_credential" else "",
+    )
+
+
+def ask_slot(call_id: str) -> str:
+    """The element of a question's form."""
+    return _slot(call_id).replace("t-", "a-", 1)
+
+
+def _with_outcomes(message: ChatMessage, outcomes: Mapping[str, ToolOutcome]) -> ChatMessage:
+    if not any(isinstance(part, ToolChip) for part in message.parts):
+        return message
+    parts = (
+        replace(part, outcome=outcomes.get(part.outcome.slot, part.outcome))
+        if isinstance(part, ToolChip)
+        else part
+        for part in message.parts
+    )
+    return replace(message, parts=tuple(parts))
+
+
+def _slot_of(call: CallSummary, number: int, position: int) -> str:
+    return _slot(call.id) if call.id else f"t-{number}-{position}"
+
+
+def _slot(call_id: str | None) -> str:
+    digest = sha1((call_id or "").encode("utf-8", "replace"), usedforsecurity=False)
+    return "t-" + digest.hexdigest()[:12]

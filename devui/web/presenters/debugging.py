@@ -1,0 +1,182 @@
+"""Where the run under way stands, as the session page shows it: buttons, held things, resuming."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from devui.debugger.breakpoints.book import BreakpointBook
+from devui.debugger.breakpoints.breakpoints import Known
+from devui.debugger.live import LiveRun
+from devui.debugger.standing import branches_of
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.commands import CommandName
+from devui.debugger.stepping.stepper import Hold, Stepper
+from devui.debugger.summary import Kind
+from devui.store.rows import Change
+from devui.store.state import scoped
+from devui.web import parts
+from devui.web.links import commands_url, session_url
+from devui.web.presenters.breaking import described
+from devui.web.presenters.changing import held_edit
+from devui.web.presenters.kinds import WORDS, shape
+from devui.web.presenters.standing import beside
+from devui.web.presenters.statepanel import changed_values
+from devui.web.text.figures import plural
+from devui.web.text.gates import sentence
+from devui.web.text.jsontext import json_text
+from devui.web.text.moments import moment
+from devui.web.text.visible import visible
+
+_HOLDING: Final[Mapping[GateKind, str]] = {
+    "before_commit": "event",
+    "after_commit": "event",
+    "enter_agent": "agent",
+    "leave_agent": "agent",
+    "before_model": "request",
+    "after_model": "response",
+    "before_tool": "arguments",
+    "after_tool": "result",
+}
+_KINDS: Final[Mapping[GateKind, Kind]] = {
+    "before_model": "thought",
+    "after_model": "text",
+    "before_tool": "call",
+    "after_tool": "result",
+    "enter_agent": "transfer",
+    "leave_agent": "transfer",
+}
+_STAGES: Final[Mapping[GateKind, parts.Stage]] = {
+    "before_commit": "produced",
+    "after_commit": "committed",
+}
+_PLANS: Final[Mapping[CommandName, str]] = {
+    "pause": "to the next event",
+    "step_event": "to the next event",
+    "step_half": "to the next half step",
+    "step_into": "to the next gate",
+    "step_out": "out of this call",
+    "run_to": "to the next like this",
+    "stop_after_event": "to the end of this event, then stops",
+}
+
+_PAUSE = parts.CommandButton("pause", "Pause", "p", "Hold the next event before its commit (p)")
+_STEPS = (
+    parts.CommandButton("continue", "Continue", "c", "Let the run go on (c or F8)", primary=True),
+    parts.CommandButton("step_event", "Step", "n", "Go on to after the next commit (n or F10)"),
+    parts.CommandButton("step_half", "Half", "m", "Go on by one of yield, commit, resume (m)"),
+    parts.CommandButton("step_into", "Into", "i", "Stop at the next model, tool or agent (i)"),
+    parts.CommandButton("step_out", "Out", "o", "Go on until this call or agent returns (o)"),
+)
+_STOP = parts.CommandButton(
+    "stop_after_event", "Stop after", "s", "Commit one event more, then stop (s); at once: Shift+S"
+)
+
+
+def debugger(live: LiveRun | None) -> parts.Debugger:
+    """The orders that can be given now."""
+    if live is None or live.stopping:
+        return parts.Debugger()
+    stepper = live.stepper
+    last = stepper.last.command if stepper.last else None
+    return parts.Debugger(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=stepper.position,
+        buttons=_buttons(stepper),
+        plan=_PLANS.get(stepper.plan.name, "") if stepper.plan else "",
+        last=last.name.replace("_", " ") if last else "",
+        actor=visible(last.actor) if last else "",
+    )
+
+
+def _buttons(stepper: Stepper) -> tuple[parts.CommandButton, ...]:
+    ending = stepper.plan is not None and stepper.plan.name == "stop_after_event"
+    return (*(_STEPS if stepper.holds else (_PAUSE,)), *(() if ending else (_STOP,)))
+
+
+def held(live: LiveRun | None, book: BreakpointBook) -> parts.Held:
+    """What waits at gates, the oldest first, with the breakpoints that hold it."""
+    if live is None or not live.stepper.holds:
+        return parts.Held()
+    others = [branch for branch in branches_of(live) if branch["status"] != "held"]
+    items = tuple(_item(live, hold, book) for hold in live.stepper.holds)
+    return parts.Held(items=items, beside=beside(others))
+
+
+def pending(live: LiveRun | None) -> tuple[parts.PendingGroup, ...]:
+    """State that is written and not committed: what the held events will change."""
+    if live is None:
+        return ()
+    session = live.session.key
+    return tuple(
+        parts.PendingGroup(author, f"pending from {author}: {plural(len(values), 'key')}", values)
+        for hold in live.stepper.holds
+        if hold.arrival.gate == "before_commit"
+        if (values := _changes(hold, session))
+        if (author := visible(hold.arrival.agent))
+    )
+
+
+def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
+    arrival, summary, session = hold.arrival, hold.arrival.summary, live.session
+    kind = summary.kind if summary else _KINDS[arrival.gate]
+    return parts.HeldItem(
+        id=hold.id,
+        kind=kind,
+        shape=shape(kind, final=summary.final if summary else False),
+        word=WORDS[kind],
+        author=visible(arrival.agent),
+        text=visible(summary.text if summary else _about(hold)),
+        sentence=sentence(hold.arrival.gate, hold.arrival.number),
+        stage=_STAGES.get(arrival.gate, "working"),
+        since=moment(hold.since),
+        branch=visible(arrival.branch or ""),
+        changes=_changes(hold, session.key) if arrival.gate == "before_commit" else (),
+        held=json_text(arrival.held),
+        holding=_HOLDING[arrival.gate],
+        edit=held_edit(live, hold),
+        breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
+        alone=_alone(live),
+        breakpoint_href=session_url(session.key, tab="breaks"),
+    )
+
+
+def _alone(live: LiveRun) -> parts.Debugger | None:
+    """The orders for one of several holds."""
+    if len(live.stepper.holds) < 2:
+        return None
+    return replace(debugger(live), buttons=_STEPS, plan="", last="")
+
+
+def _breakpoint(hold: Hold, known: Known | None) -> str:
+    if hold.breakpoint is None:
+        return ""
+    what = described(known.breakpoint.draft) if known else "deleted since"
+    return f"Breakpoint {hold.breakpoint}: {what}"
+
+
+def _about(hold: Hold) -> str:
+    arrival = hold.arrival
+    if arrival.tool:
+        args = arrival.held.get("args") or {}
+        said = ", ".join(f"{name}={_json(value)}" for name, value in args.items())
+        return f"{arrival.tool}({said})"
+    return str(arrival.held.get("model") or arrival.held.get("name") or "")
+
+
+def _changes(hold: Hold, session: int) -> tuple[parts.StateValue, ...]:
+    changes = [
+        Change(
+            *scoped(str(change["key"])),
+            old=_json(change["old"]) if "old" in change else None,
+            new=_json(change["new"]),
+        )
+        for change in hold.arrival.changes
+    ]
+    return changed_values(changes, session=session, number=None)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

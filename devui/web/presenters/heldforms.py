@@ -1,0 +1,210 @@
+"""What is held, as a form: arguments by their schema, results and state by key, a model's settings.
+
+The form changes one part of what is held; the rest of it stays as it is, and all of it can be
+changed as JSON beside the form.
+"""
+
+import copy
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from devui.debugger.live import LiveRun
+from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.stepper import Hold
+from devui.web.errors import BadRequest
+from devui.web.links import commands_url
+from devui.web.parts import AskField, HeldFields
+from devui.web.presenters.content import mapping
+from devui.web.presenters.difference import original
+from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
+from devui.web.security.intake import parse_json
+
+AT: Final = "of"
+"""What the fields' names begin with."""
+NEW_KEY: Final = "new.key"
+NEW_VALUE: Final = "new.value"
+_MOST: Final = 40
+"""Fields that a form has at most; what has more is changed as JSON."""
+
+_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "systemInstruction": {"type": "string", "title": "system instruction"},
+    "temperature": {"type": "number", "minimum": 0, "nullable": True},
+    "topP": {"type": "number", "minimum": 0, "maximum": 1, "title": "top p", "nullable": True},
+    "topK": {"type": "number", "minimum": 0, "title": "top k", "nullable": True},
+    "maxOutputTokens": {"type": "integer", "minimum": 1, "title": "max output tokens"},
+}
+"""Of a request to a model: what people change most."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldForm:
+    """A part of what is held."""
+
+    schema: Mapping[str, Any]
+    values: Mapping[str, Any]
+    put: Callable[[dict[str, Any]], Any]
+    """What takes the place of what is held when the part is this."""
+    grows: bool = False
+    """Whether there may be more keys than the schema names."""
+
+    def fields(
+        self, given: Fields | None = None, errors: Mapping[str, str] | None = None
+    ) -> tuple[AskField, ...]:
+        """What to fill in: as it is, or as it was given with what is wrong with it."""
+        made = (*SchemaForm(self.schema, AT).fields(self.values), *self._new())
+        if given is None:
+            return made
+        return tuple(
+            replace(
+                field,
+                value=_again(field, given),
+                error=(errors or {}).get(field.name, ""),
+            )
+            for field in made
+        )
+
+    def read(self, given: Fields) -> Any:
+        """What takes the place of what is held. Raises WrongFields."""
+        value = SchemaForm(self.schema, AT).read(given)
+        known = mapping(self.schema.get("properties"))
+        rest = {name: each for name, each in self.values.items() if name not in known}
+        return self.put({**rest, **value, **(self._added(given) if self.grows else {})})
+
+    def _new(self) -> Iterator[AskField]:
+        if self.grows:
+            yield AskField(NEW_KEY, "another key", "text")
+            yield AskField(NEW_VALUE, "its value, as JSON", "json")
+
+    def _added(self, given: Fields) -> dict[str, Any]:
+        key, text = given.get(NEW_KEY, "").strip(), given.get(NEW_VALUE, "").strip()
+        if not key and not text:
+            return {}
+        if not key:
+            raise WrongFields({NEW_KEY: "name the key"})
+        try:
+            return {key: parse_json(text.encode())}
+        except BadRequest as error:
+            raise WrongFields({NEW_VALUE: str(error)}) from error
+
+
+def held_fields(
+    live: LiveRun,
+    hold: Hold,
+    given: Fields | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> HeldFields | None:
+    """The form as it is shown; `given` and `errors` are what was filled in and is refused."""
+    form = held_form(hold)
+    if form is None:
+        return None
+    return HeldFields(
+        action=commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        position=live.stepper.position,
+        hold=hold.id,
+        title=_TITLES[hold.arrival.gate].format(hold.arrival.tool or ""),
+        fields=form.fields(given, errors),
+    )
+
+
+def held_form(hold: Hold) -> HeldForm | None:
+    """The form for what is held; None where there is nothing that has fields."""
+    made = _FORMS.get(hold.arrival.gate)
+    held = (
+        hold.edit.value
+        if hold.edit and hold.edit.action == "edit"
+        else original(hold.arrival.gate, hold.arrival.held)
+    )
+    form = made(hold, held) if made else None
+    size = len(mapping(form.schema.get("properties"))) if form else 0
+    return form if form is not None and (size or form.grows) and size <= _MOST else None
+
+
+def _arguments(hold: Hold, held: Any) -> HeldForm | None:
+    schema = mapping(hold.arrival.schema)
+    if not isinstance(held, Mapping):
+        return None
+    if not schema.get("properties"):
+        schema = _by_value(held)
+    return HeldForm(schema, held, lambda value: value)
+
+
+def _result(_: Hold, held: Any) -> HeldForm | None:
+    if not isinstance(held, Mapping):
+        return None
+    return HeldForm(_by_value(held), held, lambda value: value)
+
+
+def _state(_: Hold, held: Any) -> HeldForm | None:
+    if not isinstance(held, Mapping):
+        return None
+    delta = mapping(mapping(held.get("actions")).get("stateDelta"))
+
+    def put(value: dict[str, Any]) -> Any:
+        event = copy.deepcopy(dict(held))
+        event["actions"] = {**mapping(event.get("actions")), "stateDelta": value}
+        return event
+
+    schema: dict[str, Any] = {"properties": {key: {} for key in delta}}
+    return HeldForm(schema, delta, put, grows=True)
+
+
+def _request(_: Hold, held: Any) -> HeldForm | None:
+    config = mapping(mapping(held).get("config"))
+    names = [
+        name
+        for name, schema in _SETTINGS.items()
+        if name not in config or isinstance(config[name], _PLAIN[str(schema["type"])])
+    ]
+
+    def put(value: dict[str, Any]) -> Any:
+        request = copy.deepcopy(dict(held))
+        request["config"] = value
+        return request
+
+    schema = {"properties": {name: _SETTINGS[name] for name in names}}
+    return HeldForm(schema, config, put) if isinstance(held, Mapping) else None
+
+
+_PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+}
+
+_TITLES: Final[Mapping[GateKind, str]] = {
+    "before_tool": "Arguments of {}",
+    "after_tool": "Result of {}",
+    "before_commit": "What it writes to the state, as JSON; an empty field writes nothing",
+    "before_model": "Settings of the request",
+}
+_FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
+    "before_tool": _arguments,
+    "after_tool": _result,
+    "before_commit": _state,
+    "before_model": _request,
+}
+
+
+def _by_value(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema for what has none: each member is of the type that it has."""
+    kinds = {key: _kind(each) for key, each in value.items()}
+    return {
+        "properties": {key: {"type": kind} if kind else {} for key, kind in kinds.items()},
+        "required": list(value),
+    }
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    kinds = ((str, "string"), (int | float, "number"))
+    return next((kind for of, kind in kinds if isinstance(value, of)), "")
+
+
+def _again(field: AskField, given: Fields) -> str:
+    if field.kind == "boolean":
+        return "true" if field.name in given else "false"
+    return given.get(field.name, field.value)

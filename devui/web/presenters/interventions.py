@@ -1,0 +1,84 @@
+"""What people did to what was held: words for it, the original and what took its place."""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from devui.debugger.summary import Summary
+from devui.store.rows import EditRow
+from devui.web.parts import EditShown, EventEdits
+from devui.web.presenters.difference import as_text, difference, original
+from devui.web.text.jsontext import json_text
+from devui.web.text.moments import moment
+from devui.web.text.visible import visible
+
+WORDS: Final = {
+    "edit": "edited",
+    "mock": "mocked",
+    "skip": "skipped",
+    "reject": "rejected",
+    "drop": "dropped",
+}
+_WHAT: Final = {
+    "before_commit": "the event",
+    "before_model": "the request to the model",
+    "after_model": "the model's response",
+    "before_tool": "the tool's arguments",
+    "after_tool": "the tool's result",
+}
+
+
+def word(summary: Summary) -> str:
+    """What became of the event at people's hands: `edited`; "" if nothing did."""
+    words = dict.fromkeys(WORDS.get(edit.action, "edited") for edit in summary.edits)
+    return ", ".join(words) or ("edited" if summary.edited else "")
+
+
+def hint(summary: Summary) -> str:
+    """The same as a sentence; "" if nothing did."""
+    told = "; ".join(_sentence(edit.action, edit.gate, edit.by) for edit in summary.edits)
+    return told or ("changed by a person while the run was held" if summary.edited else "")
+
+
+def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
+    """What was held before and what people put there; None for an event that nobody changed."""
+    if not summary.edited:
+        return None
+    return EventEdits(hint(summary), tuple(_shown(row) for row in rows))
+
+
+def _shown(row: EditRow) -> EditShown:
+    edit = row.edit
+    before, after = original(edit.gate, json.loads(edit.before)), json.loads(edit.after)
+    gives = edit.action in {"edit", "mock", "reject"}
+    return EditShown(
+        number=row.id,
+        word=WORDS.get(edit.action, edit.action),
+        sentence=_sentence(edit.action, edit.gate, edit.actor),
+        moment=moment(edit.at),
+        original=json_text(before),
+        given=json_text(after) if gives else None,
+        diff=difference(as_text(before), as_text(after)) if edit.action == "edit" else (),
+    )
+
+
+def _sentence(action: str, gate: str, by: str) -> str:
+    who = visible(by)
+    match action:
+        case "mock":
+            return f"{who} answered in place of the {'model' if 'model' in gate else 'tool'}"
+        case "skip":
+            return f"{who} skipped the call"
+        case "reject":
+            return f"{who} rejected the call"
+        case "drop":
+            return f"{who} dropped the event"
+        case _:
+            return f"{who} edited {_WHAT.get(gate, 'it')}"
+
+
+def mark_numbers(marks: object) -> set[int]:
+    """The numbers of the edits that an event's marks name."""
+    told = marks if isinstance(marks, list) else []
+    numbers = (mark.get("edit") for mark in told if isinstance(mark, dict))
+    return {number for number in numbers if isinstance(number, int)}

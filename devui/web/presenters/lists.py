@@ -1,0 +1,134 @@
+"""Stored sessions and discovered apps, as lists and menus show them."""
+
+from typing import Final
+
+from devui.debugger.printed import Printed
+from devui.debugger.workers import AppStatus
+from devui.store.rows import ForkRow, RunRow, SessionRow
+from devui.web.links import (
+    app_url,
+    create_session_url,
+    delete_url,
+    reload_url,
+    rename_url,
+    session_url,
+)
+from devui.web.parts import AppCard, AppHead, Failure, MenuItem, SessionItem, Title
+from devui.web.parts.apps import AppStatus as CardStatus
+from devui.web.presenters.runs import WORDS, agent_failure
+from devui.web.text.figures import plural
+from devui.web.text.moments import moment
+from devui.web.text.visible import visible
+
+_CARD: Final[dict[str, tuple[CardStatus, str]]] = {
+    "ready": ("ready", "ready"),
+    "loading": ("starting", "starting"),
+    "broken": ("broken", "does not load"),
+    "unused": ("idle", "not started"),
+}
+
+
+def app_card(app: AppStatus, about: str, sessions: int, used: float | None) -> AppCard:
+    """An app with what is known of it; `about` is told until its agent has told its own."""
+    status, word = _CARD[app.status]
+    return AppCard(
+        name=app.name,
+        href=app_url(app.name),
+        description=_description(app, about),
+        status=status,
+        word=word,
+        failure=app_failure(app),
+        reload_action=reload_url(app.name),
+        create_action=create_session_url(app.name),
+        sessions=sessions,
+        used=moment(used) if used is not None else None,
+    )
+
+
+def app_head(app: AppStatus, about: str) -> AppHead:
+    """The same app at the top of its own page."""
+    status, word = _CARD[app.status]
+    return AppHead(
+        name=app.name,
+        description=_description(app, about),
+        status=status,
+        word=word,
+        failure=app_failure(app),
+        reload_action=reload_url(app.name),
+        printed=visible(printed_text(app.printed)),
+    )
+
+
+def printed_text(printed: Printed) -> str:
+    """What an app said while it was imported, as a log: records with their level."""
+    told = [
+        line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"
+        for line in printed.lines
+    ]
+    if printed.left_out:
+        told.append(f"… {plural(printed.left_out, 'more line')} not kept")
+    return "\n".join(told)
+
+
+def _description(app: AppStatus, about: str) -> str:
+    return visible((app.info.description if app.info else "") or about)
+
+
+def app_failure(app: AppStatus) -> Failure | None:
+    """Why the newest version of the app does not load."""
+    return agent_failure(app.error) if app.error else None
+
+
+def session_name(row: SessionRow) -> str:
+    """The session's title, or what it is called without one."""
+    return visible(row.title) if row.title else _unnamed(row)
+
+
+def session_title(row: SessionRow) -> Title:
+    """The name in the top bar, to be changed in place."""
+    return Title(visible(row.title or ""), _unnamed(row), rename_url(row.key))
+
+
+def session_item(
+    row: SessionRow, run: RunRow | None, *, fork: ForkRow | None = None, show_app: bool = False
+) -> SessionItem:
+    """A session in a list, with the status of its newest run."""
+    status = run.status if run else "idle"
+    return SessionItem(
+        key=row.key,
+        href=session_url(row.key),
+        app=row.app,
+        title=session_name(row),
+        id=visible(row.id),
+        user=visible(row.user),
+        events=row.events,
+        updated=moment(row.updated),
+        status=status,
+        word=WORDS[status],
+        rename_action=rename_url(row.key),
+        delete_action=delete_url(row.key),
+        show_app=show_app,
+        forked=f"fork at #{fork.number}" if fork else "",
+    )
+
+
+def session_menu(rows: list[SessionRow], current: int) -> tuple[MenuItem, ...]:
+    """The newest sessions of an app, to switch to."""
+    return tuple(
+        MenuItem(
+            label=session_name(row),
+            href=session_url(row.key),
+            note=visible(row.user),
+            current=row.key == current,
+        )
+        for row in rows
+    )
+
+
+def app_menu(names: list[str], current: str) -> tuple[MenuItem, ...]:
+    """The other apps."""
+    return tuple(MenuItem(name, app_url(name), current=name == current) for name in names)
+
+
+def _unnamed(row: SessionRow) -> str:
+    return f"session {visible(row.id[:8])}"

@@ -1,0 +1,384 @@
+"""The session page's stream: what happens, as pieces of the page (Law 5).
+
+One object per reader. It remembers what a row needs of the rows before it (the time, the
+invocation, who spoke last) and renders each batch of news with the same parts as the page. All
+pieces of a batch go out in one message, and htmx finds their targets before it places the first
+of them: so what a batch adds is rendered as it is at the end of the batch, never added and then
+changed.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace as replace_fields
+from itertools import takewhile
+from typing import TypeAlias
+
+from markupsafe import Markup
+
+from devui.debugger.feed import Batch
+from devui.debugger.news import (
+    AppChanged,
+    BreakpointsChanged,
+    EventCommitted,
+    EventDropped,
+    ForksChanged,
+    News,
+    OutputArrived,
+    PartialArrived,
+    PositionChanged,
+    RunChanged,
+    RunStuck,
+    SessionChanged,
+    SpansChanged,
+    StateTouched,
+)
+from devui.debugger.summary import Summary
+from devui.store.rows import EditRow, EventRow, RunRow, SessionRow
+from devui.web.links import trace_url
+from devui.web.parts import ChatMessage, Notice, ToolChip, TraceAsk
+from devui.web.presenters.breaking import break_count, breakpoints
+from devui.web.presenters.chat import (
+    answers_in,
+    ask_slot,
+    conversation,
+    lost_outcome,
+    open_slots,
+    spoken_by,
+    tool_outcomes,
+    written,
+)
+from devui.web.presenters.debugging import debugger, held
+from devui.web.presenters.dropped import dropped_row, with_dropped
+from devui.web.presenters.inspection import state
+from devui.web.presenters.kinds import kind_of
+from devui.web.presenters.lists import session_title
+from devui.web.presenters.margins import LiveMarks, Margins
+from devui.web.presenters.notices import notices
+from devui.web.presenters.recovering import lineage, resume
+from devui.web.presenters.rows import group_id, invocation_header, timeline_items
+from devui.web.presenters.runs import log_line, run_end, run_note
+from devui.web.presenters.spending import spending, totals
+from devui.web.presenters.standing import unread_panel
+from devui.web.presenters.ticks import ticks
+from devui.web.presenters.window import SIZE, body, window_before
+from devui.web.presenters.workbench import (
+    app_status,
+    composer_field,
+    composer_state,
+    live_chat,
+    live_rows,
+    run_of,
+    welcome,
+)
+from devui.web.push import append, fill, remove, replace
+from devui.web.recovery import unsent
+from devui.web.services import Services
+from devui.web.text.markdown import prepare
+
+_FEW = 8
+
+
+Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...]
+
+
+class LivePage:
+    """What one reader's page shows, as far as the next piece depends on it."""
+
+    def __init__(self, found: Services, session: SessionRow, *, tail: bool, past: bool) -> None:
+        self._found = found
+        self._session = session
+        self._tail = tail
+        """Whether the page ends with the newest event, so that new rows follow on."""
+        self._group: list[tuple[EventRow, Summary]] = []
+        """The events of the last invocation."""
+        self._continued = False
+        """Whether that invocation began before the page does."""
+        self._speaker: str | None = None
+        self._marks = LiveMarks(found)
+        self._kinds: list[str] = []
+        self._open: set[str] = set()
+        """The chips of calls that have no result yet."""
+        self._unheard: set[type[News]] = {
+            AppChanged,
+            BreakpointsChanged,
+            PositionChanged,
+            StateTouched,
+            RunStuck,
+        }
+        """What may have changed between page and stream, and is in no journal."""
+        self._makers: Makers = (
+            ({EventCommitted, EventDropped, RunChanged}, self._history),
+            ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
+            ({EventCommitted, RunChanged}, self._totals),
+            ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
+            ({RunChanged, PositionChanged, RunStuck}, self._debugger),
+            ({RunChanged}, self._standing),
+            ({RunChanged, SpansChanged}, self._trace),
+            ({RunChanged, AppChanged, RunStuck}, self._status),
+            ({AppChanged}, self._app),
+            ({ForksChanged}, self._lineage),
+            ({BreakpointsChanged}, self._breakpoints),
+            ({OutputArrived, SessionChanged}, self._told),
+        )
+        """What makes the pieces, in their order, and the news that call for it."""
+        self._makers = self._past_makers() if past else self._makers
+
+    def _past_makers(self) -> Makers:
+        """What a page of the past hears of the present."""
+        return (
+            ({EventCommitted}, self._grown),
+            ({RunChanged, PositionChanged, RunStuck}, self._position),
+            ({BreakpointsChanged}, self._breakpoints),
+            ({OutputArrived, SessionChanged}, self._told),
+        )
+
+    async def begin(self, after: int) -> None:
+        """Learn what the page shows up to the journal's `after`."""
+        events = self._found.journal.events
+        before = await events.page(self._session.key, before=after + 1, limit=SIZE + 1)
+        last = before[-1].invocation_id if before else None
+        of_last = list(takewhile(lambda row: row.invocation_id == last, reversed(before)))
+        self._continued = len(of_last) > SIZE
+        shown = reversed(of_last[:SIZE])
+        self._group = [(row, Summary.from_json(row.summary)) for row in shown]
+        kinds = await events.kinds(self._session.key)
+        self._kinds = kinds[: before[-1].number if before else 0]
+        live = self._found.runs.live(self._session.key)
+        for row, summary in self._group:
+            if live is not None and row.run == live.row.id:
+                self._wait_for(row.number, summary)
+        self._speaker = await self._last_speaker(after)
+
+    async def _last_speaker(self, after: int) -> str | None:
+        """Who spoke last on the page; most often that is among the last few events."""
+        for size in (_FEW, SIZE):
+            window = await window_before(
+                self._found.journal, self._session.key, after + 1, size=size
+            )
+            if messages := window.messages():
+                last = messages[-1]
+                return spoken_by(last) if isinstance(last, ChatMessage) else None
+        return None
+
+    async def render(self, batch: Batch) -> Markup:
+        """The pieces for a batch of news; an empty text when the page needs nothing."""
+        kinds: set[type[News]] = {type(news) for news in batch.news} | self._unheard
+        self._unheard = set()
+        pieces = Markup("")
+        for triggers, make in self._makers:
+            if kinds & triggers:
+                pieces += await make(batch)
+        return pieces
+
+    # --- what is added to the timeline and the chat ----------------------------------------
+
+    async def _history(self, batch: Batch) -> Markup:
+        rows, messages, changed = Markup(""), Markup(""), Markup("")
+        for events, drops, run in _segments(batch.news):
+            if drops and not events:
+                rows += self._found.render.parts([dropped_row(drop) for drop in drops])
+            if events:
+                added, header = self._rows(events, drops)
+                said, outcomes = await self._messages(events, over=run is not None)
+                rows, messages, changed = rows + added, messages + said, changed + header + outcomes
+            if run is not None:
+                row, note, outcomes = self._end(run)
+                rows, messages, changed = rows + row, messages + note, changed + outcomes
+        if not self._tail:
+            return Markup("")
+        changed += append("#rows", rows) if rows else ""
+        return changed + (append("#messages", messages) if messages else "")
+
+    def _end(self, run: RunRow) -> tuple[Markup, Markup, Markup]:
+        """The row and the message that a run ends with, and what became of its open calls."""
+        render = self._found.render
+        lost = [lost_outcome(slot) for slot in sorted(self._open)]
+        self._open.clear()
+        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
+        told = bool(self._group) and self._group[-1][1].kind == "error"
+        end, note = run_end(run), run_note(run, told=told)
+        if end is None or note is None:
+            return Markup(""), Markup(""), outcomes
+        self._speaker = None
+        return render.part(end), render.part(note), outcomes
+
+    def _wait_for(self, number: int, summary: Summary) -> None:
+        self._open |= set(open_slots(number, summary))
+        self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._session.key)}
+
+    def _rows(self, news: list[EventCommitted], drops: list[EditRow]) -> tuple[Markup, Markup]:
+        """Rows to add, and the header on the page that they change."""
+        events = [(item.row, Summary.from_json(item.row.summary)) for item in news]
+        self._kinds += [row.kind for row, _ in events]
+        margins = Margins.of(self._found, self._session)
+        previous = self._group[-1][0] if self._group else None
+        first = events[0][0].invocation_id
+        same = previous is not None and previous.invocation_id == first
+        own = [pair for pair in events if pair[0].invocation_id == first] if same else []
+        header = Markup("")
+        if own:
+            whole = invocation_header([*self._group, *own], margins, continued=self._continued)
+            html = self._found.render.part(whole)
+            header = replace(f"#{group_id(first)}", html)
+        items = timeline_items(events, margins, previous=previous)
+        shown = with_dropped(items[1:] if same else items, (row for row, _ in events), drops)
+        last = events[-1][0].invocation_id
+        kept = self._group if same and last == first else []
+        self._continued = self._continued and bool(kept)
+        self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
+        return self._found.render.parts(shown), header
+
+    async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
+        """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
+        key, render = self._session.key, self._found.render
+        read = [(item.row, Summary.from_json(item.row.summary), item.data) for item in news]
+        told = [(row.number, body(row, summary, data), summary) for row, summary, data in read]
+        for number, _, summary in told:
+            self._wait_for(number, summary)
+        messages = conversation(
+            told, session=key, previous_author=self._speaker, going_on=None if over else 0
+        )
+        if messages:
+            self._speaker = spoken_by(messages[-1])
+        await prepare(written(messages))
+        here = {slot for message in messages for slot in _slots(message)}
+        outcomes = Markup("").join(
+            fill(f"#{outcome.slot}", render.part(outcome))
+            for number, _, summary in told
+            for outcome in tool_outcomes(number, summary, session=key)
+            if outcome.slot not in here
+        )
+        asked = Markup("").join(
+            remove(f"#{ask_slot(answer.id)}")
+            for _, event, summary in told
+            for answer in answers_in(event, summary)
+            if answer.id
+        )
+        return render.parts(messages), outcomes + asked
+
+    # --- what shows the present ------------------------------------------------------------
+
+    async def _present(self, _: Batch) -> Markup:
+        render, key = self._found.render, self._session.key
+        self._session = await self._found.journal.sessions.get(key) or self._session
+        marks = ticks([kind_of(kind) for kind in self._kinds])
+        panel = await state(self._found, self._session, None)
+        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel))
+
+    async def _grown(self, batch: Batch) -> Markup:
+        """For a page of the past: how long the session has become."""
+        news = (item.row for item in batch.news if isinstance(item, EventCommitted))
+        self._kinds += [row.kind for row in news]
+        marks = ticks([kind_of(kind) for kind in self._kinds])
+        return fill("#ticks", self._found.render.part(marks))
+
+    async def _position(self, _: Batch) -> Markup:
+        """For a page of the past: the run that goes on."""
+        found, key = self._found, self._session.key
+        live, newest = found.runs.live(key), await found.journal.runs.newest(key)
+        status = found.render.part(await run_of(found, key, newest))
+        return fill("#run", status) + fill("#debugger", found.render.part(debugger(live)))
+
+    async def _totals(self, _: Batch) -> Markup:
+        part, spent = self._found.render.part, await spending(self._found, self._session)
+        figures = await totals(self._found, self._session, spent)
+        return fill("#totals", part(figures)) + fill("#spending", part(spent))
+
+    async def _in_flight(self, _: Batch) -> Markup:
+        render, live = self._found.render, self._found.runs.live(self._session.key)
+        rows = fill("#live-rows", render.part(live_rows(live)))
+        chat = live_chat(live)
+        await prepare(message.text for message in chat.messages)
+        return rows + fill("#live-chat", render.part(chat))
+
+    async def _debugger(self, _: Batch) -> Markup:
+        found, key = self._found, self._session.key
+        live, newest = found.runs.live(key), await found.journal.runs.newest(key)
+        part = found.render.part
+        return (
+            fill("#run", part(await run_of(found, key, newest)))
+            + fill("#debugger", part(debugger(live)))
+            + fill("#held", part(held(live, found.book)))
+            + fill("#resume", part(await resume(found, key, live)))
+        )
+
+    async def _standing(self, _: Batch) -> Markup:
+        """The tab about the run, if it is open, asks for itself."""
+        going = self._found.runs.live(self._session.key) is not None
+        panel = unread_panel(self._session, going=going)
+        return replace("#standing", self._found.render.part(panel))
+
+    async def _trace(self, _: Batch) -> Markup:
+        """The tab of spans, if it is open, asks for itself."""
+        ask = TraceAsk(trace_url(self._session.key))
+        return replace("#trace-ask", self._found.render.part(ask))
+
+    async def _status(self, _: Batch) -> Markup:
+        found, session = self._found, self._session
+        live, app = found.runs.live(session.key), app_status(found, session.app)
+        return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
+            "#composer-state", found.render.part(composer_state(live, app))
+        )
+
+    async def _app(self, _: Batch) -> Markup:
+        """What says something of the app, which may have been loaded since the page was made."""
+        found, session = self._found, self._session
+        app = app_status(found, session.app)
+        field = found.render.part(
+            replace_fields(composer_field(session, app), draft=await unsent(found, session))
+        )
+        told = found.render.part(await welcome(found, session, app))
+        return replace("#composer-text", field) + replace("#welcome", told)
+
+    async def _breakpoints(self, _: Batch) -> Markup:
+        found, session = self._found, self._session
+        listed = found.render.part(breakpoints(found, session))
+        count = Markup("{}").format(break_count(found, session))
+        shown = fill("#breakpoints", listed) + fill("#count-breaks", count)
+        return shown + await self._marks.changes(session)
+
+    async def _lineage(self, _: Batch) -> Markup:
+        told = await lineage(self._found, self._session)
+        return fill("#lineage", self._found.render.part(told))
+
+    async def _told(self, batch: Batch) -> Markup:
+        pieces = Markup("")
+        for news in batch.news:
+            if isinstance(news, OutputArrived):
+                lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
+                pieces += append("#log-live", self._found.render.parts(lines))
+            elif isinstance(news, SessionChanged):
+                pieces += self._renamed(news.session)
+        return pieces
+
+    def _renamed(self, session: SessionRow | None) -> Markup:
+        render = self._found.render
+        if session is None:
+            gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
+            return fill("#notice", render.part(gone))
+        self._session = session
+        return fill("#title", render.part(session_title(session)))
+
+
+def _segments(
+    news: list[News],
+) -> Iterator[tuple[list[EventCommitted], list[EditRow], RunRow | None]]:
+    """The events between the ends of runs, and what was dropped, with the end that follows.
+
+    A change that ends nothing adds nothing, and parts no events: a header that is itself new in
+    this batch cannot be changed by it.
+    """
+    events: list[EventCommitted] = []
+    drops: list[EditRow] = []
+    for item in news:
+        if isinstance(item, EventCommitted):
+            events.append(item)
+        elif isinstance(item, EventDropped):
+            drops.append(item.row)
+        elif isinstance(item, RunChanged) and item.run.ended is not None:
+            yield events, drops, item.run
+            events, drops = [], []
+    yield events, drops, None
+
+
+def _slots(message: ChatMessage) -> list[str]:
+    return [part.outcome.slot for part in message.parts if isinstance(part, ToolChip)]

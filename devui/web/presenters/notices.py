@@ -1,0 +1,72 @@
+"""What the page says about the app and the run, beyond their rows."""
+
+from devui.debugger.live import LiveRun
+from devui.debugger.workers import AppStatus
+from devui.web.links import app_url, session_url
+from devui.web.parts import Notice
+from devui.web.presenters.lists import app_failure, printed_text
+from devui.web.text.visible import visible
+from devui.wire.standing import Place
+
+_SAID = 200
+"""Characters of a line that was printed."""
+
+
+def notices(name: str, app: AppStatus | None, live: LiveRun | None) -> tuple[Notice, ...]:
+    """Everything that is worth a sentence now, the worst first."""
+    told = (_missing(name, app), _broken(app), _stuck(live))
+    return tuple(notice for notice in told if notice is not None)
+
+
+def _missing(name: str, app: AppStatus | None) -> Notice | None:
+    if app is not None:
+        return None
+    text = "Its sessions can be read, not continued."
+    return Notice("warn", f"There is no app {visible(name)} in the folder now.", text)
+
+
+def _broken(app: AppStatus | None) -> Notice | None:
+    failure = app_failure(app) if app else None
+    if app is None or failure is None:
+        return None
+    going_on = " The version before goes on being used." if app.status == "ready" else ""
+    last = printed_text(app.printed).strip().rpartition("\n")[2]
+    said = f" The last it printed: {visible(last[:_SAID])}" if last else ""
+    return Notice(
+        tone="bad",
+        title=f"{app.name} does not load.",
+        text=f"{failure.message} {failure.place}{going_on}{said}".strip(),
+        href=app_url(app.name),
+        label="See the traceback",
+    )
+
+
+def _stuck(live: LiveRun | None) -> Notice | None:
+    blocked = live.blocked if live else None
+    if live is None or blocked is None:
+        return None
+    if blocked.run not in {None, live.row.id}:
+        title = "Another run of this app holds its event loop, so this one waits."
+    elif blocked.tool:
+        title = f"The tool {visible(blocked.tool)} blocks the event loop."
+    else:
+        title = "The agent's event loop does not turn."
+    return Notice(
+        tone="warn",
+        title=title,
+        text="Something in its async code blocks: "
+        + visible(_line(blocked.place) if blocked.place else _innermost(blocked.stack)),
+        href=session_url(live.session.key, tab="run"),
+        label="What holds it up",
+    )
+
+
+def _line(place: Place) -> str:
+    return f"{place.file}:{place.line} in {place.function}: {place.source}"
+
+
+def _innermost(stack: str) -> str:
+    """The last place of a formatted stack, in one line."""
+    lines = [line.strip() for line in stack.strip().splitlines()]
+    places = [i for i, line in enumerate(lines) if line.startswith("File ")]
+    return " ".join(lines[places[-1] :]) if places else stack.strip()[-200:]

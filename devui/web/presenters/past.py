@@ -1,0 +1,33 @@
+"""The chat and the timeline of a page that is as of some event (decisions/0011)."""
+
+from dataclasses import replace
+
+from devui.store.journal import Journal
+from devui.store.rows import EventRow
+from devui.web.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
+from devui.web.presenters.window import Window, window_before
+
+
+async def window_at(journal: Journal, row: EventRow) -> Window:
+    """The events up to one; its run was under way then, so that calls wait for their results."""
+    window = await window_before(journal, row.session, row.seq + 1)
+    return replace(window, running=row.run)
+
+
+def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:
+    """Without forms: the past can be answered no more."""
+    return tuple(
+        replace(message, parts=tuple(_without_form(part) for part in message.parts))
+        if isinstance(message, ChatMessage)
+        else message
+        for message in messages
+    )
+
+
+def _without_form(part: ChatPart) -> ChatPart:
+    return replace(part, ask=None) if isinstance(part, ToolChip) else part
+
+
+def nothing_to_send(number: int) -> ComposerState:
+    """Why no message can be sent."""
+    return ComposerState(f"The page is as of #{number}: go live to send a message")

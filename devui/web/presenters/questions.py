@@ -1,0 +1,265 @@
+"""What agents ask people, as forms; and what the forms say, as function responses.
+
+An agent asks with a call that no tool answers: a confirmation, an input, a credential (adk-runtime
+8.4 to 8.6, 12.6), or a long-running tool of the app's own. The answer is a message of the user
+with a function response of the same id.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from devui.web.errors import BadRequest, Unprocessable
+from devui.web.parts import AskChoice, AskField
+from devui.web.presenters.content import clipped, mapping
+from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
+from devui.web.security.intake import parse_json
+from devui.web.text.visible import visible
+
+Form: TypeAlias = tuple[str, tuple[AskField, ...], tuple[AskChoice, ...]]
+"""The question in words, what to fill in, and the buttons."""
+
+_FOR_PROGRAMS: Final = "ToolConfirmation"
+"""In what runtimes say for want of an author's hint: how a program answers."""
+_SEND: Final = (AskChoice("send", "Send answer"),)
+
+
+def form_of(name: str, args: Mapping[str, Any]) -> Form:
+    """How the call of this name is answered."""
+    return _FORMS.get(name, _any_form)(args)
+
+
+def answer_of(name: str, args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """The function response that the filled-in form says.
+
+    Raises:
+        Unprocessable: a field does not hold what it is for; the sentence names it.
+    """
+    return _ANSWERS.get(name, _any_answer)(args, fields)
+
+
+def sign_in_link(args: Mapping[str, Any]) -> str:
+    """Where a person signs in, if the call asks for that; "" for anything but http(s)."""
+    oauth2 = mapping(mapping(_auth(args).get("exchangedAuthCredential")).get("oauth2"))
+    address = str(oauth2.get("authUri") or "")
+    return address if urlsplit(address).scheme in {"http", "https"} else ""
+
+
+# --- confirmations -------------------------------------------------------------------------
+
+
+def _confirmation(args: Mapping[str, Any]) -> Form:
+    asked = mapping(args.get("toolConfirmation"))
+    call = mapping(args.get("originalFunctionCall"))
+    payload = asked.get("payload")
+    given = json.dumps(call.get("args") or {}, ensure_ascii=False)
+    hint = str(asked.get("hint") or "")
+    if not hint or _FOR_PROGRAMS in hint:
+        hint = "May this call be made?"
+    shown = () if payload is None else (_json_field("payload", "Payload", payload),)
+    words = f"{hint} {call.get('name', '')} {given}"
+    return words, shown, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject"))
+
+
+def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    if fields.get("choice") not in {"yes", "no"}:
+        raise Unprocessable("say yes or no")
+    answer: dict[str, Any] = {"confirmed": fields["choice"] == "yes"}
+    if "payload" in fields:
+        answer["payload"] = _json(fields["payload"], "Payload")
+    return answer
+
+
+# --- inputs --------------------------------------------------------------------------------
+
+
+def _input(args: Mapping[str, Any]) -> Form:
+    schema = mapping(args.get("response_schema") or args.get("responseSchema"))
+    hint = str(args.get("message") or "Your answer, please.")
+    if schema.get("type") == "boolean":
+        return hint, (), (AskChoice("true", "Yes"), AskChoice("false", "No"))
+    if isinstance(schema.get("enum"), list):
+        return hint, (), tuple(AskChoice(str(one), str(one)) for one in schema["enum"])
+    return hint, _fields(schema), _SEND
+
+
+def _fields(schema: Mapping[str, Any]) -> tuple[AskField, ...]:
+    if schema.get("type") == "object" and schema.get("properties"):
+        return SchemaForm(schema, "answer").fields()
+    (field,) = SchemaForm(_alone(schema), "of").fields()
+    return (replace(field, name="answer", kind="long" if field.kind == "text" else field.kind),)
+
+
+def _alone(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a single answer, as that of an object with nothing else in it."""
+    one = schema or {"type": "string"}
+    rest = {"$defs": schema["$defs"]} if "$defs" in schema else {}
+    named = {"title": "Answer", **one}
+    return {"properties": {"answer": named}, "required": ["answer"], **rest}
+
+
+def _given(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    schema = mapping(args.get("response_schema") or args.get("responseSchema"))
+    if schema.get("type") == "boolean":
+        return {"result": fields.get("choice") == "true"}
+    if isinstance(schema.get("enum"), list):
+        return {"result": _chosen(schema["enum"], fields.get("choice"))}
+    try:
+        if schema.get("type") == "object" and schema.get("properties"):
+            return {"result": SchemaForm(schema, "answer").read(fields)}
+        said = SchemaForm(_alone(schema), "of").read({"of.answer": fields.get("answer", "")})
+    except WrongFields as error:
+        raise Unprocessable(str(error)) from error
+    return {"result": said["answer"]}
+
+
+def _chosen(options: list[Any], text: str | None) -> Any:
+    found = [one for one in options if str(one) == text]
+    if not found:
+        raise Unprocessable(f"choose one of {', '.join(map(str, options))}")
+    return found[0]
+
+
+# --- credentials ---------------------------------------------------------------------------
+
+
+def _credential(args: Mapping[str, Any]) -> Form:
+    scheme = mapping(_auth(args).get("authScheme"))
+    match _scheme_type(scheme):
+        case "apiKey":
+            where = f"{scheme.get('in', 'header')} {scheme.get('name', '')}".strip()
+            key = AskField("key", "API key", "secret", hint=f"sent as {where}", required=True)
+            return "An API key is needed.", (key,), _SEND
+        case "http":
+            return "A sign-in is needed.", _http_fields(scheme), _SEND
+        case "oauth2" | "openIdConnect":
+            back = AskField(
+                "back",
+                "Address you were sent back to",
+                "text",
+                hint="open the link, sign in, and paste the address the browser then shows",
+                required=True,
+            )
+            return "Sign in with the service.", (back,), _SEND
+        case _:
+            config = _json_field("config", "The credential as JSON", _auth(args))
+            return "A credential is needed.", (config,), _SEND
+
+
+def _http_fields(scheme: Mapping[str, Any]) -> tuple[AskField, ...]:
+    if str(scheme.get("scheme") or "").lower() == "basic":
+        name = AskField("username", "User name", "text", required=True)
+        return name, AskField("password", "Password", "secret", required=True)
+    return (AskField("token", "Token", "secret", required=True),)
+
+
+def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    config = dict(_auth(args))
+    scheme = mapping(config.get("authScheme"))
+    match _scheme_type(scheme):
+        case "apiKey":
+            made: dict[str, Any] = {"authType": "apiKey", "apiKey": fields.get("key", "")}
+        case "http":
+            names = ("username", "password", "token")
+            given = {name: fields[name] for name in names if fields.get(name)}
+            kind = str(scheme.get("scheme") or "bearer").lower()
+            made = {"authType": "http", "http": {"scheme": kind, "credentials": given}}
+        case "oauth2" | "openIdConnect":
+            asked = dict(mapping(config.get("exchangedAuthCredential")))
+            login = mapping(asked.get("oauth2"))
+            back = _sent_back(login, fields.get("back", "").strip())
+            made = {**asked, "oauth2": {**login, "authResponseUri": back}}
+        case _:
+            return mapping_of(_json(fields.get("config", ""), "The credential"))
+    return {**config, "exchangedAuthCredential": made}
+
+
+def _sent_back(login: Mapping[str, Any], address: str) -> str:
+    """The address if this sign-in can have ended there: with a code or a refusal (RFC 6749 4.1.2).
+
+    Runtimes drop any other one and ask again, without a word to the person.
+    """
+    told = dict(parse_qsl(urlsplit(address).query))
+    if not told.keys() & {"code", "error"}:
+        raise Unprocessable(
+            "the address has no code: sign in first, then paste the whole address that the browser"
+            " shows"
+        )
+    if login.get("state") and told.get("state") != login["state"]:
+        raise Unprocessable(
+            "the address belongs to another sign-in: open the sign-in page of this question"
+        )
+    return address
+
+
+def _auth(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    return mapping(args.get("authConfig"))
+
+
+def _scheme_type(scheme: Mapping[str, Any]) -> str:
+    return str(scheme.get("type") or scheme.get("type_") or "")
+
+
+# --- tools that take long -------------------------------------------------------------------
+
+
+def _choices(args: Mapping[str, Any]) -> Form:
+    options = args.get("options")
+    named = [str(one) for one in options] if isinstance(options, list) else []
+    return "Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in named)
+
+
+def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    return {"result": _chosen(args.get("options") or [], fields.get("choice"))}
+
+
+def _any_form(args: Mapping[str, Any]) -> Form:
+    field = _json_field("response", "Result of the call, as JSON", {"status": "done"})
+    return (
+        "This takes long: its result can be given here.",
+        (field,),
+        (AskChoice("send", "Send result"),),
+    )
+
+
+def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    value = _json(fields.get("response", ""), "The result")
+    return value if isinstance(value, dict) else {"result": value}
+
+
+# --- JSON in a field -------------------------------------------------------------------------
+
+
+def mapping_of(value: Any) -> dict[str, Any]:
+    """The value if it is a JSON object; raises Unprocessable."""
+    if not isinstance(value, dict):
+        raise Unprocessable("this has to be a JSON object")
+    return value
+
+
+def _json_field(name: str, label: str, value: Any) -> AskField:
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return AskField(name, label, "json", value=clipped(text), required=True)
+
+
+def _json(text: str, label: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except BadRequest as error:
+        raise Unprocessable(f"{label}: {error}") from error
+
+
+_FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Form]]] = {
+    "adk_request_confirmation": _confirmation,
+    "adk_request_input": _input,
+    "adk_request_credential": _credential,
+    "get_user_choice": _choices,
+}
+_ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], Fields], dict[str, Any]]]] = {
+    "adk_request_confirmation": _confirmed,
+    "adk_request_input": _given,
+    "adk_request_credential": _credentials,
+    "get_user_choice": _choice,
+}

@@ -1,0 +1,152 @@
+"""What was cut off and how it can go on, forks and rewinds, as the session page shows them."""
+
+import json
+from collections.abc import Mapping
+from hashlib import sha1
+from typing import Any, Final
+
+from devui.debugger.live import LiveRun
+from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
+from devui.debugger.recovery.forking import said
+from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.summary import Summary
+from devui.store.rows import EventRow, ForkRow, SessionRow
+from devui.web import parts
+from devui.web.links import close_url, forks_url, runs_url, session_url
+from devui.web.presenters.content import clipped
+from devui.web.presenters.kinds import WORDS
+from devui.web.presenters.lists import session_name
+from devui.web.services import Services
+from devui.web.text.gates import SENTENCES
+from devui.web.text.visible import readable, visible
+
+_TITLES: Final[Mapping[Standing, str]] = {
+    "stopped": "Stopped",
+    "interrupted": "Interrupted: the server went away",
+    "failed": "Failed",
+    "forked": "Forked in the middle of an invocation",
+    "waiting": "Waiting for an answer",
+}
+_IN_PARENT = "its result was recorded before the fork"
+_RETURNED = "it returned, but what it wrote to the state was not committed"
+_NOTES: Final = {
+    "idempotent": "marked as idempotent: running it again does no harm",
+    "hint": "its server says that it may be called twice",
+}
+_EDITABLE: Final = 60_000
+"""Bytes of an event that a form still offers to be changed."""
+
+
+async def resume(found: Services, session: int, live: LiveRun | None) -> parts.Resume:
+    """What became of the newest invocation, if that needs a word."""
+    stands = await cutoff(found.journal, session, live)
+    if stands.standing == "waiting" and stands.question is not None:
+        return parts.Resume(
+            title=_TITLES["waiting"],
+            text="The invocation goes on with it.",
+            href=session_url(session, event=stands.question),
+            label=f"#{stands.question} asks",
+        )
+    if stands.standing not in RESUMABLE or stands.invocation is None:
+        return parts.Resume()
+    number = stands.last.number if stands.last else 0
+    return parts.Resume(
+        title=_TITLES[stands.standing],
+        text=_committed(stands),
+        href=session_url(session, event=number) if number else "",
+        label=_last(stands.last),
+        action=runs_url(session),
+        invocation=stands.invocation,
+        fork_action=forks_url(session) if stands.standing != "forked" and number else "",
+        number=number,
+        close_action=close_url(session),
+        lost=tuple(_lost(hold) for hold in stands.lost),
+        streamed=tuple(readable(clipped(text)) for _, text in stands.streamed),
+        unknown=tuple(_ask(call, session) for call in stands.unknown),
+    )
+
+
+def _committed(stands: Cutoff) -> str:
+    if stands.last is None:
+        return "Nothing of it is committed."
+    return "Committed up to"
+
+
+def _last(row: EventRow | None) -> str:
+    if row is None:
+        return ""
+    word = WORDS[Summary.from_json(row.summary).kind]
+    return f"#{row.number}, {word} by {visible(row.author)}"
+
+
+def _lost(hold: Mapping[str, Any]) -> str:
+    what = visible(str(hold.get("text") or hold.get("tool") or hold.get("agent") or ""))
+    return f"{SENTENCES.get(hold['gate'], hold['gate'])}: {what}"
+
+
+def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
+    args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
+    digest = sha1(call.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    note = _NOTES.get(call.mark or "", "")
+    if call.recorded is not None:
+        note = _IN_PARENT if call.in_parent else _RETURNED
+    return parts.UnknownAsk(
+        id=call.id,
+        slot=f"u-{digest}",
+        tool=visible(call.tool),
+        args=visible(clipped(args)),
+        href=session_url(session, event=call.event),
+        note=note or "nobody knows whether it was carried out",
+        default=call.default,
+        recorded="" if call.recorded is None else visible(_json(call.recorded)),
+    )
+
+
+def fork_form(event: Mapping[str, Any], row: EventRow, *, opened: bool = False) -> parts.ForkForm:
+    """The form for a fork at an event."""
+    text = json.dumps(event, indent=2, ensure_ascii=False)
+    return parts.ForkForm(
+        action=forks_url(row.session),
+        number=row.number,
+        is_message=said(event) is not None,
+        event=text if len(text) <= _EDITABLE else "",
+        open=opened,
+    )
+
+
+async def lineage(found: Services, session: SessionRow) -> parts.Lineage:
+    """Where the session comes from, and what was forked from it."""
+    journal = found.journal
+    row = await journal.forks.get(session.key)
+    forks = await journal.forks.of(session.key)
+    siblings = await journal.forks.of(row.parent) if row else []
+    parent = await journal.sessions.get(row.parent) if row else None
+    return parts.Lineage(
+        parent=_parent(parent, row) if parent and row else None,
+        gone=f"fork at #{row.number} of a session that was deleted" if row and not parent else "",
+        siblings=await _links(found, [s for s in siblings if s.session != session.key]),
+        forks=await _links(found, forks),
+    )
+
+
+def _parent(parent: SessionRow, row: ForkRow) -> parts.ForkLink:
+    href = session_url(parent.key, event=row.number or None)
+    return parts.ForkLink(href, session_name(parent), _at(row), visible(row.note or ""))
+
+
+async def _links(found: Services, rows: list[ForkRow]) -> tuple[parts.ForkLink, ...]:
+    links = []
+    for row in rows:
+        child = await found.journal.sessions.get(row.session)
+        if child is not None:
+            name, note = session_name(child), visible(row.note or "")
+            links.append(parts.ForkLink(session_url(child.key), name, _at(row), note))
+    return tuple(links)
+
+
+def _at(row: ForkRow) -> str:
+    return f"at #{row.number}" if row.number else "at the start"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,64 @@
+"""What a session has used: its figures in the top bar, and the sums for each agent and model."""
+
+from devui.debugger.prices import Prices
+from devui.store.rows import SessionRow, UsageSum
+from devui.web import parts
+from devui.web.services import Services
+from devui.web.text.figures import compact, dollars, money, plural, seconds
+from devui.web.text.formats import grouped
+from devui.web.text.visible import visible
+
+
+async def spending(
+    found: Services, session: SessionRow, *, until: int | None = None
+) -> parts.Spending:
+    """The sums of the session, or of its events up to one, for each agent and each model asked."""
+    prices = found.prices
+    sums = await found.journal.events.usage(session.key, limits=prices.limits, until=until)
+    spent = prices.spent(sums)
+    places = dict.fromkeys((each.author, each.usage.model) for each in sums)
+    lines = (_line([s for s in sums if (s.author, s.usage.model) == at], prices) for at in places)
+    return parts.Spending(
+        lines=tuple(lines),
+        cost=money(spent.cost, more=spent.unpriced > 0),
+        unpriced=plural(spent.unpriced, "answer") if spent.unpriced else "",
+        date=prices.date,
+    )
+
+
+async def totals(found: Services, session: SessionRow, spent: parts.Spending) -> parts.Totals:
+    """The figures of the whole session."""
+    return parts.Totals(
+        events=compact(session.events),
+        tokens=compact(session.tokens or None),
+        cost=spent.cost,
+        seconds=seconds(await found.journal.runs.seconds(session.key)),
+    )
+
+
+async def totals_at(
+    found: Services, session: SessionRow, number: int, spent: parts.Spending
+) -> parts.Totals:
+    """The figures as of an event; how long runs had taken by then is not kept."""
+    return parts.Totals(
+        events=compact(number),
+        tokens=compact(await found.journal.events.tokens(session.key, number)),
+        cost=spent.cost,
+        seconds=seconds(None),
+    )
+
+
+def _line(sums: list[UsageSum], prices: Prices) -> parts.SpendingLine:
+    """One agent's use of one model; prompts beyond a limit are summed apart, and put together."""
+    used = [each.usage for each in sums]
+    cached, prompt = sum(each.cached for each in used), sum(each.prompt for each in used)
+    return parts.SpendingLine(
+        agent=visible(sums[0].author),
+        model=visible(used[0].model or "unnamed"),
+        answers=grouped(sum(each.answers for each in sums)),
+        input=grouped(prompt - cached),
+        cached=grouped(cached),
+        output=grouped(sum(each.output - each.thoughts for each in used)),
+        thinking=grouped(sum(each.thoughts for each in used)),
+        cost=dollars(prices.spent(sums).cost),
+    )

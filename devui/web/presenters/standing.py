@@ -1,0 +1,207 @@
+"""What holds a run up, in words: for the inspector's tab and for what is held."""
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final, Literal
+
+from devui.debugger.live import LiveRun
+from devui.store.rows import RunRow, SessionRow
+from devui.web import parts
+from devui.web.links import (
+    breakpoints_url,
+    commands_url,
+    session_url,
+    standing_url,
+    stop_url,
+)
+from devui.web.presenters.runs import WORDS
+from devui.web.services import Services
+from devui.web.text.figures import plural, seconds
+from devui.web.text.moments import moment
+from devui.web.text.visible import visible
+
+_STATUS: Final = {"held": "held", "running": "runs", "behind": "waits its turn to commit"}
+_WAITS: Final[Mapping[str, str]] = {
+    "running": "has the event loop",
+    "gate": "is held by the debugger",
+    "commit": "waits until its event is committed",
+    "server": "waits for an answer of devui's server",
+    "thread": "waits for a plain function in a thread",
+    "task": "waits for another task",
+    "tasks": "waits for its tasks",
+    "lock": "waits for a lock",
+    "queue": "waits for a queue",
+    "signal": "waits for a signal that other code has to give",
+    "time": "sleeps",
+    "other": "waits for something outside, such as the network",
+}
+
+
+async def run_panel(found: Services, session: SessionRow) -> parts.RunPanel:
+    """What the session's newest run waits for."""
+    run = await found.journal.runs.newest(session.key)
+    if run is None:
+        return parts.RunPanel(standing_url(session.key), "There was no run yet", going=False)
+    told = await found.runs.standing(run.id)
+    live = found.runs.live(session.key)
+    if live is None or live.row.id != run.id:
+        return _over(session, run, told)
+    return _going(session, live, told)
+
+
+def unread_panel(session: SessionRow, *, going: bool) -> parts.RunPanel:
+    """The tab of a page that is told of a change: it asks for the rest itself."""
+    title = "The run goes on" if going else "The run is over"
+    return parts.RunPanel(standing_url(session.key), title, going=going, unread=True)
+
+
+def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[parts.Beside, ...]:
+    """What goes on at the same time, as lines."""
+    return tuple(_beside(each) for each in branches)
+
+
+def _over(session: SessionRow, run: RunRow, told: Mapping[str, Any]) -> parts.RunPanel:
+    whys = tuple(
+        parts.Why(
+            "warn",
+            f"Waits for a person: {visible(each['agent'])} {each['asks']}.",
+            href=session_url(session.key, event=each["event"], tab="event"),
+            label=f"#{each['event']}",
+        )
+        for each in told["questions"]
+    )
+    title = f"The newest run: {WORDS[run.status]}"
+    return parts.RunPanel(standing_url(session.key), title, going=False, whys=whys)
+
+
+def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts.RunPanel:
+    held = bool(live.stepper.holds)
+    several = len(told["branches"]) > 1
+    return parts.RunPanel(
+        href=standing_url(session.key),
+        title="Where the run stands",
+        going=True,
+        silent=None if held else moment(live.progressed),
+        whys=tuple(_whys(told)),
+        action="" if held or live.stopping else commands_url(live.row.id),
+        key=uuid.uuid4().hex,
+        stop_href="" if live.stopping else stop_url(live.row.id),
+        break_action=breakpoints_url(session.key),
+        calls=tuple(_call(each) for each in told["calls"]),
+        beside=beside(told["branches"]) if several else (),
+        tasks=_tasks(told),
+    )
+
+
+def _whys(told: Mapping[str, Any]) -> Iterator[parts.Why]:
+    if told["blocked"]:
+        yield _blocked(told["blocked"], own=told["blocked"]["run"] in {None, told["run"]})
+    for circle in told["deadlocks"]:
+        names = " and ".join(str(each) for each in circle)
+        text = f"Tasks {names} wait for each other: a deadlock."
+        if len(circle) == 1:
+            text = f"Task {names} waits for what it has itself: a deadlock."
+        yield parts.Why("bad", text)
+    if not told["answered"]:
+        yield parts.Why(
+            "warn",
+            "The agent's process does not tell where it stands: it is being started, or code in C "
+            "does not let go of the interpreter.",
+        )
+    held = [each for each in told["branches"] if each["status"] == "held"]
+    if held:
+        names = ", ".join(visible(each["agent"]) for each in held)
+        yield parts.Why("info", f"The debugger holds {plural(len(held), 'thing')}, of {names}.")
+
+
+def _blocked(blocked: Mapping[str, Any], *, own: bool) -> parts.Why:
+    what = f"The tool {visible(blocked['tool'])}" if blocked["tool"] else "Code of the agent"
+    if not own:
+        what = "Another run of this app"
+    text = f"{what} blocks the event loop, for {seconds(blocked['seconds'])} s now."
+    place = blocked["place"]
+    return parts.Why("bad", text, _place(place), visible(place["source"]) if place else "")
+
+
+def _call(call: Mapping[str, Any]) -> parts.PendingCall:
+    is_tool = call["kind"] == "tool"
+    name = visible(call["name"])
+    kind: Literal["thought", "call"] = "call" if is_tool else "thought"
+    draft = {"on": "tool", "name": call["name"], "agent": call["agent"]}
+    return parts.PendingCall(
+        kind=kind,
+        name=name,
+        about=visible(call["about"]),
+        who=_who(call),
+        since=moment(call["since"]),
+        place=_place(call["place"]),
+        source=visible(call["place"]["source"]) if call["place"] else "",
+        draft=json.dumps(draft) if is_tool else "",
+    )
+
+
+def _beside(branch: Mapping[str, Any]) -> parts.Beside:
+    return parts.Beside(
+        status=branch["status"],
+        word=_word(branch),
+        who=_who(branch) or f"task {branch['task']}",
+        doing=visible(branch["doing"]),
+        place=_place(branch["place"]),
+        since=moment(branch["since"]) if branch["since"] else None,
+    )
+
+
+def _word(branch: Mapping[str, Any]) -> str:
+    """What it does: one that runs may well wait for something of its own."""
+    runs = branch["status"] != "running" or branch["doing"] or branch["waits"] == "running"
+    return _STATUS[branch["status"]] if runs else _WAITS[branch["waits"]]
+
+
+def _tasks(told: Mapping[str, Any]) -> tuple[parts.TaskShown, ...]:
+    circles = {each for circle in told["deadlocks"] for each in circle}
+    return tuple(
+        parts.TaskShown(
+            id=task["id"],
+            who=_who(task) or ("the run itself" if task is told["tasks"][0] else ""),
+            waits=_waits(task),
+            stack=_stack(task["places"]),
+            circle=task["id"] in circles,
+        )
+        for task in told["tasks"]
+    )
+
+
+def _waits(task: Mapping[str, Any]) -> str:
+    if task["on"]:
+        return f"waits for {task['on']}"
+    after = task["awaits"]
+    if after is None:
+        return _WAITS[task["waits"]]
+    if task["waits"] == "lock":
+        return f"waits for a lock that task {after} has"
+    return f"waits for task {after}"
+
+
+def _stack(places: Sequence[Mapping[str, Any]]) -> tuple[parts.Frames, ...]:
+    """The frames, the innermost first, those of the app apart from the others."""
+    return tuple(
+        parts.Frames(own, tuple(_frame(place) for place in group))
+        for own, group in groupby(reversed(places), key=lambda place: bool(place["own"]))
+    )
+
+
+def _frame(place: Mapping[str, Any]) -> tuple[str, str, str]:
+    where = f"{place['file']}:{place['line']}"
+    return visible(where), visible(place["function"]), visible(place["source"])
+
+
+def _place(place: Mapping[str, Any] | None) -> str:
+    return visible(f"{place['file']}:{place['line']} in {place['function']}") if place else ""
+
+
+def _who(told: Mapping[str, Any]) -> str:
+    """The agent, and its branch where the name does not say it."""
+    branch = told["branch"]
+    return visible(f"{told['agent']} ({branch})" if branch else told["agent"])

@@ -1,0 +1,60 @@
+"""A streamed answer as it came: when each piece arrived, and what was there by then."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any, Final
+
+from devui.web import parts
+from devui.web.presenters.content import mapping, raw_parts
+from devui.web.text import formats
+from devui.web.text.figures import plural
+from devui.web.text.visible import visible
+
+MOST: Final = 2_000
+"""Pieces that can be stepped through."""
+_STALL: Final = 1.0
+"""Seconds without a piece from which on a gap may be a stall."""
+_LONGER: Final = 5
+"""How many times as long as the usual gap a stall is."""
+_WIDE: Final = 1000.0
+
+
+def streamed_answer(answers: Sequence[Any]) -> parts.Streamed | None:
+    """The pieces of an answer, from `[seconds, response]` each; None if it came at once."""
+    told = [(float(at), mapping(response)) for at, response in answers]
+    pieces = [(at, _text(each)) for at, each in told if each.get("partial") is True][:MOST]
+    if not pieces:
+        return None
+    final = next((_text(each) for _, each in reversed(told) if not each.get("partial")), None)
+    joined = "".join(text for _, text in pieces)
+    complete = sum(each.get("partial") is True for _, each in told) == len(pieces)
+    times = [at for at, _ in pieces]
+    span = max(times[-1], 1e-6)
+    stalls = _stalls(times)
+    return parts.Streamed(
+        pieces=tuple((formats.duration(at), visible(text)) for at, text in pieces),
+        ticks="".join(f"M{_WIDE * at / span:.1f} 3v14" for at in times),
+        stalls=tuple(
+            (round(_WIDE * a / span, 1), round(_WIDE * (b - a) / span, 1)) for a, b in stalls
+        ),
+        said=_said(times, stalls),
+        differs=complete and final is not None and final != joined,
+    )
+
+
+def _text(response: Mapping[str, Any]) -> str:
+    return "".join(str(part["text"]) for part in raw_parts(response) if part.get("text"))
+
+
+def _stalls(times: Sequence[float]) -> list[tuple[float, float]]:
+    gaps = [b - a for a, b in pairwise(times)]
+    usual = median(gaps) if gaps else 0.0
+    return [(a, b) for a, b in pairwise(times) if b - a >= max(_STALL, _LONGER * usual)]
+
+
+def _said(times: Sequence[float], stalls: Sequence[tuple[float, float]]) -> str:
+    longest = max((b - a for a, b in pairwise(times)), default=0.0)
+    told = f"{plural(len(times), 'piece')}, the first after {formats.duration(times[0])}"
+    told += f", the longest gap {formats.duration(longest)}"
+    return told + (f", {plural(len(stalls), 'stall')}" if stalls else "")

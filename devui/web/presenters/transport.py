@@ -1,0 +1,73 @@
+"""The bar at the bottom: where in the session the page stands, and where it can go."""
+
+from devui.debugger.summary import Kind
+from devui.store.rows import EventRow, SessionRow
+from devui.web import parts
+from devui.web.links import breakpoints_url, hit_url, moment_url, session_url, writes_url
+from devui.web.presenters.breaking import NOTHING_ASKED, Asked
+from devui.web.presenters.kinds import WORDS, kind_of
+from devui.web.presenters.ticks import ticks
+from devui.web.services import Services
+
+
+async def transport(
+    found: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    tab: str | None,
+    *,
+    asked: Asked = NOTHING_ASKED,
+) -> parts.Transport:
+    """The bar for a page that shows `row` in its inspector, and is as of `asked.at`."""
+    kinds = [kind_of(kind) for kind in await found.journal.events.kinds(session.key)]
+    count = len(kinds)
+    number, at = row.number if row else None, asked.at.number if asked.at else None
+    before, last = (number - 1) if number else count, at or count
+
+    def link(to: int) -> str:
+        return session_url(session.key, event=to, tab=tab, at=at)
+
+    return parts.Transport(
+        action=session_url(session.key),
+        ticks=ticks(kinds),
+        selected=number,
+        spoken=_spoken(kinds, at or number),
+        previous_href=link(before) if before >= 1 else None,
+        next_href=link(number + 1) if number and number < last else None,
+        live_href=session_url(session.key),
+        break_action=breakpoints_url(session.key),
+        hit_hrefs=(
+            hit_url(session.key, "previous", event=number, tab=tab),
+            hit_url(session.key, "next", event=number, tab=tab) if number else None,
+        ),
+        cursor=_cursor(session, at or number, count, tab, asked, past=at),
+    )
+
+
+def _spoken(kinds: list[Kind], number: int | None) -> str:
+    count = len(kinds)
+    if number is None:
+        return f"live, {count} events"
+    return f"event {number} of {count}, {WORDS[kinds[number - 1]]}"
+
+
+def _cursor(
+    session: SessionRow,
+    here: int | None,
+    count: int,
+    tab: str | None,
+    asked: Asked,
+    *,
+    past: int | None,
+) -> parts.CursorLinks:
+    """From the cursor; without one from the selected event, or from now."""
+    key, pin = session.key, asked.pin or None
+    before = (here or count + 1) - 1
+    on = here + 1 if here and here < count else None
+    return parts.CursorLinks(
+        at=past,
+        back=moment_url(key, before, tab=tab, pin=pin) if before >= 1 else None,
+        on=moment_url(key, on, tab=tab, pin=pin) if on else None,
+        change_back=writes_url(key, "previous", at=here, tab=tab),
+        change_on=writes_url(key, "next", at=here, tab=tab) if on else None,
+    )

@@ -1,0 +1,248 @@
+"""The session page, put together from the journal and from the run that is under way."""
+
+from dataclasses import replace
+
+from devui.debugger.apps import UnknownApp
+from devui.debugger.live import LiveRun, Streaming
+from devui.debugger.open_questions import open_questions
+from devui.debugger.summary import Kind
+from devui.debugger.workers import AppStatus
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow, SessionRow
+from devui.web import parts
+from devui.web.cursor import Cursor
+from devui.web.links import app_url, delete_url, moment_url, runs_url, stop_url, stream_url
+from devui.web.pages import SessionPage, Theme
+from devui.web.presenters.breaking import NOTHING_ASKED, Asked
+from devui.web.presenters.chat import written
+from devui.web.presenters.debugging import debugger, held
+from devui.web.presenters.examples import example_prompts
+from devui.web.presenters.inspection import inspector, tab_of
+from devui.web.presenters.kinds import WORDS, shape
+from devui.web.presenters.lists import app_menu, session_menu, session_name, session_title
+from devui.web.presenters.margins import Margins
+from devui.web.presenters.notices import notices
+from devui.web.presenters.past import nothing_to_send, unasked, window_at
+from devui.web.presenters.recovering import lineage, resume
+from devui.web.presenters.rows import earlier
+from devui.web.presenters.runs import run_status, unsaid
+from devui.web.presenters.spending import spending, totals, totals_at
+from devui.web.presenters.transport import transport
+from devui.web.presenters.window import SIZE, Window, window_around, window_before
+from devui.web.recovery import unsent
+from devui.web.services import Services
+from devui.web.text.figures import plural
+from devui.web.text.gates import SENTENCES
+from devui.web.text.markdown import prepare
+from devui.web.text.visible import visible
+
+_IN_MENU = 12
+_ROW_TEXT = 200
+
+
+def app_status(found: Services, name: str) -> AppStatus | None:
+    """What is known of an app; None when its folder is gone."""
+    try:
+        return found.workers.status(name)
+    except UnknownApp:
+        return None
+
+
+def live_rows(live: LiveRun | None) -> parts.LiveRows:
+    """The rows of what is being streamed."""
+    streaming = live.streaming.values() if live else ()
+    return parts.LiveRows(tuple(_live_row(answer) for answer in streaming))
+
+
+def _live_row(answer: Streaming) -> parts.LiveRow:
+    kind: Kind = "call" if answer.calls else "text" if answer.text else "thought"
+    text = ", ".join(answer.calls) or answer.text or answer.thought
+    return parts.LiveRow(
+        shape=shape(kind, final=False),
+        kind=kind,
+        word=WORDS[kind],
+        author=visible(answer.author),
+        text=visible(text[-_ROW_TEXT:]),
+        chunks=plural(answer.chunks, "chunk"),
+    )
+
+
+def live_chat(live: LiveRun | None) -> parts.LiveChat:
+    """The bubbles of what is being streamed."""
+    if live is None:
+        return parts.LiveChat()
+    messages = tuple(
+        parts.LiveMessage(
+            author=visible(answer.author),
+            text=answer.text,
+            thought=answer.thought,
+            chunks=answer.chunks,
+        )
+        for answer in live.streaming.values()
+    )
+    return parts.LiveChat(unsaid(live.row), messages, _doing(live, bool(messages)))
+
+
+def _doing(live: LiveRun, streaming: bool) -> str:
+    if live.stepper.holds:
+        return SENTENCES[live.stepper.holds[0].arrival.gate].lower()
+    return "" if streaming else "working"
+
+
+def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.ComposerState:
+    """Whether a message can be sent now."""
+    if live is not None:
+        return parts.ComposerState("A run is under way", stop_url(live.row.id))
+    if app is None:
+        return parts.ComposerState("The app's folder is gone: this session can only be read")
+    return parts.ComposerState()
+
+
+def composer_field(session: SessionRow, app: AppStatus | None) -> parts.ComposerField:
+    """The field for a message; it names the agent, or the app as long as that is not loaded."""
+    agent = app.info.agents[0].name if app and app.info else session.app
+    return parts.ComposerField(f"Message {visible(agent)}")
+
+
+async def session_page(
+    found: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    theme: Theme,
+    asked: Asked = NOTHING_ASKED,
+) -> SessionPage:
+    """The whole page; the stream it names completes it from `head` on, without gap or double."""
+    journal = found.journal
+    head, run = await _now(journal, session.key)
+    session = await journal.sessions.get(session.key) or session
+    window, tail = await _window(journal, session, row, head, at := asked.at)
+    live, app = found.runs.live(session.key), app_status(found, session.app)
+    first, present = window.events[0][0] if window.events else None, None if at else live
+    count = at.number if at else session.events
+    return SessionPage(
+        theme=theme,
+        key=session.key,
+        name=session_name(session),
+        topbar=await _topbar(found, session, run, at),
+        chat=await _chat(found, session, window, live, app, at),
+        timeline=parts.Timeline(
+            items=window.items(Margins.of(found, session), row.number if row else None),
+            live=live_rows(present),
+            held=held(present, found.book),
+            count=count,
+            earlier=earlier(session.key, first),
+            later=session.events - count,
+            live_href=moment_url(session.key, None),
+        ),
+        inspector=await inspector(
+            found, session, row, tab_of(tab, selected=bool(row)), asked=asked
+        ),
+        transport=await transport(found, session, row, tab, asked=asked),
+        debugger=debugger(live),
+        stream_href=stream_url(session.key, Cursor(journal.id, head))
+        + ("&tail=past" if at else "" if tail else "&tail=no"),
+        notices=notices(session.app, app, live),
+    )
+
+
+async def _window(
+    journal: Journal, session: SessionRow, row: EventRow | None, head: int, at: EventRow | None
+) -> tuple[Window, bool]:
+    """The newest events, or those around the selected one; and whether new ones follow on."""
+    if at is not None:
+        return await window_at(journal, at), False
+    if row is None or row.number > session.events - SIZE:
+        return await window_before(journal, session.key, head + 1), True
+    return await window_around(journal, session.key, row), False
+
+
+async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
+    """The journal's head, and the newest run as it was then.
+
+    A run that changes in between is looked at again: its status on the page must not be newer than
+    the rows, or a page without a stream would tell of an end that it does not show.
+    """
+    while True:
+        head, run = await journal.head(), await journal.runs.newest(session)
+        if run is None or run.seq <= head:
+            return head, run
+
+
+async def run_of(found: Services, session: int, run: RunRow | None) -> parts.RunStatus:
+    """The status of the session's newest run; one that asked a person waits for the answer."""
+    if run is not None and run.status == "done" and await open_questions(found.journal, run):
+        return replace(run_status(run), word="waiting for you")
+    live = found.runs.live(session)
+    if live is None:
+        return run_status(run)
+    quiet = live.progressed if live.quiet else None
+    return run_status(run, held=bool(live.stepper.holds), quiet=quiet)
+
+
+async def _topbar(
+    found: Services, session: SessionRow, run: RunRow | None, at: EventRow | None
+) -> parts.TopBar:
+    spent = await spending(found, session, until=at.number if at else None)
+    shown = await (
+        totals_at(found, session, at.number, spent) if at else totals(found, session, spent)
+    )
+    newest = await found.journal.sessions.list(session.app, limit=_IN_MENU)
+    return parts.TopBar(
+        app=session.app,
+        app_href=app_url(session.app),
+        apps=app_menu(found.apps.names(), session.app),
+        title=session_title(session),
+        lineage=await lineage(found, session),
+        sessions=session_menu(newest, session.key),
+        delete_action=delete_url(session.key),
+        user=visible(session.user),
+        session_id=visible(session.id),
+        run=await run_of(found, session.key, run),
+        totals=shown,
+        spending=spent,
+    )
+
+
+async def _chat(
+    found: Services,
+    session: SessionRow,
+    window: Window,
+    live: LiveRun | None,
+    app: AppStatus | None,
+    at: EventRow | None,
+) -> parts.Chat:
+    messages = unasked(window.messages()) if at else window.messages()
+    chat = live_chat(None if at else live)
+    await prepare([*written(messages), *(message.text for message in chat.messages)])
+    return parts.Chat(
+        welcome=await welcome(found, session, app),
+        messages=messages,
+        live=chat,
+        resume=parts.Resume() if at else await resume(found, session.key, live),
+        composer=parts.Composer(
+            action=runs_url(session.key),
+            field=replace(composer_field(session, app), draft=await unsent(found, session)),
+            state=nothing_to_send(at.number) if at else composer_state(live, app),
+        ),
+    )
+
+
+def _about(found: Services, name: str, app: AppStatus | None) -> str:
+    if app is None:
+        return ""
+    return (app.info.description if app.info else "") or found.apps.about(name)
+
+
+async def welcome(found: Services, session: SessionRow, app: AppStatus | None) -> parts.Welcome:
+    """What an empty chat says; more of it once the app has been loaded."""
+    keys = len(await found.journal.sessions.initial_state(session.key))
+    readme = found.apps.readme(session.app) if app else ""
+    return parts.Welcome(
+        app=session.app,
+        description=visible(_about(found, session.app, app)),
+        prompts=tuple(parts.Prompt(text) for text in example_prompts(readme)),
+        action=runs_url(session.key),
+        initial_state=f"{plural(keys, 'state key')} set at the start" if keys else "",
+    )

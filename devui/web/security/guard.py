@@ -1,0 +1,67 @@
+"""The outermost layer: every request of every route passes it, and so does every response.
+
+It asks the policy, answers in place of the application where the policy says so, and puts the
+security headers on whatever goes out, refusals and streams included (R02 to R07, R13).
+"""
+
+import logging
+from collections import Counter
+
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from devui.web.security.headers import guarded
+from devui.web.security.login import Login
+from devui.web.security.policy import Policy, Refusal, Verdict
+
+_log = logging.getLogger(__name__)
+
+
+class Guard:
+    """The middleware."""
+
+    def __init__(self, app: ASGIApp, policy: Policy, login: Login) -> None:
+        self._app = app
+        self._policy = policy
+        self._login = login
+        self.refusals: Counter[str] = Counter()
+        """How often each reason was given (R67)."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection of the ASGI server."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            # No route takes one; a transport that nobody checked must not slip through.
+            self.refusals["websocket"] += 1
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cacheable = scope["path"].startswith(self._policy.open_prefix)
+
+        async def dress(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = guarded(message.get("headers", ()), cacheable=cacheable)
+                message = {**message, "headers": headers}
+            await send(message)
+
+        verdict = self._policy.judge(scope)
+        if verdict is Verdict.PASS:
+            await self._app(scope, receive, dress)
+        else:
+            await self._answer(scope, verdict)(scope, receive, dress)
+
+    def _answer(self, scope: Scope, verdict: Verdict | Refusal) -> Response:
+        if isinstance(verdict, Refusal):
+            self._count(scope, verdict.reason)
+            return PlainTextResponse(verdict.reason, verdict.status)
+        if verdict is Verdict.ARRIVE:
+            return self._login.arrival()
+        self._count(scope, "not signed in")
+        return self._login.refusal(scope)
+
+    def _count(self, scope: Scope, reason: str) -> None:
+        self.refusals[reason] += 1
+        _log.info("refused %s %r: %s", scope["method"], scope["path"], reason)

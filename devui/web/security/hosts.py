@@ -1,0 +1,172 @@
+"""Which names this server answers to, and where it may listen.
+
+A page that the user has open elsewhere can point any name it owns at the loopback address (DNS
+rebinding) and any port of this machine can send requests here, so nothing in a request is used to
+find out what "here" is: names and origins are configured, and a request either matches one of them
+letter by letter or is refused (R02, R04). Nothing is normalised: browsers send the canonical form.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self
+
+from devui.web.security.headers import HeaderError
+
+LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
+"""The names that a server on the loopback interface always has."""
+
+DEFAULT_HOST: Final = "localhost"
+"""Where the server listens unless told otherwise: 127.0.0.1 and, where there is one, [::1]."""
+
+_AUTHORITY: Final = re.compile(
+    rb"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]{2,45}\])"
+    rb"(?::(?P<port>[1-9][0-9]{0,4}))?"
+)
+_ENTRY: Final = re.compile(
+    r"(?:(?P<scheme>https?)://)?"
+    r"(?P<name>[a-z0-9](?:[a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])"
+    r"(?::(?P<port>[1-9][0-9]{0,4}))?"
+)
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_MAX_PORT: Final = 65535
+
+
+class BindRefused(ValueError):
+    """The server would be reachable from other machines without the user having asked for it."""
+
+
+class BadHostEntry(ValueError):
+    """An entry of the list of allowed hosts cannot be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """The value of a Host header: a name as sent and a port, `None` when it was left out."""
+
+    name: str
+    port: int | None
+
+    @classmethod
+    def parse(cls, value: bytes) -> Self:
+        """Read a Host header; brackets stay part of an IPv6 name.
+
+        Raises:
+            HeaderError: the value is not one host with at most one port.
+        """
+        match = _AUTHORITY.fullmatch(value)
+        if match is None:
+            raise HeaderError("malformed Host header")
+        port = match["port"]
+        if port is not None and int(port) > _MAX_PORT:
+            raise HeaderError("malformed Host header")
+        return cls(match["name"].decode("ascii"), None if port is None else int(port))
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The closed sets of authorities and origins that a request may carry (R02, R04)."""
+
+    authorities: frozenset[Authority]
+    origins: frozenset[bytes]
+
+    @classmethod
+    def here(cls, port: int, *, host: str = DEFAULT_HOST, extra: Iterable[str] = ()) -> Self:
+        """Return the names of a server on `port`.
+
+        Args:
+            port: the port that the server listens on.
+            host: the address it was told to bind; a single non-loopback address becomes a name.
+            extra: further names under which a browser reaches it, as `name`, `name:port` or a
+                whole origin such as `https://box.example` for a tunnel. Blank entries are
+                skipped; they never switch the check off.
+
+        Raises:
+            BadHostEntry: an extra entry is neither a host nor an origin.
+        """
+        names = [*LOOPBACK_NAMES, *_name_of(host)]
+        entries = [f"http://{name}:{port}" for name in names]
+        entries += [_whole(entry.strip(), port) for entry in extra if entry.strip()]
+        authorities: set[Authority] = set()
+        origins: set[bytes] = set()
+        for entry in entries:
+            scheme, name, number = _split(entry)
+            authorities.add(Authority(name, number))
+            plain = number == _DEFAULT_PORTS[scheme]
+            if plain:
+                authorities.add(Authority(name, None))
+            origins.add(f"{scheme}://{name}{'' if plain else f':{number}'}".encode("ascii"))
+        return cls(frozenset(authorities), frozenset(origins))
+
+
+def check_bind(
+    host: str, *, token_given: bool, allow_remote: bool, authenticated: bool = True
+) -> str:
+    """Return the host to bind, or refuse to listen where other machines can reach us (R01).
+
+    Args:
+        host: what the user asked for; blank means the default, never "every interface".
+        token_given: the user set a token of their own by file or environment.
+        allow_remote: the user gave the flag that says they mean it.
+        authenticated: false when the user switched authentication off.
+
+    Raises:
+        BindRefused: `host` is not loopback and what that needs is missing.
+    """
+    host = host.strip() or DEFAULT_HOST
+    if is_loopback(host):
+        return host
+    where = f"{host!r} can be reached from other machines"
+    if not authenticated:
+        raise BindRefused(f"{where}: --no-auth works on localhost alone; drop one of the two.")
+    if not token_given or not allow_remote:
+        raise BindRefused(
+            f"{where}: set a token of your own (DEVUI_TOKEN or --token-file) and add"
+            " --allow-remote, or leave --host away to stay on localhost."
+        )
+    return host
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether `host` is loopback as written; names other than localhost never are."""
+    if host == DEFAULT_HOST:
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _name_of(host: str) -> list[str]:
+    """Return the name that a bound address adds; a wildcard address is no name at all."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return [host.lower()]
+    if address.is_unspecified:
+        return []
+    return [f"[{address}]" if address.version == 6 else str(address)]
+
+
+def _whole(entry: str, port: int) -> str:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
+        raise BadHostEntry(
+            f"allowed host {entry!r} is neither a name, a name:port nor an http(s) origin"
+            " in lower case."
+        )
+    if match["scheme"] is None and match["port"] is None:
+        return f"http://{entry}:{port}"
+    return entry if match["scheme"] is not None else f"http://{entry}"
+
+
+def _split(entry: str) -> tuple[str, str, int]:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
+        raise BadHostEntry(f"{entry!r} is not a host name in lower case.")
+    scheme, port = match["scheme"], match["port"]
+    number = int(port) if port else _DEFAULT_PORTS[scheme]
+    if number > _MAX_PORT:
+        raise BadHostEntry(f"allowed host {entry!r} has a port above {_MAX_PORT}.")
+    return scheme, match["name"], number

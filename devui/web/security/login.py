@@ -1,0 +1,103 @@
+"""Signing a browser in: the one-time link, the token form, and the pages around them (R08).
+
+The command prints `/login?code=…`. The code is good once, for ten minutes, and is exchanged for a
+cookie by a redirect to a fixed address, so that it stays in no history entry and no log.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import Scope
+
+from devui.web.error_pages import ErrorNotice
+from devui.web.htmx import HtmxRequest, keep_url
+from devui.web.render import Renderer
+from devui.web.security.intake import read_form
+from devui.web.security.policy import Policy
+
+LOGIN_PATH: Final = "/login"
+
+_HOME: Final = "/"
+_FORM_LIMIT: Final = 4096
+_SIGN_IN: Final = "Sign in first: open the link that devui printed, or send the bearer token."
+_USED: Final = "This link was used already or is more than ten minutes old."
+_WRONG: Final = "That is not the access token of this server."
+
+
+@dataclass(frozen=True, slots=True)
+class LoginPage:
+    """How to get in."""
+
+    template: ClassVar[str] = "pages/login.html"
+
+    problem: str | None
+    """Why the last attempt failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalPage:
+    """Nothing but "load me again": the answer to a link from another site."""
+
+    template: ClassVar[str] = "pages/arrival.html"
+
+
+class Login:
+    """The two routes of `/login`, and the answers that the guard gives in its name."""
+
+    def __init__(self, policy: Policy, renderer: Renderer) -> None:
+        self._policy = policy
+        self._renderer = renderer
+
+    async def show(self, request: Request) -> Response:
+        """`GET /login`: exchange the code of a printed link, or show the form."""
+        access, code = self._policy.access, request.query_params.get("code")
+        if access is None or self._policy.signed_in(request.scope):
+            return RedirectResponse(_HOME, 303)
+        if code is None:
+            return self._page(None, 200)
+        if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", ""):
+            return self._page(None, 503)  # a look ahead must not use the code up
+        return self._welcome(request, access.redeem(code), _USED)
+
+    async def submit(self, request: Request) -> Response:
+        """`POST /login`: take the token, pasted into the form."""
+        access = self._policy.access
+        if access is None:
+            return RedirectResponse(_HOME, 303)
+        token = (await read_form(request, limit=_FORM_LIMIT)).get("token")
+        secret = access.sign_in(token.strip()) if isinstance(token, str) else None
+        return self._welcome(request, secret, _WRONG)
+
+    def arrival(self) -> Response:
+        """Answer a link from another site: no Strict cookie comes with that first hop."""
+        return self._renderer.page(ArrivalPage())
+
+    def refusal(self, scope: Scope) -> Response:
+        """Answer a request that nobody is signed in for, in the form its sender reads."""
+        headers = Headers(scope=scope)
+        if HtmxRequest.read(headers):
+            notice = ErrorNotice("Signed out", _SIGN_IN, None)
+            return self._renderer.page(notice, status=401, headers=keep_url())
+        if scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
+            return self._page(None, 401)
+        return JSONResponse({"detail": _SIGN_IN}, 401, {"WWW-Authenticate": "Bearer"})
+
+    def _welcome(self, request: Request, secret: str | None, problem: str) -> Response:
+        if secret is None:
+            return self._page(problem, 401)
+        response = RedirectResponse(_HOME, 303)
+        response.set_cookie(
+            self._policy.cookie,
+            secret,
+            path="/",
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    def _page(self, problem: str | None, status: int) -> Response:
+        return self._renderer.page(LoginPage(problem), status=status)

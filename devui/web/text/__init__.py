@@ -1,0 +1,1 @@
+"""Values and texts as inert HTML and as words for people."""

@@ -1,0 +1,114 @@
+"""The page's buttons for going on, back and another way: close, fork, rewind."""
+
+import contextlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from devui.debugger.recovery.answers import CallAnswer, Undecided
+from devui.debugger.recovery.forking import ForkRequest
+from devui.web.errors import Conflict, Unprocessable
+from devui.web.htmx import HtmxRequest
+from devui.web.links import session_url
+from devui.web.recovery import forked, invocation_of, rewound, run_fork
+from devui.web.security.intake import parse_json, read_form
+from devui.web.text.numbers import whole_number
+from devui.web.views.lookup import session_of
+
+_LIMIT = 20_000_000
+
+
+async def close(request: Request) -> Response:
+    """Ask no more about what was cut off."""
+    found, session = await session_of(request)
+    if found.runs.live(session.key) is not None:
+        raise Conflict("a run is under way on this session: stop it first")
+    await found.runs.close(session.key)
+    return _done(request, session.key)
+
+
+async def fork(request: Request) -> Response:
+    """Make a fork and show it; with `run` it goes on at once, unless calls are to be decided."""
+    found, session = await session_of(request)
+    form = await read_form(request)
+    made = await forked(found, session, _wanted(form))
+    if form.get("run") is not None:
+        with contextlib.suppress(Undecided):  # the fork's own page asks
+            await run_fork(found, made, streaming=True)
+    return RedirectResponse(session_url(made.key), status_code=303)
+
+
+async def rewind(request: Request) -> Response:
+    """Take the session back to before a message, and say it in another way if there is a text."""
+    found, session = await session_of(request)
+    form = await read_form(request)
+    invocation = await invocation_of(
+        found, session, whole_number(str(form.get("number") or "")) or 0
+    )
+    await rewound(found, session, invocation, text=str(form.get("text") or "") or None)
+    return _done(request, session.key)
+
+
+def call_answers(form: FormData) -> dict[str, CallAnswer]:
+    """What the bar's form says about calls: `do:ID`, `result:ID`, `reason:ID`."""
+    answers: dict[str, CallAnswer] = {}
+    for name, value in form.multi_items():
+        if not name.startswith("do:"):
+            continue
+        call = name.removeprefix("do:")
+        if value == "result":
+            given = _json(str(form.get(f"result:{call}") or "null"), "the result")
+            answers[call] = CallAnswer(do="result", result=given)
+        elif value == "fail":
+            answers[call] = CallAnswer(do="fail", reason=str(form.get(f"reason:{call}") or ""))
+        elif value == "recorded":
+            answers[call] = CallAnswer(do="recorded")
+        elif value == "run":
+            answers[call] = CallAnswer(do="run")
+    return answers
+
+
+def _wanted(form: FormData) -> ForkRequest:
+    number, change = whole_number(str(form.get("number") or "")), str(form.get("change") or "same")
+    if number is None:
+        raise Unprocessable("say at which event to fork")
+    note = str(form.get("note") or "") or None
+    state = event = None
+    if change == "state":
+        state = _object(str(form.get("state") or ""), "the state")
+    elif change == "event":
+        event = _object(str(form.get("event") or ""), "the event")
+    return ForkRequest(
+        number=number,
+        message=change == "message",
+        state=state,
+        event=event,
+        note=note,
+        actor="page",
+    )
+
+
+def _object(text: str, what: str) -> Mapping[str, Any]:
+    value = _json(text, what)
+    if not isinstance(value, dict):
+        raise Unprocessable(f"{what} has to be a JSON object")
+    return value
+
+
+def _json(text: str, what: str) -> Any:
+    try:
+        json.loads(text)
+    except ValueError as error:
+        raise Unprocessable(f"{what} is not JSON: {error}") from error
+    return parse_json(text.encode())
+
+
+def _done(request: Request, session: int) -> Response:
+    """Nothing for htmx, which sees the change on the stream; the page again for a plain form."""
+    if HtmxRequest.read(request.headers):
+        return Response(status_code=204)
+    return RedirectResponse(session_url(session), status_code=303)

@@ -1,0 +1,40 @@
+"""What looks into the runs of a worker: the gates, the calls under way, and the recorder."""
+
+from devui.runtime.plugins.plugin_manager import PluginManager
+from devui.wire.messages import StartRun
+from devui.worker.acting import Naming
+from devui.worker.calls import Calls
+from devui.worker.gates import Gates, GatesAfter, GatesBefore
+from devui.worker.link import Link
+from devui.worker.recorder import Recorder
+from devui.worker.repeatable import Repeatable
+
+
+class Instruments:
+    """One of each for a worker; plugins, as far as the runtime knows (Law 6)."""
+
+    def __init__(self, link: Link) -> None:
+        self.gates = Gates(link)
+        self.calls = Calls()
+        self.recorder = Recorder(link.send)
+        self.repeatable = Repeatable()
+
+    def begin(self, start: StartRun) -> None:
+        """A run begins."""
+        self.gates.arm(start.run, start.gates)
+        self.recorder.begin(start.run, start.session_key)
+
+    def forget(self, run: str) -> None:
+        """A run is over."""
+        self.gates.forget(run)
+        self.recorder.forget(run)
+        self.repeatable.forget(run)
+
+    def around(self, plugins: PluginManager) -> PluginManager:
+        """The plugins of an app between the gates.
+
+        The calls and the recorder are innermost: what they see has passed all the others.
+        """
+        before = [self.repeatable, Naming(), GatesAfter(self.gates)]
+        after = [GatesBefore(self.gates), self.calls, self.recorder]
+        return PluginManager([*before, *plugins.plugins, *after])

@@ -1,0 +1,251 @@
+"""Records what agents do as spans, what went to models and tools, and what came back (0009).
+
+It stands around each agent, model call and tool call, inside of all callbacks: what it sees is what
+was sent. Nobody waits for it: what it tells travels along with the next event.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.events.event import Event
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.tools.base_tool import BaseTool
+from devui.wire.framing import FrameTooLarge
+from devui.wire.messages import ToServer
+from devui.wire.spans import SpanBegan, SpanEnded
+from devui.worker.faults import message_of, sendable
+from devui.worker.jsontext import as_json
+from devui.worker.output import current_run
+from devui.worker.prompts import Prompts
+
+_MAX_ERROR = 2000
+
+_around: ContextVar[int | None] = ContextVar("devui_span", default=None)
+"""The span of the agent or tool whose code is executing."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """What is known of a run that goes on."""
+
+    session: int
+    spans: int = 0
+    causes: dict[str, list[int]] = field(default_factory=dict)
+    """By call, or agent and branch: the spans of the next event of it."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A span that has begun."""
+
+    run: str
+    number: int
+    began: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+    first: float | None = None
+    results: list[str] = field(default_factory=list)
+    """Of a tool one, of a model `[seconds, response]` each."""
+    error: str | None = None
+    complete: bool = False
+    """It came to an end of its own."""
+    unsaid: bool = True
+    """The server does not know all of it."""
+
+    def elapsed(self) -> float:
+        """Seconds so far."""
+        self.seconds = time.monotonic() - self.began
+        return self.seconds
+
+    def told(self, result: str | None) -> SpanEnded:
+        """As the server hears of it."""
+        self.unsaid = False
+        return SpanEnded(
+            run=self.run,
+            span=self.number,
+            seconds=self.seconds,
+            first=self.first,
+            result=result,
+            error=self.error,
+        )
+
+
+class Recorder(BasePlugin):
+    """The plugin that stands around all others."""
+
+    def __init__(self, send: Callable[[ToServer], None]) -> None:
+        super().__init__("devui_recorder")
+        self._send = send
+        self._runs: dict[str, _Run] = {}
+        self._prompts = Prompts()
+
+    def begin(self, run: str, session_key: int) -> None:
+        """A run begins on the session of this key."""
+        self._runs[run] = _Run(session_key)
+
+    def forget(self, run: str) -> None:
+        """The run is over."""
+        self._runs.pop(run, None)
+
+    def causes(self, run: str | None, event: Event) -> list[int]:
+        """The spans that the event came of; each is given once."""
+        known = self._runs.get(run or "")
+        if known is None or not known.causes:
+            return []
+        calls = [str(each.id) for each in event.get_function_responses()]
+        keys = calls or [_model_of(event.author, event.branch)]
+        return [span for key in keys for span in known.causes.pop(key, [])]
+
+    async def around_agent(
+        self,
+        *,
+        agent: BaseAgent,
+        invocation_context: InvocationContext,
+        proceed: Callable[[], AsyncGenerator[Event, None]],
+    ) -> AsyncGenerator[Event, None]:
+        """A span from the agent's first callback to its last."""
+        branch = invocation_context.branch
+        span = self._begin(type="agent", name=agent.name, agent=agent.name, branch=branch)
+        with self._inside(span):
+            async with aclosing(proceed()) as events:
+                async for event in events:
+                    yield event
+
+    async def around_model_call(
+        self,
+        *,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        stream: bool,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """A span with the request as it is sent, and each response as it came."""
+        agent, branch = callback_context.agent_name, callback_context.branch
+        span = self._begin(
+            type="model",
+            name=llm_request.model or "",
+            agent=agent,
+            branch=branch,
+            prompt=self._prompt(llm_request, stream=stream),
+        )
+        with self._ending(span, _responses):
+            async with aclosing(proceed(llm_request)) as answers:
+                async for answer in answers:
+                    _hear(span, answer)
+                    if span.complete:
+                        self._caused(span, _model_of(agent, branch))
+                        self._tell(span, _responses)  # its tools run before the stream is closed
+                    waits = time.monotonic()
+                    yield answer
+                    span.began += time.monotonic() - waits  # others had the time
+
+    async def around_tool_call(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """A span with the arguments, and the result as the tool gave it."""
+        call = tool_context.function_call_id
+        span = self._begin(
+            type="tool",
+            name=tool.name,
+            agent=tool_context.agent_name,
+            branch=tool_context.branch,
+            call=call,
+            args=as_json(tool_args),
+        )
+        if call:
+            self._caused(span, call)
+        with self._inside(span):
+            result = await proceed()
+            span.results.append(as_json(result))
+            return result
+
+    def _prompt(self, request: LlmRequest, *, stream: bool) -> Any:
+        known = self._runs.get(current_run.get() or "")
+        return self._prompts.of(known.session, request, stream=stream) if known else None
+
+    def _begin(self, **about: Any) -> _Open:
+        run = current_run.get() or ""
+        known = self._runs.setdefault(run, _Run(0))
+        known.spans += 1
+        span = _Open(run, known.spans)
+        told = SpanBegan(run=run, span=span.number, parent=_around.get(), at=time.time(), **about)
+        try:
+            self._send(told)
+        except FrameTooLarge:
+            if told.prompt is not None:
+                self._prompts.not_sent(known.session, told.prompt)
+            self._send(replace(told, prompt=None, args=None))
+        return span
+
+    def _caused(self, span: _Open, key: str) -> None:
+        if known := self._runs.get(span.run):
+            known.causes[key] = [span.number]
+
+    @contextmanager
+    def _inside(self, span: _Open) -> Iterator[None]:
+        """What begins inside is a part of this span."""
+        outer = _around.get()
+        _around.set(span.number)
+        try:
+            with self._ending(span, _only):
+                yield
+                span.complete = True
+                span.elapsed()
+        finally:
+            _around.set(outer)
+
+    @contextmanager
+    def _ending(self, span: _Open, result: Callable[[_Open], str | None]) -> Iterator[None]:
+        """Tell how it ended."""
+        try:
+            yield
+        except Exception as error:
+            span.error = sendable(f"{type(error).__name__}: {message_of(error)}"[:_MAX_ERROR])
+            raise
+        except BaseException:  # cancelled, or closed by whoever reads the events
+            if not span.complete:
+                span.error = "cancelled"
+            raise
+        finally:
+            if not span.complete:
+                span.elapsed()
+            if span.unsaid or span.error:
+                self._tell(span, result)
+
+    def _tell(self, span: _Open, result: Callable[[_Open], str | None]) -> None:
+        try:
+            self._send(span.told(result(span)))
+        except FrameTooLarge:
+            self._send(span.told(None))
+
+
+def _hear(span: _Open, answer: LlmResponse) -> None:
+    seconds = span.elapsed()
+    span.first = seconds if span.first is None else span.first
+    span.results.append(f"[{seconds:.6f},{as_json(answer)}]")
+    span.complete, span.unsaid = not answer.partial, True
+
+
+def _responses(span: _Open) -> str:
+    return f"[{','.join(span.results)}]"
+
+
+def _only(span: _Open) -> str | None:
+    return span.results[0] if span.results else None
+
+
+def _model_of(agent: str, branch: str | None) -> str:
+    return f"{agent} on {branch}"

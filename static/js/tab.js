@@ -1,0 +1,42 @@
+// A tab's name, which the others see beside what is done here: a colour that no other tab of this browser has.
+// It is kept over reloads; a lock that lasts as long as the page tells a duplicated tab from its original.
+const COLOURS = [
+  "amber", "azure", "beige", "black", "blue", "bronze", "brown", "copper", "coral", "crimson", "cyan", "emerald",
+  "golden", "green", "grey", "indigo", "ivory", "lilac", "lime", "magenta", "maroon", "mint", "navy", "olive",
+  "orange", "pink", "plum", "purple", "red", "ruby", "sand", "scarlet", "silver", "teal", "turquoise", "violet",
+  "white", "yellow",
+];
+const ORDERS = /^\/(sessions\/\d+\/runs|runs\/[^/]+\/(commands|stop))$/;
+let name = "";
+
+export function start() {
+  claim([sessionStorage.getItem("tab"), ...COLOURS.sort(() => Math.random() - 0.5)].filter(Boolean));
+  document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
+    const { pathname } = new URL(ctx.request.action, location);
+    if (name && ctx.request.method === "POST" && ORDERS.test(pathname)) ctx.request.body.set("actor", name);
+  });
+  document.addEventListener("htmx:after:swap", mark);
+}
+
+// Without locks, which pages from elsewhere than this machine may not have, a name may be another tab's, too.
+function claim([colour, ...others]) {
+  if (!navigator.locks) return take(colour);
+  navigator.locks.request(`devui ${colour}`, { ifAvailable: true }, (lock) => {
+    if (!lock && others.length) return claim(others);
+    take(colour);
+    return new Promise(() => {});
+  });
+}
+
+function take(colour) {
+  sessionStorage.setItem("tab", colour);
+  name = `${colour} tab`;
+  mark();
+}
+
+function mark() {
+  document.querySelectorAll("[data-actor]").forEach((actor) => {
+    actor.title = `This is the ${name}`;
+    if (actor.textContent === name) actor.textContent = "this tab";
+  });
+}

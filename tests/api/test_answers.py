@@ -1,0 +1,123 @@
+"""What an agent asks is answered once, whoever else answers at the same moment (R31)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+AGENT = '''
+from pathlib import Path
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import FunctionTool
+
+PAID = Path(__file__).with_name("paid")
+
+
+def pay(amount: int) -> str:
+    """Pays.
+
+    Args:
+        amount: How much.
+    """
+    with PAID.open("a") as file:
+        print(amount, file=file)
+    return f"paid {amount}"
+
+
+root_agent = LlmAgent(
+    name="asker",
+    tools=[FunctionTool(pay, require_confirmation=True)],
+    model=ScriptedLlm(rules=[
+        Rule(after="pay", then=Say("Done.")),
+        Rule(user="pay", then=Call("pay", amount=5)),
+    ]),
+)
+'''
+QUESTIONS = """
+from devui.runtime import Workflow
+from devui.runtime.events import RequestInput
+
+
+async def ask(node_input: str):
+    yield RequestInput(interrupt_id="always the same", message=f"What of {node_input}?")
+
+
+def last(node_input):
+    return f"got {node_input}"
+
+
+root_agent = Workflow(name="questions", edges=[("START", ask, last)])
+"""
+CLIENTS, ROUNDS = 4, 5
+PAGE = {"HX-Request": "true"}
+"""What a form of the page is sent with."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answers")
+    write_app(folder / "agents", "asker", AGENT)
+    write_app(folder / "agents", "questions", QUESTIONS)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.mark.req("R31")
+def test_many_who_answer_at_the_same_moment_begin_one_run(server):
+    with server.client() as client:
+        for _ in range(ROUNDS):
+            asked = Debugged(client, "asker").start("pay", pause=False)
+            asked.settled()
+            confirmation = asked.kept()["events"][2]["content"]["parts"][0]["functionCall"]
+            fields = {"event": 3, "call": confirmation["id"], "choice": "yes"}
+            assert answered_together(server, asked.key, fields) == [204, 409, 409, 409]
+            last = client.get(f"/api/sessions/{asked.key}/run").json()
+            assert last["run"] != asked.run
+            asked.run = last["run"]
+            assert asked.settled()["status"] == "done"
+            assert asked.texts()[-1] == "Done."
+            path = f"/sessions/{asked.key}/answers"
+            again = client.post(path, data=fields, headers=PAGE)
+            assert (again.status_code, "answered already, in #5" in again.text) == (409, True)
+    paid = (server.agents / "asker" / "paid").read_text().split()
+    assert paid == ["5"] * ROUNDS
+
+
+def test_a_question_that_was_asked_again_is_answered_there(server):
+    with server.client() as client:
+        asked = Debugged(client, "questions")
+        for words in ("one", "two"):
+            asked.start(words, pause=False).settled()
+        page = client.get(f"/sessions/{asked.key}", headers={"Accept": "text/html"}).text
+        path = f"/sessions/{asked.key}/answers"
+        assert page.count(f'action="{path}"') == 1
+
+        fields = {"call": "always the same", "answer": "7"}
+        older = client.post(path, data={**fields, "event": 2}, headers=PAGE)
+        newer = client.post(path, data={**fields, "event": 4}, headers=PAGE)
+        assert (older.status_code, "asked again, in #4" in older.text) == (409, True)
+        assert newer.status_code == 204
+        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
+        asked.settled()
+        assert asked.kept()["events"][-1]["output"] == "got 7"
+
+
+def answered_together(server, session, fields):
+    """The statuses of as many clients that send the form at the same moment."""
+    together = Barrier(CLIENTS)
+
+    def answer():
+        with server.client() as client:
+            client.get("/health")
+            together.wait()
+            path = f"/sessions/{session}/answers"
+            return client.post(path, data=fields, headers=PAGE).status_code
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        sent = [pool.submit(answer) for _ in range(CLIENTS)]
+        return sorted(each.result() for each in sent)

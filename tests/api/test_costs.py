@@ -1,0 +1,112 @@
+"""What a run costs: on the page, over HTTP, as a budget, and with prices of one's own."""
+
+import html
+import json
+import re
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+PAIR = """
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Say, Rule, ScriptedLlm
+
+
+def agent(name, model):
+    rules = [Rule(then=Say("one two three four", chunks=3))]
+    return Agent(name=name, model=ScriptedLlm(model=model, rules=rules))
+
+
+root_agent = SequentialAgent(
+    name="pair", sub_agents=[agent("cheap", "acme/small-2026-01-31"), agent("dear", "{second}")]
+)
+"""
+OWN = {
+    "models": [
+        {"name": "small", "input": 1_000_000, "output": 2_000_000},
+        {"name": "large", "input": 10_000_000, "output": 20_000_000},
+    ]
+}
+"""A dollar for a token: so that a few words have a price that can be read off."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("costs")
+    for name, second in (("pair", "large"), ("partly", "who-knows")):
+        write_app(folder / "agents", name, PAIR.replace("{second}", second))
+    (folder / "agents" / "prices.json").write_text(json.dumps(OWN))
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def ran(client, app: str) -> Debugged:
+    debugged = Debugged(client, app).start("hello", pause=False)
+    assert debugged.settled()["status"] == "done"
+    return debugged
+
+
+def usage_of(debugged: Debugged, **query) -> dict:
+    return debugged.client.get(f"/api/sessions/{debugged.key}/usage", params=query).json()
+
+
+def counted(event: dict) -> tuple[int, int]:
+    counts = event["usageMetadata"]
+    return counts["promptTokenCount"], counts["totalTokenCount"] - counts["promptTokenCount"]
+
+
+def test_a_session_costs_what_its_whole_answers_cost_agent_by_agent(client):
+    debugged = ran(client, "pair")
+    first, second = (counted(event) for event in debugged.kept()["events"][1:])
+    cheap, dear = first[0] + 2 * first[1], 10 * second[0] + 20 * second[1]
+    told = usage_of(debugged)
+    assert {each["agent"]: each["cost"] for each in told["sums"]} == {"cheap": cheap, "dear": dear}
+    assert [each["answers"] for each in told["sums"]] == [1, 1]
+    assert (told["cost"], told["unpriced"]) == (cheap + dear, 0)
+    assert usage_of(debugged, until=2)["cost"] == cheap
+    assert usage_of(debugged, until=1) == {**told, "cost": None, "sums": []}
+
+
+def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
+    debugged = ran(client, "partly")
+    told = usage_of(debugged)
+    assert [each["cost"] for each in told["sums"]][1] is None
+    assert told["unpriced"] == 1
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    costs = re.findall(r'<span class="cost" role="gridcell">(.*?)</span>', page)
+    assert costs == ["\u2013", f"{told['cost']:,.2f}", "\u2013"]
+    assert f"<b>${told['cost']:,.2f}+</b>" in page
+    assert "The price of 1 answer is not known" in page
+    detail = client.get(f"/sessions/{debugged.key}/events/3").text
+    assert "no price is known of who-knows" in html.unescape(detail)
+
+
+@pytest.mark.req("R34")
+def test_a_budget_of_dollars_stops_the_run_once_it_is_used_up(client):
+    made = client.post(
+        "/api/apps/pair/breakpoints", json={"on": "budget", "condition": "run.cost > 500"}
+    ).json()
+    debugged = Debugged(client, "pair").start("hello", pause=False)
+    debugged.settled()
+    hold = debugged.hold()
+    assert (hold["agent"], hold["breakpoint"]) == ("dear", made["id"])
+    assert debugged.tell("continue")["status"] == "done"
+    past = client.get(f"/api/sessions/{debugged.key}/hits", params={"breakpoint": made["id"]})
+    assert [hit["number"] for hit in past.json()["hits"]] == [3]
+    assert usage_of(debugged, until=2)["cost"] <= 500 < usage_of(debugged)["cost"]
+    client.delete(f"/api/apps/pair/breakpoints/{made['id']}")
+
+
+def test_a_budget_counts_what_it_knows_and_tells_what_it_does_not(client):
+    body = {"on": "budget", "condition": "run.unpriced == 1 and run.cost > 0"}
+    debugged = ran(client, "partly")
+    past = client.post(f"/api/sessions/{debugged.key}/hits", json=body).json()
+    assert [hit["number"] for hit in past["hits"]] == [3]

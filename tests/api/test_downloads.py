@@ -1,0 +1,81 @@
+"""Artifacts as downloads: bytes of anybody's, which act nowhere (R24)."""
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+
+from tests.kit.server import make_session, run, running, write_app
+
+SAVES = """
+import base64, json
+
+from google.genai import types
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+
+class Saves(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        name, mime, data = json.loads(ctx.user_content.parts[0].text)
+        part = types.Part.from_bytes(data=base64.b64decode(data), mime_type=mime)
+        version = await ctx.artifact_service.save_artifact(
+            app_name=ctx.app_name, user_id=ctx.user_id, session_id=ctx.session.id,
+            filename=name, artifact=part,
+        )
+        yield Event(author=self.name, content=types.ModelContent(f"version {version}"))
+
+
+root_agent = Saves(name="saves")
+"""
+POLICY = (
+    "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
+)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("downloads")
+    write_app(folder / "agents", "saves", SAVES)
+    with running(folder / "agents", folder / "data") as server, server.client() as opened:
+        yield opened
+
+
+def saved(client, name: str, mime: str) -> str:
+    """Where an artifact of this name and type is, with a script in it."""
+    session = make_session(client, "saves")["id"]
+    data = base64.b64encode(b"<script>parent.pwned = 1</script>").decode()
+    last = run(client, "saves", session, json.dumps([name, mime, data]))[-1]
+    assert last["content"]["parts"][0]["text"] == "version 0"
+    found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
+    return f"/sessions/{found.json()[0]['key']}/artifacts/{quote(name, safe='')}"
+
+
+@pytest.mark.req("R24")
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("name", "mime", "shown", "disposition"),
+    [
+        ("a.html", "text/html", "application/octet-stream", 'attachment; filename="a.html"'),
+        ("a.svg", "image/svg+xml", "application/octet-stream", 'attachment; filename="a.svg"'),
+        ("a.xml", "text/xml", "application/octet-stream", 'attachment; filename="a.xml"'),
+        ("a.pdf", "application/pdf", "application/octet-stream", 'attachment; filename="a.pdf"'),
+        ("a.js", "text/javascript", "application/octet-stream", 'attachment; filename="a.js"'),
+        ("a.png", "image/png", "image/png", 'inline; filename="a.png"'),
+        ("a.png", "IMAGE/PNG; x=y", "application/octet-stream", 'attachment; filename="a.png"'),
+        ('q".html', "text/html", "application/octet-stream", 'attachment; filename="q_.html"'),
+        ("../up.html", "text/html", "application/octet-stream", 'attachment; filename="up.html"'),
+        ("\u202egnp.html", "text/html", "application/octet-stream", 'attachment; filename="_gnp'),
+        ("x" * 300, "text/html", "application/octet-stream", f'attachment; filename="{"x" * 100}"'),
+    ],
+)
+def test_an_artifact_is_a_download_in_a_sandbox(client, method, name, mime, shown, disposition):
+    answer = client.request(method, saved(client, name, mime), headers={"Accept": "text/html"})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == shown
+    assert answer.headers["content-disposition"].startswith(disposition)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"

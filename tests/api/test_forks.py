@@ -1,0 +1,213 @@
+"""Forking a session over HTTP: what the fork begins with, and how it goes on."""
+
+import json
+
+import pytest
+
+from tests.kit.cutoff import Clerk
+from tests.kit.debugged import Debugged
+from tests.kit.server import get_session, make_session, run, running
+
+BOOK = "Book a flight to London next Tuesday"
+
+
+@pytest.fixture
+def travelled(client):
+    """A session of the travel agent with one turn; its key."""
+    session = make_session(client, "travel")["id"]
+    run(client, "travel", session, BOOK)
+    query = {"app": "travel", "user": "u", "id": session}
+    return client.get("/api/sessions", params=query).json()[0]
+
+
+def fork(client, session, number, **more):
+    answer = client.post(f"/api/sessions/{session['key']}/forks", json={"number": number, **more})
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def kept(client, session):
+    return get_session(client, "travel", session["id"])
+
+
+def own(state):
+    """The keys of the session alone: others of this server's tests write to shared ones."""
+    return {key: value for key, value in state.items() if ":" not in key}
+
+
+def settled(client, run_id):
+    position = client.get(f"/api/runs/{run_id}").json()
+    while position["status"] in {"running", "stopping"}:
+        query = {"after": position["position"]}
+        position = client.get(f"/api/runs/{run_id}", params=query).json()
+    return position
+
+
+def test_a_fork_has_the_first_events_and_the_state_as_of_then(client, travelled):
+    whole = kept(client, travelled)
+    made = fork(client, travelled, 3, note="another city")
+    child = kept(client, made)
+    assert child["events"] == whole["events"][:3]
+    deltas = [event["actions"]["stateDelta"] for event in whole["events"][:3]]
+    written = {key: value for delta in deltas for key, value in delta.items()}
+    assert own(child["state"]) == own(written)
+    assert kept(client, travelled) == whole
+    assert made["fork"]["parent"] == travelled["key"]
+    assert (made["fork"]["number"], made["fork"]["note"]) == (3, "another city")
+    assert made["run"] is None
+    listed = client.get(f"/api/sessions/{travelled['key']}/forks").json()
+    assert [each["key"] for each in listed["forks"]] == [made["key"]]
+    second = fork(client, travelled, 1)
+    assert [each["key"] for each in second["siblings"]] == [made["key"]]
+
+
+def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, travelled):
+    whole = kept(client, travelled)
+    made = fork(client, travelled, 3)
+    stands = client.get(f"/api/sessions/{made['key']}/cutoff").json()
+    assert stands["standing"] == "forked"
+    assert stands["invocationId"] == whole["events"][0]["invocationId"]
+    body = {"invocationId": stands["invocationId"]}
+    answer = client.post(f"/api/sessions/{made['key']}/runs", json=body)
+    assert answer.status_code == 201, answer.text
+    assert settled(client, answer.json()["run"])["status"] == "done"
+    child = kept(client, made)
+    assert child["events"][-1]["content"] == whole["events"][-1]["content"]
+    assert {e["invocationId"] for e in child["events"]} == {stands["invocationId"]}
+
+
+def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offered(
+    client, travelled
+):
+    whole = kept(client, travelled)
+    number = next(
+        n
+        for n, event in enumerate(whole["events"], 1)
+        if any("functionCall" in part for part in event.get("content", {}).get("parts", []))
+    )
+    made = fork(client, travelled, number, run=True)
+    assert made["run"] is None
+    [call] = made["unknown"]
+    assert (call["default"], call["asks"]) == ("recorded", True)
+    body = {
+        "invocationId": made["fork"]["invocationId"],
+        "unknown": {call["id"]: {"do": "recorded"}},
+    }
+    answer = client.post(f"/api/sessions/{made['key']}/runs", json=body)
+    settled(client, answer.json()["run"])
+    after = kept(client, made)["events"][number]
+    expected = whole["events"][number]
+    assert after["content"]["parts"][0]["functionResponse"]["response"] == call["recorded"]
+    assert (
+        after["content"]["parts"][0]["functionResponse"]["id"]
+        == (expected["content"]["parts"][0]["functionResponse"]["id"])
+    )
+
+
+def test_a_fork_that_may_run_does(client, tmp_path):
+    clerk = Clerk(tmp_path / "agents")
+    clerk.will_finish()
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as own:
+        debugged = Debugged(own, "clerk").start("look around", pause=False)
+        debugged.settled()
+        made = own.post(
+            f"/api/sessions/{debugged.key}/forks", json={"number": 2, "run": True}
+        ).json()
+        assert settled(own, made["run"])["status"] == "done"
+        assert clerk.ledger == ["look here", "look here"]
+
+
+def test_state_is_edited_by_an_event_of_the_fork_alone(client, travelled):
+    whole = kept(client, travelled)
+    made = fork(client, travelled, 3, state={"city": "Rome", "user:home": "Oslo"}, actor="Ada")
+    child = kept(client, made)
+    assert (child["state"]["city"], child["state"]["user:home"]) == ("Rome", "Oslo")
+    assert len(child["events"]) == 4
+    [mark] = child["events"][-1]["customMetadata"]["devui_edited"]
+    assert (mark["gate"], mark["by"]) == ("fork", "Ada")
+    assert kept(client, travelled) == whole
+    assert "user:home" not in make_session(client, "travel")["state"]
+
+
+def test_the_last_event_is_edited_and_keeps_what_it_is_known_by(client, travelled):
+    whole = kept(client, travelled)
+    event = json.loads(json.dumps(whole["events"][2]))
+    event["actions"]["stateDelta"] = {"city": "Rome"}
+    event["author"] = "somebody"
+    made = fork(client, travelled, 3, event=event)
+    child = kept(client, made)
+    assert child["state"]["city"] == "Rome"
+    edited, before = child["events"][2], whole["events"][2]
+    for name in ("id", "invocationId", "timestamp", "author"):
+        assert edited[name] == before[name]
+    assert edited["customMetadata"]["devui_edited"][0]["action"] == "edit"
+
+
+def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
+    made = fork(client, travelled, 1, message=True)
+    assert (made["events"], made["fork"]["reason"]) == (0, "message")
+    page = client.get(f"/sessions/{made['key']}", headers={"Accept": "text/html"}).text
+    assert f">{BOOK}</textarea>" in page
+    again = fork(client, travelled, 1, message=True, run=True)
+    assert settled(client, again["run"])["status"] == "done"
+    assert kept(client, again)["events"][0]["content"]["parts"] == [{"text": BOOK}]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"number": 99}, 404, "no event #99"),
+        ({"number": 2, "message": True}, 422, "no message of the user"),
+        ({"number": 2, "message": True, "state": {}}, 422, "changes one thing"),
+        ({"number": 0, "event": {"author": "a"}}, 404, "no event #0"),
+    ],
+)
+def test_a_fork_that_makes_no_sense_is_refused(client, travelled, body, status, words):
+    answer = client.post(f"/api/sessions/{travelled['key']}/forks", json=body)
+    assert (answer.status_code, words in answer.text) == (status, True), answer.text
+
+
+def test_a_running_session_is_forked_as_it_is_committed(client):
+    debugged = Debugged(client, "travel").start(BOOK)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "after_commit", "kind": "call"})
+    events = debugged.kept()["events"]
+    made = fork(client, {"key": debugged.key}, len(events))
+    assert kept(client, made)["events"] == events
+    assert debugged.tell("continue")["status"] == "done"
+
+
+def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
+    whole = kept(client, travelled)
+    body = {"number": 2}
+    answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
+    assert answer.status_code == 201, answer.text
+    assert settled(client, answer.json()["run"])["status"] == "done"
+    back = kept(client, travelled)
+    assert back["events"][:-1] == whole["events"]
+    invocation = whole["events"][0]["invocationId"]
+    assert back["events"][-1]["actions"]["rewindBeforeInvocationId"] == invocation
+    assert not [key for key, value in own(back["state"]).items() if value is not None]
+    run(client, "travel", travelled["id"], BOOK)
+    again = kept(client, travelled)["events"][len(back["events"])]["invocationId"]
+    body = {"invocationId": again, "message": "Book a flight to London next Monday"}
+    answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
+    rewinding = settled(client, answer.json()["run"])["run"]
+    newest = rewinding
+    while newest == rewinding:  # what is said follows as a run of its own
+        newest = client.get(f"/api/sessions/{travelled['key']}/run").json()["run"]
+    assert settled(client, newest)["status"] == "done"
+    texts = [
+        part.get("text")
+        for event in kept(client, travelled)["events"]
+        for part in event.get("content", {}).get("parts", [])
+        if event["author"] == "user"
+    ]
+    assert texts[-1] == "Book a flight to London next Monday"
+
+
+def test_a_rewind_to_nowhere_is_refused(client, travelled):
+    url = f"/api/sessions/{travelled['key']}/rewind"
+    assert client.post(url, json={"invocationId": "e-none"}).status_code == 404
+    assert client.post(url, json={"number": 99}).status_code == 404
+    assert client.post(url, json={}).status_code == 422

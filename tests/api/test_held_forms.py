@@ -1,0 +1,225 @@
+"""Forms for what is held, sent as a browser without JavaScript sends them."""
+
+import html
+import re
+import uuid
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+BOOK = """
+from typing import Literal, Optional
+
+from pydantic import BaseModel
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+class Who(BaseModel):
+    name: str
+    age: int = 30
+
+
+def book(
+    city: str,
+    seats: int,
+    price: float,
+    cabin: Literal["economy", "first"],
+    tags: list[str],
+    who: Who,
+    direct: bool = False,
+    note: Optional[str] = None,
+) -> dict:
+    '''Books a flight.'''
+    told = who if isinstance(who, dict) else who.model_dump()
+    return {"city": city, "seats": seats, "price": price, "cabin": cabin, "tags": tags,
+            "who": told, "direct": direct, "note": note}
+
+
+ARGS = dict(city="Rome", seats=2, price=99.5, cabin="economy", tags=["a"], who={"name": "Ada"})
+root_agent = Agent(
+    name="desk",
+    instruction="Be kind.",
+    model=ScriptedLlm(rules=[Rule(after="book", then=Say("ok")), Rule(then=Call("book", **ARGS))]),
+    tools=[book],
+)
+"""
+COUNTS = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Counts(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author=self.name, actions=EventActions(state_delta={"n": 1, "who": "Ada"}))
+
+
+root_agent = Counts(name="counts")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forms")
+    write_app(folder / "agents", "desk", BOOK)
+    write_app(folder / "agents", "counts", COUNTS)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def at(client, gate: str, app: str = "desk") -> Debugged:
+    debugged = Debugged(client, app).start()
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": gate, "agent": app})
+    assert debugged.hold()["gate"] == gate
+    return debugged
+
+
+def shown(debugged: Debugged) -> dict[str, str]:
+    """The kind of each field of the form, by name."""
+    page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    form = page[page.index('class="held-form"') :].partition("</form>")[0]
+    found = re.findall(r'<(input|textarea|select) id="held-[^"]*" name="([^"]+)"([^>]*)', form)
+    kinds = {name: (re.search(r'type="(\w+)"', rest) or [tag, tag])[1] for tag, name, rest in found}
+    return {html.unescape(name): kind for name, kind in kinds.items()}
+
+
+def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = False):
+    given = {
+        "filled": "yes",
+        "command": "edit",
+        "key": uuid.uuid4().hex,
+        "position": str(debugged.position["position"]),
+        "hold": str(debugged.hold()["id"]),
+        **fields,
+    }
+    headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
+    headers |= {"HX-Request": "true"} if htmx else {}
+    return debugged.client.post(f"/runs/{debugged.run}/commands", data=given, headers=headers)
+
+
+FILLED = {
+    "of.city": "Oslo",
+    "of.seats": "3",
+    "of.price": "120.25",
+    "of.cabin": "first",
+    "of.tags": '["x", "y"]',
+    "of.who.name": "Bo",
+    "of.who.age": "41",
+    "of.note": "",
+}
+
+
+def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, server):
+    debugged = at(client, "before_tool")
+    assert shown(debugged) == {
+        "of.city": "text",
+        "of.seats": "number",
+        "of.price": "number",
+        "of.cabin": "select",
+        "of.tags": "textarea",
+        "of.who.name": "text",
+        "of.who.age": "number",
+        "of.direct": "select",
+        "of.note": "text",
+    }
+    assert send(debugged, server, {**FILLED, "of.direct": "true"}).status_code == 303
+    debugged.settled()
+    wanted = {
+        "city": "Oslo",
+        "seats": 3,
+        "price": 120.25,
+        "cabin": "first",
+        "tags": ["x", "y"],
+        "who": {"name": "Bo", "age": 41},
+        "direct": True,
+    }
+    assert debugged.hold()["edit"]["value"] == wanted
+    debugged.tell("continue")
+    part = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert part["response"] == {**wanted, "note": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("of.seats", "two", "seats: this is not JSON"),
+        ("of.seats", "2.5", "seats: it has to be a whole number"),
+        ("of.price", "true", "price: it has to be a number"),
+        ("of.cabin", "wing", "cabin: choose one of economy, first"),
+        ("of.tags", '["x", 1]', "tags: [1] it has to be a text"),
+        ("of.who.age", "old", "age: this is not JSON"),
+        ("of.seats", "", "seats: it has to be there"),
+    ],
+)
+def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(
+    client, server, name, text, told
+):
+    debugged = at(client, "before_tool")
+    given = {**FILLED, name: text}
+    assert send(debugged, server, given).status_code == 422
+    answer = send(debugged, server, given, htmx=True)
+    assert answer.status_code == 422
+    place = re.search(
+        rf'name="{re.escape(name)}"[^>]*aria-invalid="true" aria-describedby="([^"]+)"', answer.text
+    )
+    said = re.search(rf'id="{place[1]}"[^>]*>([^<]*)<', answer.text)[1]
+    assert html.unescape(said).lower().startswith(told.lower())
+    assert 'value="Oslo"' in answer.text
+    debugged.settled()
+    assert debugged.hold()["edit"] is None
+    debugged.tell("continue")
+
+
+def test_a_result_is_a_form_by_its_values(client, server):
+    debugged = at(client, "after_tool")
+    kinds = shown(debugged)
+    assert (kinds["of.city"], kinds["of.seats"], kinds["of.who"]) == ("text", "number", "textarea")
+    assert kinds["of.direct"] == "checkbox"
+    result = {name: text for name, text in FILLED.items() if "who." not in name}
+    result |= {"of.who": '{"name": "Cy"}', "of.note": "null"}
+    assert send(debugged, server, result).status_code == 303
+    debugged.settled()
+    assert debugged.hold()["edit"]["value"]["who"] == {"name": "Cy"}
+    assert debugged.hold()["edit"]["value"]["direct"] is False
+    debugged.tell("continue")
+
+
+def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
+    debugged = at(client, "before_commit", "counts")
+    assert list(shown(debugged)) == ["of.n", "of.who", "new.key", "new.value"]
+    fields = {"of.n": "5", "of.who": "", "new.key": "user:home", "new.value": '["Oslo"]'}
+    assert send(debugged, server, fields).status_code == 303
+    debugged.settled()
+    debugged.tell("continue")
+    assert debugged.kept()["state"] == {"n": 5, "user:home": ["Oslo"]}
+
+
+def test_the_settings_of_a_request_are_fields(client, server):
+    debugged = at(client, "before_model")
+    assert "of.systemInstruction" in shown(debugged)
+    fields = {"of.systemInstruction": "Be brief.", "of.temperature": "0.5", "of.topK": ""}
+    assert send(debugged, server, fields).status_code == 303
+    debugged.settled()
+    config = debugged.hold()["edit"]["value"]["config"]
+    assert (config["systemInstruction"], config["temperature"]) == ("Be brief.", 0.5)
+    assert "topK" not in config
+    assert config["tools"] == debugged.hold()["held"]["config"]["tools"]
+    assert debugged.tell("continue")["status"] == "done"
+
+
+def test_a_form_of_what_is_held_no_longer_is_refused(client, server):
+    debugged = at(client, "before_commit", "counts")
+    hold = debugged.hold()
+    debugged.tell("continue")
+    debugged.position |= {"holds": [hold], "position": 1}
+    assert send(debugged, server, {"of.n": "1"}).status_code == 409

@@ -1,0 +1,161 @@
+"""Who wrote a state key, over HTTP, and what differs between two moments."""
+
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+PLANNER = """
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def write_plan(done: bool, tool_context) -> str:
+    steps = [{"do": "look"}, {"do": "book", "done": done}]
+    tool_context.state["plan"] = {"title": "trip", "steps": steps}
+    return "written"
+
+
+def planner(name, done):
+    rules = [
+        Rule(after="write_plan", then=Say("ready")),
+        Rule(then=Call("write_plan", done=done)),
+    ]
+    return Agent(name=name, model=ScriptedLlm(rules=rules), tools=[write_plan])
+
+
+planners = [planner("first", False), planner("second", True)]
+root_agent = SequentialAgent(name="root", sub_agents=planners)
+"""
+EMPTY = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Say, Rule, ScriptedLlm
+
+root_agent = Agent(name="quiet", model=ScriptedLlm(rules=[Rule(then=Say("yes"))]))
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("history")
+    write_app(folder / "agents", "planner", PLANNER)
+    write_app(folder / "agents", "quiet", EMPTY)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def planned(client):
+    debugged = Debugged(client, "planner", state={"plan": "none"}).start("go", pause=False)
+    assert debugged.settled()["status"] == "done"
+    return debugged
+
+
+def history(debugged: Debugged, **query: Any) -> dict[str, Any]:
+    answer = debugged.client.get(f"/api/sessions/{debugged.key}/state/history", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def who(write: dict[str, Any]) -> tuple[str, str | None, list[str]]:
+    return write["writer"], write["author"], write["tools"]
+
+
+def test_each_write_is_told_with_its_agent_and_tool_and_what_it_changed(planned):
+    start, first, second = history(planned, key="plan")["writes"]
+    assert who(start) == ("initial", None, [])
+    assert who(first) == ("event", "first", ["write_plan"])
+    assert who(second) == ("event", "second", ["write_plan"])
+    assert second["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
+    assert first["old"] == "none"
+    assert "old" not in start
+    rows = planned.client.get(f"/api/sessions/{planned.key}/events").json()
+    assert [row["author"] for row in rows if row["number"] == second["number"]] == ["second"]
+
+
+def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planned):
+    whole = history(planned, key="plan")
+    writers = {each["path"]: each["author"] for each in whole["blame"]}
+    assert writers == {
+        "title": "first",
+        "steps[0]": "first",
+        "steps[1].do": "first",
+        "steps[1].done": "second",
+    }
+    asked = history(planned, key="plan", path="steps[1].done")
+    assert asked["by"]["author"] == "second"
+    assert history(planned, key="plan", path="title")["by"]["author"] == "first"
+    assert [who(each)[1] for each in history(planned, key="plan", path="title")["writes"]] == [
+        None,
+        "first",
+    ]
+    assert history(planned, key="plan", path="nowhere")["by"] is None
+
+
+def test_the_history_ends_at_the_event_that_is_asked_for(planned):
+    number = history(planned, key="plan")["writes"][1]["number"]
+    assert len(history(planned, key="plan", at=number)["writes"]) == 2
+    assert len(history(planned, key="plan", at=number - 1)["writes"]) == 1
+    assert len(history(planned, key="plan", at=0)["writes"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("", 400), ("?key=plan&scope=x", 400), ("?key=plan&path=a..b", 400), ("?key=plan&at=99", 404)],
+)
+def test_what_cannot_be_answered_is_said_to_be_wrong(planned, query, status):
+    address = f"/api/sessions/{planned.key}/state/history{query}"
+    assert planned.client.get(address).status_code == status
+
+
+def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere(client):
+    mine = Debugged(client, "quiet", user="ada")
+    other = Debugged(client, "quiet", user="ada")
+    patch(other, {"user:name": "Ada"})
+    patch(mine, {"own": 1})
+    patch(other, {"user:name": "Lovelace"})
+    told = history(mine, key="user:name")
+    assert [each["writer"] for each in told["writes"]] == ["elsewhere", "elsewhere"]
+    assert {each["session"] for each in told["writes"]} == {other.key}
+    assert history(mine, key="name", scope="user") == told
+    state = client.get(f"/api/sessions/{mine.key}/state", params={"at": 1}).json()
+    writers = {each["key"]: (each["value"], each["writer"]) for each in state["values"]}
+    assert writers["user:name"] == ("Ada", "elsewhere")
+    assert writers["own"] == (1, "event")
+
+
+def test_what_differs_between_two_moments_is_told_by_path(planned):
+    numbers = [each["number"] for each in history(planned, key="plan")["writes"]]
+    query = {"from": numbers[1], "at": numbers[2]}
+    told = planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()
+    [change] = told["changes"]
+    assert (told["from"], change["key"], change["number"]) == (numbers[1], "plan", numbers[2])
+    assert change["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
+    back = planned.client.get(
+        f"/api/sessions/{planned.key}/state", params={"from": numbers[2], "at": numbers[1]}
+    ).json()
+    assert back["changes"][0]["changes"] == [{"path": "steps[1].done", "old": True, "new": False}]
+    query = {"from": numbers[1], "at": numbers[1]}
+    assert not planned.client.get(f"/api/sessions/{planned.key}/state", params=query).json()[
+        "changes"
+    ]
+
+
+def patch(session: Debugged, delta: dict[str, Any]) -> None:
+    """One event that changes the state."""
+    address = f"/apps/{session.app}/users/{_user(session)}/sessions/{session.session}"
+    answer = session.client.patch(address, json={"stateDelta": delta})
+    assert answer.status_code == 200, answer.text
+
+
+def _user(session: Debugged) -> str:
+    listed = session.client.get("/api/sessions").json()
+    return next(each["user"] for each in listed if each["key"] == session.key)

@@ -1,0 +1,191 @@
+"""What agents, models and tools did is on record: when, how long, what was sent, what came back."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+PATIENCE = 600
+"""How often to look whether something has happened."""
+
+WEATHER = """
+import asyncio
+
+from google.genai import types
+
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+
+def said(*parts, partial=None):
+    return LlmResponse(content=types.Content(role="model", parts=list(parts)), partial=partial)
+
+
+class Model(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        if any(part.function_response for part in llm_request.contents[-2].parts):
+            yield said(types.Part(text="It is "), partial=True)
+            yield said(types.Part(text="sunny."), partial=True)
+            yield said(types.Part(text="It is sunny."))
+        else:
+            city = types.FunctionCall(name="weather", args={"city": "CITY"})
+            yield said(types.Part(function_call=city))
+
+
+async def weather(city: str) -> dict:
+    if city == "Atlantis":
+        raise ValueError("it sank")
+    if city == "Nowhere":
+        await asyncio.Event().wait()
+    return {"city": city, "sky": None}
+
+
+def shout(callback_context, llm_request):
+    llm_request.config.temperature = 0.25
+    llm_request.contents.append(types.Content(role="user", parts=[types.Part(text="LOUD")]))
+
+
+def tidy(tool, args, tool_context, tool_response):
+    return {"tidied": True}
+
+
+asker = Agent(
+    name="asker",
+    model=Model(model="test"),
+    instruction="Say the weather.",
+    tools=[weather],
+    before_model_callback=shout,
+    after_tool_callback=tidy,
+)
+root_agent = SequentialAgent(name="team", sub_agents=[asker])
+"""
+
+
+def spans(debugged: Debugged) -> list[dict[str, Any]]:
+    """The session's spans, each with what was sent and came back."""
+    base = f"/api/sessions/{debugged.key}/spans"
+    rows = debugged.client.get(base).json()
+    return [debugged.client.get(f"{base}/{row['id']}").json() for row in rows]
+
+
+def pieces(sent: dict[str, Any]) -> Iterator[Any]:
+    yield from (sent["system"], sent["tools"], sent["config"], *sent["contents"])
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
+    folder = tmp_path_factory.mktemp("spans")
+    write_app(folder / "agents", "weather", WEATHER.replace("CITY", "Oslo"))
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
+        assert debugged.settled()["status"] == "done"
+        debugged.data = server.data
+        yield debugged
+
+
+@pytest.fixture
+def database(played: Debugged) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(played.data / "journal.db")) as connection:
+        yield connection
+
+
+def test_agents_models_and_tools_are_spans_inside_of_each_other(played: Debugged) -> None:
+    found = spans(played)
+    assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in found] == [
+        (1, None, "agent", "team"),
+        (2, 1, "agent", "asker"),
+        (3, 2, "model", "asker"),
+        (4, 2, "tool", "asker"),
+        (5, 2, "model", "asker"),
+    ]
+    assert all(s["error"] is None for s in found)
+
+
+def test_a_span_lies_within_the_time_of_the_one_around_it(played: Debugged) -> None:
+    found = {s["number"]: s for s in spans(played)}
+    assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in found.values())
+    inner = sum(found[number]["seconds"] for number in (3, 4, 5))
+    assert inner <= found[2]["seconds"] <= found[1]["seconds"]
+
+
+def test_the_request_is_kept_as_the_last_callback_left_it(played: Debugged) -> None:
+    [first, second] = [s for s in spans(played) if s["type"] == "model"]
+    said = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
+    assert said == ["How is Oslo?", "LOUD"]
+    assert first["sent"]["config"]["temperature"] == 0.25
+    assert "Say the weather." in first["sent"]["system"]
+    [declared] = first["sent"]["tools"][0]["functionDeclarations"]
+    assert declared["name"] == "weather"
+    assert second["sent"]["contents"][0] == first["sent"]["contents"][0]
+    assert len(second["sent"]["contents"]) == 4
+    assert second["sent"]["stream"] is True
+
+
+def test_each_response_is_kept_with_its_time(played: Debugged) -> None:
+    [_, second] = [s for s in spans(played) if s["type"] == "model"]
+    times = [seconds for seconds, _ in second["result"]]
+    texts = [answer["content"]["parts"][0]["text"] for _, answer in second["result"]]
+    assert texts == ["It is ", "sunny.", "It is sunny."]
+    assert times == sorted(times)
+    assert second["first"] == pytest.approx(times[0], abs=1e-5)
+    assert second["seconds"] == pytest.approx(times[-1], abs=1e-5)
+
+
+def test_the_result_of_a_tool_is_kept_as_the_tool_gave_it(played: Debugged) -> None:
+    [tool] = [s for s in spans(played) if s["type"] == "tool"]
+    assert (tool["name"], tool["sent"]) == ("weather", {"city": "Oslo"})
+    assert tool["result"] == {"city": "Oslo", "sky": None}
+
+
+def test_an_event_knows_the_call_that_it_came_of(played: Debugged) -> None:
+    base = f"/api/sessions/{played.key}/spans"
+    of = {n: played.client.get(base, params={"event": n}).json() for n in (1, 2, 3, 4)}
+    assert [[s["number"] for s in of[n]] for n in of] == [[], [3], [4], [5]]
+
+
+def test_what_requests_share_is_stored_once(played: Debugged, database: sqlite3.Connection) -> None:
+    asked = [s["sent"] for s in spans(played) if s["type"] == "model"]
+    different = {str(piece) for sent in asked for piece in pieces(sent)}
+    assert sum(len(list(pieces(sent))) for sent in asked) > len(different)
+    [(stored,)] = database.execute("SELECT count(*) FROM pieces")
+    assert stored == len(different)
+
+
+def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
+    write_app(tmp_path / "agents", "weather", WEATHER.replace("CITY", "Atlantis"))
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "weather").start("How is Atlantis?", pause=False)
+        assert debugged.settled()["status"] == "failed"
+        found = spans(debugged)
+    [tool] = [s for s in found if s["type"] == "tool"]
+    assert tool["error"] == "ValueError: it sank"
+    assert tool["result"] is None
+    assert [s["error"] for s in found if s["type"] == "agent"] == ["ValueError: it sank"] * 2
+    assert [s["error"] for s in found if s["type"] == "model"] == [None]
+
+
+def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
+    write_app(tmp_path / "agents", "weather", WEATHER.replace("CITY", "Nowhere"))
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
+        base = f"/api/sessions/{debugged.key}/spans"
+        for _ in range(PATIENCE):
+            if any(s["type"] == "tool" for s in client.get(base).json()):
+                break
+            time.sleep(0.05)
+        assert debugged.tell("stop")["status"] == "stopped"
+        ends = {s["type"]: s["error"] for s in client.get(base).json()}
+    assert ends == {"agent": "cancelled", "model": None, "tool": "cancelled"}
+
+
+def test_a_span_that_is_not_there_is_404(played: Debugged) -> None:
+    base = f"/api/sessions/{played.key}/spans"
+    assert played.client.get(f"{base}/999999").status_code == 404
+    assert played.client.get(f"{base}/none").status_code == 404
+    assert played.client.get(base, params={"after": "x"}).status_code == 400

@@ -1,0 +1,208 @@
+"""What a run waits for, told over HTTP while it waits: `GET /api/runs/{run}/standing`."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.api.test_openapi import check
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+from tests.kit.stuck_apps import APPS
+
+_PATIENCE = 60
+"""Seconds after which a test gives up; none of them takes so long by itself."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("standing")
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def begin(server, client):
+    """Start a run of an app that waits; its file is let go of at the end."""
+    begun: list[Debugged] = []
+
+    def start(app: str, **more: Any) -> Debugged:
+        (server.agents / app / "go.txt").unlink(missing_ok=True)
+        begun.append(Debugged(client, app).start(**{"pause": False, **more}))
+        return begun[-1]
+
+    yield start
+    for debugged in begun:
+        let_go(server, debugged)
+
+
+def let_go(server, debugged: Debugged) -> str:
+    """Let the agent's code go on; how its run ends."""
+    (server.agents / debugged.app / "go.txt").write_text("go", encoding="utf-8")
+    if debugged.settled()["status"] == "held":
+        debugged.tell("stop")
+    return debugged.position["status"]
+
+
+def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """What the run waits for, once it is so."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        told = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
+        if is_so(told):
+            return told
+        assert time.monotonic() < until, told
+
+
+def line_of(server, app: str, text: str) -> int:
+    lines = (server.agents / app / "agent.py").read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def own(places: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
+    return [(each["file"], each["line"], each["function"]) for each in places if each["own"]]
+
+
+@pytest.mark.parametrize(
+    ("app", "kind", "name", "about", "where"),
+    [
+        ("thread", "tool", "fetch", '{"url":"https://a.example"}', "# in a thread"),
+        ("sleeping", "tool", "look_up", '{"city":"Oslo"}', "# in the tool"),
+        ("model", "model", "slow-one", "1 message", "# in the model"),
+    ],
+)
+def test_a_call_under_way_is_told_with_its_age_and_its_line(
+    server, begin, app, kind, name, about, where
+):
+    debugged = begin(app)
+    line = line_of(server, app, where)
+
+    def stands_there(told):
+        places = [place for task in told["tasks"] for place in own(task["places"])]
+        return any(place[:2] == (f"{app}/agent.py", line) for place in places)
+
+    told = seen(debugged, stands_there)
+    check(told, {"$ref": "/Standing"})
+    [call] = told["calls"]
+    assert (call["kind"], call["name"], call["about"]) == (kind, name, about)
+    later = seen(debugged, lambda now: now["calls"] and now["calls"][0]["seconds"] > 1)
+    assert later["calls"][0]["since"] == call["since"]
+    assert let_go(server, debugged) == "done"
+    assert seen(debugged, lambda now: True)["calls"] == []
+
+
+def test_frames_are_told_from_the_run_to_the_line_with_their_source_and_no_values(server, begin):
+    debugged = begin("sleeping")
+    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["place"])
+    [task] = told["tasks"]
+    functions = [place["function"] for place in task["places"]]
+    assert functions[0] == "Runs._run"
+    assert functions[-3:] == ["look_up", "until_told", "sleep"]
+    inside = next(place for place in task["places"] if place["function"] == "look_up")
+    assert inside["source"] == "await until_told()  # in the tool"
+    assert (task["agent"], task["waits"]) == ("finder", "time")
+    keys = {"file", "line", "function", "source", "own"}
+    assert all(place.keys() == keys for place in task["places"])
+
+
+def test_a_plain_function_is_told_from_its_thread(server, begin):
+    debugged = begin("thread")
+    told = seen(debugged, lambda now: now["tasks"] and now["tasks"][0]["waits"] == "thread")
+    line = line_of(server, "thread", "# in a thread")
+    lines = {line - 1, line}
+    assert own(told["tasks"][0]["places"])[-1][1] in lines
+
+
+def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(server, begin):
+    debugged = begin("blocked")
+    told = seen(debugged, lambda now: now["blocked"])
+    check(told, {"$ref": "/Standing"})
+    blocked = told["blocked"]
+    line = line_of(server, "blocked", "# on the loop")
+    assert (blocked["run"], blocked["tool"]) == (debugged.run, "crunch")
+    assert own([blocked["place"]])[0] in {
+        ("blocked/agent.py", n, "crunch") for n in (line - 1, line)
+    }
+    page = debugged.client.get(f"/sessions/{debugged.key}").text
+    until = time.monotonic() + _PATIENCE
+    while "The tool crunch blocks the event loop" not in page:
+        assert time.monotonic() < until
+        page = debugged.client.get(f"/sessions/{debugged.key}").text
+    assert let_go(server, debugged) == "done"
+
+
+def test_two_tasks_that_wait_for_each_others_lock_are_told_as_a_deadlock(server, begin):
+    debugged = begin("deadlock")
+    told = seen(debugged, lambda now: now["deadlocks"])
+    line = line_of(server, "deadlock", "# never")
+    check(told, {"$ref": "/Standing"})
+    assert told["deadlocks"] == [[2, 3]]
+    whole, *both = told["tasks"]
+    assert (whole["waits"], whole["agent"]) == ("tasks", "locked")
+    assert [(task["waits"], task["awaits"]) for task in both] == [("lock", 3), ("lock", 2)]
+    assert all(own(task["places"]) == [("deadlock/agent.py", line, "both")] for task in both)
+    debugged.post("stop", key="stop")
+    assert debugged.settled()["status"] == "stopped"
+
+
+def test_a_question_to_a_person_is_what_an_invocation_waits_for(begin):
+    debugged = begin("asking")
+    assert debugged.settled()["status"] == "done"
+    told = seen(debugged, lambda now: True)
+    check(told, {"$ref": "/Standing"})
+    [question] = told["questions"]
+    assert (question["agent"], question["asks"]) == ("cashier", "asks for a confirmation")
+    part = {"id": question["call"], "name": question["name"], "response": {"confirmed": True}}
+    message = {"role": "user", "parts": [{"functionResponse": part}]}
+    debugged.start(message, pause=False)
+    assert debugged.settled()["status"] == "done"
+    assert seen(debugged, lambda now: True)["questions"] == []
+
+
+def stances(told: dict[str, Any]) -> dict[str, str]:
+    return {each["agent"]: each["status"] for each in told["branches"]}
+
+
+def hold_of(debugged: Debugged, agent: str) -> int:
+    return next(hold["id"] for hold in debugged.position["holds"] if hold["agent"] == agent)
+
+
+def test_a_chosen_branch_goes_on_alone_and_the_others_stay_held(server, begin):
+    debugged = begin("branches", pause=True)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_tool", "tool": "slow"})
+    assert stances(debugged.position)["right"] == "held"
+    others = {hold["id"] for hold in debugged.settled()["holds"] if hold["agent"] != "right"}
+    debugged.tell("continue", hold=hold_of(debugged, "right"))
+    assert {hold["id"] for hold in debugged.position["holds"]} == others
+    running = seen(debugged, lambda now: stances(now).get("right") == "running" and now["calls"])
+    right = next(each for each in running["branches"] if each["agent"] == "right")
+    assert (right["status"], right["branch"]) == ("running", "search.right")
+    assert (right["doing"], right["since"]) == ("slow", running["calls"][0]["since"])
+    position = debugged.settled()
+    check(position, {"$ref": "/Position"})
+    assert stances(position) == stances(running)
+    debugged.tell("continue", wait=False)
+    assert let_go(server, debugged) == "done"
+
+
+def test_a_parallel_tool_call_runs_on_while_the_one_beside_it_is_held(server, begin):
+    debugged = begin("tools", pause=True)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_tool", "tool": "quick"})
+    told = seen(debugged, lambda now: len(now["branches"]) == 2)
+    assert {each["doing"]: each["status"] for each in told["branches"]} == {
+        "quick": "held",
+        "slow": "running",
+    }
+    debugged.tell("continue", wait=False)
+    assert let_go(server, debugged) == "done"

@@ -1,0 +1,166 @@
+"""The state as of every event is the fold of the deltas up to it, whatever happened."""
+
+import copy
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.kit.debugged import GOING, Debugged
+from tests.kit.server import get_session, running, write_app
+
+QUIET = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Say, Rule, ScriptedLlm
+
+root_agent = Agent(name="quiet", model=ScriptedLlm(rules=[Rule(then=Say("yes"))]))
+"""
+KEYS = st.sampled_from(["a", "b", "user:a", "user:c", "app:a"])
+VALUES = st.sampled_from([None, 0, "x", [1], {"k": [1, 2]}, {"k": [2]}])
+DELTAS = st.dictionaries(KEYS, VALUES, max_size=3)
+WHICH = st.integers(0, 5)
+STEPS = st.one_of(
+    st.tuples(st.just("create"), WHICH, DELTAS),
+    st.tuples(st.just("patch"), WHICH, DELTAS),
+    st.tuples(st.just("patch"), WHICH, DELTAS),
+    st.tuples(st.just("fork"), WHICH, st.integers(0, 9)),
+    st.tuples(st.just("rewind"), WHICH, st.integers(1, 9)),
+)
+USERS = (f"user-{number}" for number in itertools.count())
+Scopes = dict[str, dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("over-time")
+    write_app(folder / "agents", "quiet", QUIET)
+    with running(folder / "agents", folder / "data") as server, server.client() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def app_state():
+    """What the sessions of all users share."""
+    return {}
+
+
+class Told:
+    """A session, and what the deltas of its events have made of the state after each of them."""
+
+    def __init__(self, key: int, name: str, scopes: Scopes, past: list[dict[str, Any]]) -> None:
+        self.key, self.name, self.scopes, self.past = key, name, scopes, past
+
+    def put(self, delta: dict[str, Any]) -> None:
+        for key, value in delta.items():
+            prefix, _, bare = key.rpartition(":")
+            self.scopes[prefix][bare] = value
+
+    def remember(self) -> None:
+        """What is seen now is what was seen at this event, for ever."""
+        self.past.append(copy.deepcopy(self.merged()))
+
+    def merged(self) -> dict[str, Any]:
+        named = ((f"{scope}:" if scope else "", held) for scope, held in self.scopes.items())
+        return {prefix + key: value for prefix, held in named for key, value in held.items()}
+
+
+class History:
+    """What one example does to the sessions of one user."""
+
+    def __init__(self, client: Any, app_state: dict[str, Any]) -> None:
+        self.client, self.user = client, next(USERS)
+        self.user_state: dict[str, Any] = {}
+        self.app_state = app_state
+        self.sessions: list[Told] = []
+
+    def create(self, state: dict[str, Any]) -> None:
+        made = Debugged(self.client, "quiet", user=self.user, state=state)
+        scopes = {"": {}, "user": self.user_state, "app": self.app_state}
+        told = Told(made.key, made.session, scopes, [])
+        told.put(state)
+        told.remember()
+        self.sessions.append(told)
+
+    def patch(self, told: Told, delta: dict[str, Any]) -> None:
+        address = f"/apps/quiet/users/{self.user}/sessions/{told.name}"
+        answer = self.client.patch(address, json={"stateDelta": delta})
+        assert answer.status_code == 200, answer.text
+        told.put(delta)
+        told.remember()
+
+    def fork(self, told: Told, number: int) -> None:
+        number = min(number, len(told.past) - 1)
+        answer = self.client.post(f"/api/sessions/{told.key}/forks", json={"number": number})
+        assert answer.status_code == 201, answer.text
+        made, past = answer.json(), copy.deepcopy(told.past[: number + 1])
+        scopes: Scopes = {"": {}, "user": {}, "app": {}}
+        fork = Told(made["key"], made["id"], scopes, past)
+        fork.put(past[-1])
+        self.sessions.append(fork)
+
+    def rewind(self, told: Told, number: int) -> None:
+        """The delta is the runtime's; what it has to come to is known from the past."""
+        if number >= len(told.past):
+            return
+        address = f"/api/sessions/{told.key}/rewind"
+        answer = self.client.post(address, json={"number": number})
+        assert answer.status_code == 201, answer.text
+        self.finish(answer.json())
+        event = self.events(told)[-1]
+        told.put(event["actions"]["stateDelta"])
+        told.remember()
+        target = own(told.past[number - 1])
+        assert {
+            k: v for k, v in own(told.past[-1]).items() if v is not None or k in target
+        } == target
+
+    def finish(self, position: dict[str, Any]) -> None:
+        """Wait until the run is over."""
+        address = f"/api/runs/{position['run']}"
+        while position["status"] in GOING:
+            query = {"after": position["position"]}
+            position = self.client.get(address, params=query).json()
+        assert position["status"] == "done", position
+
+    def events(self, told: Told) -> list[dict[str, Any]]:
+        return get_session(self.client, "quiet", told.name, self.user)["events"]
+
+    def check(self) -> None:
+        for told in self.sessions:
+            assert len(self.events(told)) == len(told.past) - 1
+            for number, expected in enumerate(told.past):
+                found = self.state(told, at=number)
+                assert {each["key"]: each["value"] for each in found["values"]} == expected
+            for since, until in itertools.combinations(range(len(told.past)), 2):
+                found = self.state(told, **{"from": since, "at": until})
+                before, after = told.past[since], told.past[until]
+                assert {each["key"] for each in found["changes"]} == {
+                    key
+                    for key in before.keys() | after.keys()
+                    if (key in before, before.get(key)) != (key in after, after.get(key))
+                }
+
+    def state(self, told: Told, **query: int) -> dict[str, Any]:
+        answer = self.client.get(f"/api/sessions/{told.key}/state", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+def own(state: dict[str, Any]) -> dict[str, Any]:
+    """Keys of the session alone: a rewind takes no shared ones back."""
+    return {key: value for key, value in state.items() if ":" not in key}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(start=DELTAS, steps=st.lists(STEPS, max_size=9))
+def test_the_state_as_of_n_is_the_fold_of_the_first_n_deltas(client, app_state, start, steps):
+    history = History(client, app_state)
+    history.create(start)
+    for does, which, what in steps:
+        if does == "create":
+            history.create(what)
+        else:
+            getattr(history, does)(history.sessions[which % len(history.sessions)], what)
+    history.check()

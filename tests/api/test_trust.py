@@ -1,0 +1,271 @@
+"""What a server tells, writes and calls: nothing that is not its business (R06, R33, R65, R66)."""
+
+import hashlib
+import http.client
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.routing import Route
+
+from devui.web.routes import routes
+from tests.kit.debugged import Debugged
+from tests.kit.server import SAMPLES, TOKEN, Server, run, write_app
+
+CANARY = "canary-4711-do-not-tell"
+
+WATCH = """
+import json, os, sys
+
+def tell(what):
+    with open(os.environ["WATCHED"], "a") as file:
+        print(json.dumps([os.getpid(), str(what)]), file=file)
+
+def watch(event, args):
+    if event == "socket.connect" and isinstance(args[1], tuple):
+        tell(args[1][0])
+    elif event == "socket.getaddrinfo":
+        tell(args[0])
+
+tell("127.0.0.1: watched")
+sys.addaudithook(watch)
+"""
+"""Runs in every Python process of the server before anything else: writes down who is called."""
+
+CALLS = '''
+import socket
+
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+def call_out() -> str:
+    """Asks for a host that does not exist."""
+    try:
+        socket.getaddrinfo("canary.invalid", 80)
+    except OSError:
+        return "nobody there"
+
+
+SAID = "![x](http://canary.invalid/a.png) <img src='http://canary.invalid/b.png'>"
+model = ScriptedLlm(
+    rules=[Rule(after="call_out", then=Say(SAID)), Rule(then=Call("call_out"))]
+)
+root_agent = Agent(name="Caller", model=model, tools=[call_out])
+'''
+
+SPIES = """
+import os, sys, urllib.error, urllib.request
+from pathlib import Path
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+
+class Spies(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        told = [*os.environ.values(), *sys.argv, Path("/proc/self/cmdline").read_text()]
+        told += [Path(f"/proc/{os.getppid()}/cmdline").read_text()]
+        open_files = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
+        told += [str(os.readlink(file)) for file in open_files if file.is_symlink()]
+        base = ctx.user_content.parts[0].text
+        statuses = [self.asked(base + "/list-apps", None)]
+        statuses += [self.asked(base + "/api/sessions/1/runs", b'{"message": "go"}')]
+        yield Event(author=self.name, output={"told": told, "statuses": statuses})
+
+    def asked(self, url, data):
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+        try:
+            return urllib.request.urlopen(request, timeout=20).status
+        except urllib.error.HTTPError as error:
+            return error.code
+
+
+root_agent = Spies(name="Spies")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("trust")
+    shutil.copytree(SAMPLES / "travel", folder / "agents" / "travel")
+    write_app(folder / "agents", "caller", CALLS)
+    write_app(folder / "agents", "spies", SPIES)
+    for env in (folder / ".env", folder / "agents" / ".env", folder / "agents" / "travel" / ".env"):
+        env.write_text(f"A_KEY={CANARY}\n")
+    (folder / "guard").mkdir()
+    (folder / "guard" / "sitecustomize.py").write_text(WATCH)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(folder / "guard"))
+        patch.setenv("WATCHED", str(folder / "watched"))
+        patch.setenv("ANOTHER_API_KEY", CANARY)
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        server = Server(folder / "agents", folder / "data").start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def used(server) -> Iterator[Debugged]:
+    """A session with events, artifacts and a run of its own."""
+    with server.client() as client:
+        debugged = Debugged(client, "travel")
+        debugged.start("Find me a flight to London", pause=False).settled()
+        yield debugged
+
+
+def reading(used: Debugged) -> list[str]:
+    """The path of every route that is read, with the names of things that exist; 1 for numbers."""
+    names = {
+        "app": "travel",
+        "user": "u",
+        "session": used.session,
+        "key": str(used.key),
+        "number": "2",
+        "run": used.run,
+        "direction": "next",
+        "name:path": "itinerary.md",
+    }
+    paths = []
+    for route in routes:
+        if isinstance(route, Route) and "GET" in (route.methods or ()):
+            path = route.path
+            for name, value in names.items():
+                path = path.replace(f"{{{name}}}", value)
+            paths.append(re.sub(r"\{[^}]*\}", "1", path))
+    return paths
+
+
+def journal(server: Server) -> str:
+    """Everything in the journal, as one hash."""
+    with closing(sqlite3.connect(f"file:{server.data}/journal.db?mode=ro", uri=True)) as opened:
+        return hashlib.sha256("\n".join(opened.iterdump()).encode()).hexdigest()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def beginning(client, path: str) -> str:
+    """The status and the text of an answer; of a stream what comes first."""
+    with client.stream("GET", path, headers={"Accept": "text/html"}) as answer:
+        if answer.headers.get("content-type", "").startswith("text/event-stream"):
+            return next(answer.iter_text(), "")
+        assert answer.status_code < 500, path
+        return answer.read().decode(errors="replace")
+
+
+@pytest.mark.req("R06")
+@pytest.mark.req("R65")
+def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, used):
+    before = journal(server), files(server.agents)
+    for path in reading(used) * 2:
+        assert CANARY not in beginning(used.client, path), path
+    assert (journal(server), files(server.agents)) == before
+
+
+@pytest.mark.req("R07")
+def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
+    answered = []
+    for route in routes:
+        for method in (route.methods or set()) - {"HEAD"}:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            headers = {"Content-Type": "application/json", "Origin": server.url}
+            connection.request(method, route.path.replace("{", "").replace("}", ""), "{}", headers)
+            if connection.getresponse().status != 401:
+                answered.append(f"{method} {route.path}")
+            connection.close()
+    assert answered == ["GET /health"]
+
+
+@pytest.mark.req("R65")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.env",
+        "/static/.env",
+        "/static/../.env",
+        "/static/%2e%2e/.env",
+        "/static/..%2f..%2f.env",
+        "/static//etc/passwd",
+        "/apps/travel/.env",
+        "/apps/../.env",
+        "/apps/%2e%2e%2f.env",
+        "/agents/travel/.env",
+        "/apps/travel/users/u/sessions/..%2f..%2f.env",
+        "/sessions/1/artifacts/../../../.env",
+        "/sessions/1/artifacts/%2e%2e%2f%2e%2e%2f.env",
+        "/sessions/1/artifacts//proc/self/environ",
+        "/env",
+        "/debug",
+        "/api/config",
+        "/api/env",
+        "/server.json",
+        "/journal.db",
+        "/.devui/server.json",
+        "/proc/self/environ",
+    ],
+)
+def test_no_path_leads_to_a_file_or_to_the_environment(server, used, path):
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
+    answer = connection.getresponse()
+    told = answer.read().decode(errors="replace")
+    connection.close()
+    assert answer.status in {400, 404}, answer.status
+    assert CANARY not in told
+    assert "root:" not in told
+
+
+@pytest.mark.req("R33")
+def test_whatever_is_done_writes_nothing_among_the_agents(server, used):
+    before = files(server.agents)
+    client, key = used.client, used.key
+    page = {"Origin": server.url, "HX-Request": "true", "Accept": "text/html"}
+    done = [
+        client.post("/apps/travel/reload", headers=page),
+        client.post("/apps/travel/sessions", data={"title": "../x"}, headers=page),
+        client.post(f"/sessions/{key}/title", data={"title": "agent.py"}, headers=page),
+        client.patch(
+            f"/apps/travel/users/u/sessions/{used.session}", json={"stateDelta": {"agent.py": 1}}
+        ),
+        client.post(f"/api/sessions/{key}/forks", json={"number": 2}),
+        client.post("/apps/travel/users/u/sessions/agent.py", json={"..": "x"}),
+        client.post("/api/apps/travel/breakpoints", json={"on": "tool", "name": "agent.py"}),
+    ]
+    assert [answer.status_code for answer in done if answer.status_code >= 400] == []
+    run(client, "travel", used.session, "Find me a flight to Oslo")
+    assert files(server.agents) == before
+
+
+@pytest.mark.req("R09")
+def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, used):
+    spies = Debugged(used.client, "spies").start(server.url, pause=False)
+    assert spies.settled()["status"] == "done", spies.position
+    found = spies.kept()["events"][-1]["output"]
+    key = json.loads((server.data / "server.json").read_text())["key"]
+    assert found["statuses"] == [401, 401]
+    assert CANARY in found["told"]  # it has what is its own
+    assert not [text for text in found["told"] if TOKEN in text or key in text]
+
+
+@pytest.mark.req("R66")
+@pytest.mark.req("R19")
+def test_the_server_calls_nobody(server, used):
+    caller = Debugged(used.client, "caller").start("go", pause=False)
+    caller.settled()
+    assert "canary.invalid" in beginning(used.client, f"/sessions/{caller.key}")
+    watched = server.data.parent / "watched"
+    called = [json.loads(line) for line in watched.read_text().splitlines()]
+    others = [(pid, host) for pid, host in called if not host.startswith(("127.", "::1"))]
+    # The server is watched, and the watch sees a call: that of the agent, in its own process.
+    assert server.pid in {pid for pid, _ in called}
+    assert {host for _, host in others} == {"canary.invalid"}
+    assert server.pid not in {pid for pid, _ in others}

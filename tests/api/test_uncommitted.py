@@ -1,0 +1,292 @@
+"""State that is written and not committed: who wrote it, who read it, and what became of it."""
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+CUSTOM = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Planner(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state["plan"] = {"steps": 3}
+        async for event in self.sub_agents[0].run_async(ctx):
+            yield event
+        delta = {"plan": {"steps": 3}}
+        yield Event(author=self.name, actions=EventActions(state_delta=delta))
+
+
+class Critic(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state.get("plan")
+        ctx.session.state.get("plan")
+        yield Event(author=self.name)
+
+
+root_agent = Planner(name="planner", sub_agents=[Critic(name="critic")])
+"""
+IN_PLACE = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+
+class Careless(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state["plan"]["x"] = 1
+        yield Event(author=self.name)
+        yield Event(author=self.name)
+        ctx.session.state["plan"]["steps"].append(4)
+        ctx.session.state["forgotten"] = True
+        yield Event(author=self.name)
+
+
+root_agent = Careless(name="careless")
+"""
+TOOLS = """
+import asyncio
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+ready = {}
+
+
+async def write(tool_context):
+    "Write."
+    tool_context.state["city"] = "Oslo"
+    ready.setdefault("written", asyncio.Event()).set()
+    return "written"
+
+
+async def look(tool_context):
+    "Look."
+    await ready.setdefault("written", asyncio.Event()).wait()
+    tool_context.state["country"] = "Norway"
+    return tool_context.state["city"]
+
+
+async def other(tool_context):
+    "Write, too."
+    await ready.setdefault("written", asyncio.Event()).wait()
+    tool_context.state["city"] = "Bergen"
+    return "written, too"
+
+
+def before(callback_context):
+    callback_context.state["begun"] = True
+
+
+rules = [
+    Rule(after="write", then=Say("{result}")),
+    Rule(user="clash", then=[Call("write"), Call("other")]),
+    Rule(then=[Call("write"), Call("look")]),
+]
+root_agent = Agent(
+    name="agent",
+    model=ScriptedLlm(rules=rules),
+    tools=[write, look, other],
+    before_agent_callback=before,
+)
+"""
+FAILS = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+
+class Fails(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author=self.name)
+        ctx.session.state["draft"] = "half done"
+        ctx.session.state["temp:secret"] = "not told"
+        raise RuntimeError("no more")
+
+
+root_agent = Fails(name="fails")
+"""
+BRANCHES = """
+from devui.runtime.agents import BaseAgent, ParallelAgent
+from devui.runtime.events import Event, EventActions
+
+
+class Writes(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        delta = {"winner": self.name, self.name: 1}
+        yield Event(author=self.name, branch=ctx.branch, actions=EventActions(state_delta=delta))
+
+
+root_agent = ParallelAgent(name="race", sub_agents=[Writes(name="one"), Writes(name="two")])
+"""
+APPS = {
+    "custom": CUSTOM,
+    "in_place": IN_PLACE,
+    "tools": TOOLS,
+    "fails": FAILS,
+    "branches": BRANCHES,
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uncommitted")
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def run(client, app: str, message: str = "go", **session) -> Debugged:
+    """A watched run that has ended."""
+    debugged = Debugged(client, app, **session).start(message, pause=False, watch=True)
+    debugged.settled()
+    return debugged
+
+
+def told(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
+    path = f"/api/sessions/{debugged.key}/uncommitted"
+    answer = debugged.client.get(path, params=query).json()
+    return answer["writes"], answer["reads"]
+
+
+def test_a_read_of_what_another_agent_has_not_committed_is_told_with_its_write(client):
+    debugged = run(client, "custom")
+    [write], [read] = told(debugged)
+    assert (write["key"], write["agent"], write["value"]) == ("plan", "planner", {"steps": 3})
+    assert (write["old"], write["fate"], write["event"]) == (None, "committed", 3)
+    assert write["place"].startswith("custom/agent.py:8 in _run_async_impl")
+    assert (read["agent"], read["reads"], read["event"]) == ("critic", write["number"], 2)
+    assert (read["fate"], read["key"]) == ("committed", "plan")
+
+
+def test_a_run_that_nobody_watches_tells_nothing(client):
+    debugged = Debugged(client, "custom").start(pause=False)
+    debugged.settled()
+    assert told(debugged) == ([], [])
+
+
+def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit(client):
+    debugged = Debugged(client, "custom").start(watch=True)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
+    [write], [read] = told(debugged)
+    assert (write["fate"], write["event"], read["event"]) == ("pending", None, None)
+    debugged.tell("continue")
+    assert [write["fate"] for write in told(debugged)[0]] == ["committed"]
+
+
+def test_what_a_run_has_not_committed_when_it_fails_is_lost_and_stays_told(client):
+    debugged = run(client, "fails")
+    assert debugged.position["status"] == "failed"
+    [write], reads = told(debugged)
+    assert (write["key"], write["value"], write["fate"]) == ("draft", "half done", "lost")
+    assert reads == []
+
+
+def test_what_a_stopped_run_has_not_committed_is_lost(client):
+    debugged = Debugged(client, "custom").start(watch=True)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
+    debugged.tell("stop")
+    assert debugged.position["status"] == "stopped"
+    assert [write["fate"] for write in told(debugged)[0]] == ["lost"]
+
+
+def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
+    write_app(tmp_path / "agents", "custom", CUSTOM)
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        with server.client() as client:
+            debugged = Debugged(client, "custom").start(watch=True)
+            debugged.settled()
+            debugged.tell("run_to", like={"gate": "after_commit", "agent": "critic"})
+            server.kill()
+        server.start()
+        with server.client() as debugged.client:
+            [write], [read] = told(debugged)
+    assert (write["value"], write["fate"], write["event"]) == ({"steps": 3}, "lost", None)
+    assert (read["fate"], read["event"]) == ("lost", 2)
+
+
+def test_a_dropped_event_loses_what_it_carried(client):
+    debugged = Debugged(client, "custom").start(watch=True)
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
+    debugged.tell("drop")
+    debugged.tell("continue")
+    assert [write["fate"] for write in told(debugged)[0]] == ["lost"]
+    assert "plan" not in debugged.kept()["state"]
+
+
+def test_a_change_in_place_without_a_delta_is_flagged_at_the_next_event_and_lost(client):
+    debugged = run(client, "in_place", state={"plan": {"steps": [1]}})
+    by_event = sorted(told(debugged)[0], key=lambda write: (write["flagged"], write["key"]))
+    first, forgotten, second = by_event
+    assert (first["paths"], first["flagged"], first["agent"]) == (["plan.x"], 2, "careless")
+    assert (second["paths"], second["flagged"]) == (["plan.steps[1]", "plan.x"], 4)
+    assert (forgotten["paths"], forgotten["flagged"]) == (["forgotten"], 4)
+    assert {write["fate"] for write in (second, forgotten)} == {"lost"}
+    assert debugged.kept()["state"] == {"plan": {"steps": [1]}}
+
+
+def test_a_rename_meanwhile_does_not_change_what_state_is_compared_with(client, server):
+    debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
+    debugged.settled()
+    debugged.tell("step_event")
+    path, own = f"/sessions/{debugged.key}/title", {"Origin": server.url}
+    renamed = client.post(path, data={"title": "Another name"}, headers=own)
+    assert renamed.status_code == 303
+    debugged.tell("continue")
+    plans = [write for write in told(debugged)[0] if write["key"] == "plan"]
+    assert [write["old"] for write in plans] == [{"steps": [1]}] * 2
+    assert [write["flagged"] for write in plans] == [2, 4]
+
+
+def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
+    debugged = run(client, "tools", "look")
+    writes, [read] = told(debugged)
+    by_key = {write["key"]: write for write in writes}
+    assert by_key.keys() == {"city", "country", "begun"}
+    assert {write["fate"] for write in writes} == {"committed"}
+    assert (by_key["city"]["tool"], read["tool"]) == ("write", "look")
+    assert by_key["begun"]["role"] == "before_agent_callback"
+    assert read["event"] == by_key["city"]["event"] == by_key["country"]["event"]
+
+
+def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):
+    debugged = run(client, "tools", "clash")
+    city = [write for write in told(debugged)[0] if write["key"] == "city"]
+    assert [(write["value"], write["fate"]) for write in city] == [
+        ("Oslo", "overwritten"),
+        ("Bergen", "committed"),
+    ]
+    assert city[1]["overlaps"] == city[0]["number"]
+    row = row_of(debugged, city[1]["event"])
+    assert row["notes"] == [{"kind": "overlap", "key": "city", "by": "agent (tool write)"}]
+
+
+def row_of(debugged: Debugged, number: int) -> dict:
+    path = f"/api/sessions/{debugged.key}/events"
+    return debugged.client.get(path).json()[number - 1]
+
+
+def test_parallel_branches_that_write_one_key_are_told_of_at_the_second_commit(client):
+    debugged = run(client, "branches")
+    assert row_of(debugged, 2)["notes"] == []
+    [note] = row_of(debugged, 3)["notes"]
+    assert (note["kind"], note["key"]) == ("overlap", "winner")
+    assert note["by"] in {"one", "two"}
+
+
+def test_the_events_say_what_was_noticed_and_one_event_can_be_asked_for(client):
+    debugged = run(client, "custom")
+    assert row_of(debugged, 2)["notes"] == [{"kind": "dirty", "key": "plan", "by": "planner"}]
+    writes, reads = told(debugged, event=3)
+    assert [write["key"] for write in writes] == ["plan"]
+    assert reads == []

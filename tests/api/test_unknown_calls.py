@@ -1,0 +1,184 @@
+"""A tool that was at work when its run was cut off: nobody runs it again without leave."""
+
+import pytest
+
+from tests.api.test_resume import resume
+from tests.kit.cutoff import Clerk, begun
+from tests.kit.debugged import Debugged
+from tests.kit.server import running
+
+
+@pytest.fixture
+def clerk(tmp_path):
+    return Clerk(tmp_path / "agents")
+
+
+@pytest.fixture
+def server(tmp_path, clerk):
+    with running(tmp_path / "agents", tmp_path / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+def stopped(client, clerk: Clerk, message: str = "pay") -> Debugged:
+    debugged = begun(client, clerk, message)
+    debugged.post("stop", key="stop")
+    debugged.settled()
+    clerk.will_finish()
+    return debugged
+
+
+def standing(debugged: Debugged) -> dict:
+    return debugged.client.get(f"/api/sessions/{debugged.key}/cutoff").json()
+
+
+def go_on(debugged: Debugged, **unknown):
+    body = {"invocationId": debugged.position["invocationId"], "unknown": unknown}
+    answer = debugged.client.post(f"/api/sessions/{debugged.key}/runs", json=body)
+    if answer.status_code == 201:
+        debugged.run = answer.json()["run"]
+        debugged.settled()
+    return answer
+
+
+def call_id(debugged: Debugged) -> str:
+    [call] = standing(debugged)["unknown"]
+    return call["id"]
+
+
+def test_a_call_that_had_returned_is_not_made_again(client, clerk):
+    clerk.will_finish()
+    debugged = Debugged(client, "clerk").start("pay")
+    debugged.settled()
+    while debugged.hold()["gate"] != "after_tool":
+        debugged.tell("step_into")
+    debugged.tell("stop")
+    [call] = standing(debugged)["unknown"]
+    assert (call["recorded"], call["default"]) == ({"result": "pay 7 done"}, "recorded")
+    assert go_on(debugged, **{call["id"]: {"do": "recorded"}}).status_code == 201
+    assert debugged.position["status"] == "done"
+    assert debugged.texts()[-1] == "answered: pay 7 done"
+    assert clerk.ledger == ["pay 7"]
+
+
+@pytest.mark.req("R54")
+def test_a_resume_without_a_decision_is_refused_with_the_calls(client, clerk):
+    debugged = stopped(client, clerk)
+    answer = go_on(debugged)
+    assert answer.status_code == 409
+    [call] = answer.json()["unknown"]
+    assert (call["tool"], call["args"], call["event"]) == ("pay", {"amount": 7}, 2)
+    assert (call["default"], call["asks"], call["mark"]) == ("fail", True, None)
+    assert standing(debugged)["unknown"] == [call]
+    assert clerk.ledger == ["pay 7"]
+
+
+@pytest.mark.parametrize(
+    ("decision", "ledger", "said"),
+    [
+        ({"do": "run"}, ["pay 7", "pay 7"], "answered: pay 7 done"),
+        ({"do": "result", "result": {"result": "paid"}}, ["pay 7"], "answered: paid"),
+        ({"do": "result", "result": "paid by hand"}, ["pay 7"], "answered: paid by hand"),
+    ],
+)
+def test_a_decision_lets_the_invocation_go_on(client, clerk, decision, ledger, said):
+    debugged = stopped(client, clerk)
+    assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
+    assert debugged.position["status"] == "done"
+    assert debugged.texts()[-1] == said
+    assert clerk.ledger == ledger
+    assert {event["invocationId"] for event in debugged.kept()["events"]} == {
+        debugged.position["invocationId"]
+    }
+
+
+def test_a_call_that_counts_as_failed_is_told_to_the_model_and_noted_as_an_edit(client, clerk):
+    debugged = stopped(client, clerk)
+    decision = {"do": "fail", "reason": "the bank was away"}
+    assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
+    response = debugged.kept()["events"][2]
+    [part] = response["content"]["parts"]
+    assert part["functionResponse"]["response"] == {"error": "the bank was away"}
+    assert response["author"] == "clerk"
+    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()
+    assert (edit["gate"], edit["action"], edit["tool"]) == ("resume", "reject", "pay")
+    [mark] = response["customMetadata"]["devui_edited"]
+    assert mark["edit"] == edit["id"]
+    assert clerk.ledger == ["pay 7"]
+
+
+def test_a_tool_marked_idempotent_is_run_again_without_asking(client, clerk):
+    debugged = stopped(client, clerk, "look around")
+    [call] = standing(debugged)["unknown"]
+    assert (call["default"], call["asks"], call["mark"]) == ("run", False, "idempotent")
+    assert go_on(debugged).status_code == 201
+    assert debugged.texts()[-1] == "seen: look here done"
+    assert clerk.ledger == ["look here", "look here"]
+
+
+def test_a_decision_about_a_call_that_is_not_in_question_is_refused(client, clerk):
+    debugged = stopped(client, clerk)
+    answer = go_on(debugged, nonsense={"do": "run"})
+    assert answer.status_code == 422
+    assert "not in question: nonsense" in answer.text
+
+
+def test_the_request_of_the_seed_runs_it_again(client, clerk):
+    debugged = stopped(client, clerk)
+    resume(client, "clerk", debugged.session, debugged.position["invocationId"])
+    assert clerk.ledger == ["pay 7", "pay 7"]
+
+
+@pytest.mark.req("R54")
+def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
+    with server.client() as client:
+        debugged = begun(client, clerk)
+        server.kill()
+    clerk.will_finish()
+    server.start()
+    with server.client() as client:
+        debugged.client = client
+        debugged.settled()
+        stands = standing(debugged)
+        assert stands["standing"] == "interrupted"
+        assert [call["tool"] for call in stands["unknown"]] == ["pay"]
+        assert go_on(debugged).status_code == 409
+        assert go_on(debugged, **{call_id(debugged): {"do": "run"}}).status_code == 201
+        assert clerk.ledger == ["pay 7", "pay 7"]
+
+
+@pytest.mark.parametrize("gate", ["after_commit", "before_tool"])
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_call_that_was_held_back_was_never_made_and_is_just_run(server, clerk, gate, end):
+    clerk.will_finish()
+    with server.client() as client:
+        debugged = Debugged(client, "clerk").start("pay")
+        debugged.settled()
+        like = {"gate": gate} | ({"kind": "call"} if gate == "after_commit" else {})
+        debugged.tell("run_to", like=like)
+        assert debugged.hold()["gate"] == gate
+        if end == "stop":
+            debugged.post("stop", key="stop")
+            debugged.settled()
+        else:
+            server.kill()
+            server.start()
+    with server.client() as client:
+        debugged.client = client
+        debugged.settled()
+        assert standing(debugged)["unknown"] == []
+        assert go_on(debugged).status_code == 201
+        assert clerk.ledger == ["pay 7"]
+
+
+def test_closed_it_is_not_asked_about_any_more(client, clerk):
+    debugged = stopped(client, clerk)
+    assert standing(debugged)["standing"] == "stopped"
+    told = client.post(f"/api/sessions/{debugged.key}/close", json={})
+    assert (told.status_code, told.json()["standing"]) == (200, "idle")
+    assert standing(debugged)["unknown"] == []

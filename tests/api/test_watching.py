@@ -1,0 +1,139 @@
+"""Looking at a session over the debugger's API: rows, state, and the stream of what happens."""
+
+from contextlib import closing
+
+import pytest
+
+from tests.api.test_stepping import COUNT
+from tests.kit.debugged import Debugged
+from tests.kit.frames import frames, messages
+from tests.kit.server import running, write_app
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("watching")
+    write_app(folder / "agents", "count", COUNT)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def done(client):
+    debugged = Debugged(client, "count").start("hello", pause=False)
+    assert debugged.settled()["status"] == "done"
+    return debugged
+
+
+def rows(debugged, **query):
+    return debugged.client.get(f"/api/sessions/{debugged.key}/events", params=query).json()
+
+
+def test_rows_say_what_the_timeline_says(done):
+    first, *others = rows(done)
+    assert (first["number"], first["author"], first["kind"], first["text"]) == (
+        1,
+        "user",
+        "user",
+        "hello",
+    )
+    assert [(row["author"], row["text"]) for row in others] == [
+        ("count", "n = 1"),
+        ("count", "n = 2"),
+        ("count", "n = 3"),
+    ]
+    assert {row["run"] for row in others} == {done.run}
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ({"last": 2}, [3, 4]),
+        ({"last": 0}, []),
+        ({"after": 2}, [3, 4]),
+        ({"after": 0, "limit": 1}, [1]),
+        ({"after": 4}, []),
+    ],
+)
+def test_rows_are_asked_for_from_either_end(done, query, numbers):
+    assert [row["number"] for row in rows(done, **query)] == numbers
+
+
+@pytest.mark.parametrize("path", ["events?after=99", "state?at=99", "stream?after=99"])
+def test_an_event_that_is_not_there_is_said_not_to_be(done, path):
+    answer = done.client.get(f"/api/sessions/{done.key}/{path}")
+    assert answer.status_code == 404
+    assert "it has 4" in answer.json()["detail"]
+
+
+def test_the_state_is_told_as_of_any_event_and_with_what_is_pending(client):
+    debugged = Debugged(client, "count", state={"user:name": "Ada"}).start()
+    debugged.settled()
+    path = f"/api/sessions/{debugged.key}/state"
+    for _ in range(4):
+        debugged.tell("step_half")
+    assert debugged.hold()["gate"] == "before_commit"
+    now = client.get(path).json()
+    name = {"key": "user:name", "value": "Ada", "number": None, "writer": "initial"}
+    assert now == {
+        "at": None,
+        "values": [{"key": "n", "value": 1, "number": 2, "writer": "event"}, name],
+        "pending": [{"key": "n", "old": 1, "new": 2, "hold": debugged.hold()["id"]}],
+    }
+    debugged.tell("continue")
+    then = client.get(path, params={"at": 3}).json()
+    assert then["values"][0] == {"key": "n", "value": 2, "number": 3, "writer": "event"}
+    assert (then["at"], then["pending"]) == (3, [])
+
+
+def test_a_stream_tells_all_that_happens_in_the_order_it_happens(client):
+    debugged = Debugged(client, "count").start()
+    debugged.settled()
+    path = f"/api/sessions/{debugged.key}/stream"
+    with client.stream("GET", path) as stream, closing(frames(stream.iter_lines())) as news:
+        assert next(news)["holds"][0]["gate"] == "before_commit"
+        debugged.post("continue", key="go", position=debugged.position["position"])
+        seen = []
+        for each in news:
+            seen.append(each)
+            if each["type"] == "position" and each["ended"]:
+                break
+    events = [each for each in seen if each["type"] == "event"]
+    assert [each["number"] for each in events] == [1, 2, 3, 4]
+    assert events[1]["event"]["actions"]["stateDelta"] == {"n": 1}
+    said = [each["text"] for each in seen if each["type"] == "output"]
+    assert [text for text in said if text.startswith("saw")] == ["saw 1", "saw 2", "saw 3"]
+    assert seen[-1]["status"] == "done"
+
+
+def test_a_stream_goes_on_from_where_it_was_cut(done):
+    path = f"/api/sessions/{done.key}/stream"
+    with done.client.stream("GET", path, params={"after": 3}) as stream:
+        frame = next(messages(stream.iter_lines()))
+    assert '"number":4' in frame.data
+    Debugged.start(done, "again", pause=False)
+    done.settled()
+    with done.client.stream("GET", path, headers={"Last-Event-ID": frame.id}) as stream:
+        assert next(frames(stream.iter_lines()))["number"] == 5
+
+
+def test_a_stream_of_another_journal_begins_with_a_reset(done):
+    path = f"/api/sessions/{done.key}/stream"
+    with done.client.stream("GET", path, headers={"Last-Event-ID": "0123456789abcdef.7"}) as stream:
+        assert next(messages(stream.iter_lines())).event == "reset"
+
+
+def test_a_stream_ends_with_its_session(client):
+    debugged = Debugged(client, "count")
+    path = f"/api/sessions/{debugged.key}/stream"
+    with client.stream("GET", path) as stream:
+        client.delete(f"/apps/count/users/u/sessions/{debugged.session}")
+        seen = list(messages(stream.iter_lines()))
+    assert seen[0].data == '{"type":"deleted"}'
+    assert seen[-1].event == "bye"

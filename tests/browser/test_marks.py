@@ -1,0 +1,129 @@
+"""What people changed is marked wherever the event is shown, and the original is kept beside it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_debugger import change, command, is_held, press
+from tests.kit.browser import SessionPage
+from tests.kit.server import get_session
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+MOCKED = "tab answered in place of the tool"
+
+
+@pytest.fixture
+def at_the_tool(visit) -> SessionPage:
+    """A run of the travel agent, held before its first tool is called."""
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    for sentence in (
+        "Paused after the commit of #1, before the agent goes on",
+        "Paused before the commit",
+        "Paused after the commit of #2, before the agent goes on",
+    ):
+        command(session, "Half").click()
+        is_held(session, sentence)
+    command(session, "Into").click()
+    is_held(session, "Paused before the tool is called")
+    return session
+
+
+def decide(session: SessionPage, text: str, choice: str, note: str) -> None:
+    change(session, text, choice)
+    expect(session.page.locator("#held .change-note")).to_contain_text(note)
+    press(session, "c")
+    session.ends()
+
+
+def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_json(
+    at_the_tool, visit
+):
+    session = at_the_tool
+    decide(session, '["XXX"]', "Answer with this", "answered without a call")
+    for shown in (session, visit.again(session)):
+        flag = shown.row(3).get_by_text("mocked")
+        expect(flag).to_have_attribute("title", re.compile(MOCKED))
+        expect(flag).to_contain_text(re.compile(f"mocked: .*{MOCKED}"))
+        expect(shown.row(2).locator(".flag.edited")).to_have_count(0)
+        expect(shown.page.locator("#m-2 .outcome .by-hand")).to_contain_text(MOCKED)
+    press(session, "g")
+    session.select(3)
+    edits = session.panel.locator(".edits")
+    expect(edits).to_contain_text(MOCKED)
+    edits.get_by_text("The original").click()
+    expect(edits).to_contain_text('"city": "London"')
+    session.tab("raw")
+    expect(session.panel.locator(".edits")).to_contain_text(MOCKED)
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "note", "word"),
+    [
+        ("Use this instead", '{"city": "Paris"}', "will be edited", "edited"),
+        ("Skip the call", "{}", "will be skipped", "skipped"),
+        ("Reject, with this reason", "too far", "will be rejected", "rejected"),
+    ],
+)
+def test_edited_skipped_and_rejected_calls_have_their_word(at_the_tool, choice, text, note, word):
+    session = at_the_tool
+    decide(session, text, choice, note)
+    expect(session.row(3).locator(".flag.edited")).to_contain_text(word)
+    session.select(3)
+    edits = session.panel.locator(".edits")
+    edits.get_by_text("The original").click()
+    expect(edits).to_contain_text('"city": "London"')
+    if word == "edited":
+        expect(edits.locator(".diff .gone")).to_contain_text("London")
+        expect(edits.locator(".diff .added")).to_contain_text("Paris")
+
+
+def test_an_edited_message_has_a_pencil_in_the_chat(visit):
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    command(session, "Half").click()
+    is_held(session, "Paused after the commit of #1, before the agent goes on")
+    command(session, "Half").click()
+    is_held(session, "Paused before the commit")
+    value = session.page.locator("#held .as-json textarea").input_value()
+    change(session, value.replace("London", "Paris"), "Use this instead")
+    expect(session.page.locator("#held .change-note")).to_contain_text("will be edited")
+    press(session, "c")
+    session.ends()
+    expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("tab edited the event")
+    with visit.server.client() as client:
+        [kept] = client.get("/api/sessions", params={"app": "travel"}).json()[:1]
+        event = get_session(client, "travel", kept["id"], kept["user"])["events"][1]
+    assert event["customMetadata"]["devui_edited"][0]["action"] == "edit"
+
+
+def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    for sentence in (
+        "Paused before the commit",
+        "Paused after the commit of #1, before the agent goes on",
+        "Paused before the commit",
+    ):
+        is_held(session, sentence)
+        if sentence != "Paused before the commit" or session.events.count() == 0:
+            command(session, "Half").click()
+    change(session, "{}", "Drop the event")
+    expect(session.page.locator("#held .change-note")).to_contain_text("will be dropped")
+    press(session, "c")
+    session.ends()
+    for shown in (session, visit.again(session)):
+        row = shown.page.locator("#rows > .dropped")
+        expect(row).to_contain_text("tab dropped an event of TravelAgent")
+        expect(shown.page.locator("#e-1 + .dropped")).to_have_count(1)
+    row = session.page.locator("#rows > .dropped")
+    row.get_by_text("The event as it was").click()
+    expect(row).to_contain_text("find_airports")

@@ -1,0 +1,242 @@
+"""What was cut off, forks and rewinds, as a person handles them on the page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.cutoff import Clerk
+from tests.kit.server import running
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+SUMMARISE = "Summarise the document about the runtime"
+
+
+@pytest.fixture
+def clerk(tmp_path):
+    return Clerk(tmp_path / "agents")
+
+
+@pytest.fixture
+def own_visit(browser, tmp_path, clerk):
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+    ):
+        yield begun
+
+
+def bar(session: SessionPage):
+    return session.page.locator("#resume .resume")
+
+
+def button(session: SessionPage, name: str):
+    return session.page.get_by_role("button", name=name, exact=True)
+
+
+@pytest.fixture
+def cut(own_visit, clerk) -> SessionPage:
+    """A run that was stopped while its tool was at work."""
+    session = own_visit.session("clerk")
+    session.send("pay")
+    clerk.at_work()
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    clerk.will_finish()
+    return session
+
+
+def test_a_call_of_unknown_outcome_is_asked_about_and_not_made_twice(cut, clerk):
+    expect(bar(cut)).to_contain_text("Stopped")
+    expect(bar(cut).locator(".unknown legend")).to_contain_text("pay(amount=7)")
+    expect(bar(cut).get_by_label("treat as failed")).to_be_checked()
+    bar(cut).get_by_label("give a result").check()
+    cut.page.get_by_label("The result of pay, as JSON").fill('{"result": "paid by hand"}')
+    button(cut, "Resume").click()
+    cut.ends()
+    expect(cut.messages.last).to_contain_text("answered: paid by hand")
+    expect(bar(cut)).to_have_count(0)
+    assert clerk.ledger == ["pay 7"]
+
+
+def test_it_is_run_again_when_a_person_says_so_with_the_keyboard(cut, clerk):
+    bar(cut).get_by_label("treat as failed").focus()
+    cut.page.keyboard.press("ArrowUp")
+    cut.page.keyboard.press("ArrowUp")
+    expect(bar(cut).get_by_label("run again")).to_be_checked()
+    button(cut, "Resume").press("Enter")
+    cut.ends()
+    expect(cut.messages.last).to_contain_text("answered: pay 7 done")
+    assert clerk.ledger == ["pay 7", "pay 7"]
+
+
+def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_visit):
+    own_visit.allow("422")
+    bar(cut).get_by_label("give a result").check()
+    cut.page.get_by_label("The result of pay, as JSON").fill("{nonsense")
+    button(cut, "Resume").click()
+    expect(cut.page.locator("#notice")).to_contain_text("the result is not JSON")
+    expect(cut.page.get_by_label("The result of pay, as JSON")).to_have_value("{nonsense")
+
+
+def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
+    button(cut, "Close as stopped").click()
+    expect(bar(cut)).to_have_count(0)
+    cut.page.reload()
+    expect(cut.messages.last).to_contain_text("The run was stopped")
+    expect(bar(cut)).to_have_count(0)
+
+
+def test_what_was_streamed_and_lost_is_struck_through(visit):
+    session = visit.session("summary")
+    session.send(SUMMARISE)
+    expect(session.live).to_contain_text("Events carry everything")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    expect(bar(session).locator("s")).to_contain_text("Events carry everything")
+    again = visit.again(session)
+    assert again.outline("#resume") == session.outline("#resume")
+
+
+def test_a_held_event_is_told_as_lost(visit):
+    session = visit.session("travel")
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    expect(session.status).to_have_class("run held")
+    session.page.evaluate("document.activeElement.blur()")
+    session.page.keyboard.press("n")
+    expect(session.events).to_have_count(1)
+    session.page.keyboard.press("m")
+    expect(session.page.locator("#held .rail [aria-current]")).to_have_text("produced")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    expect(bar(session).locator("s").first).to_contain_text("find_airports")
+    button(session, "Resume").click()
+    session.ends()
+
+
+def test_fork_here_leaves_the_session_alone_and_goes_on_in_a_new_one(cut, clerk):
+    path = cut.path
+    button(cut, "Fork here").click()
+    cut.page.wait_for_url(lambda url: path not in url)
+    fork = SessionPage(cut.page)
+    expect(fork.events).to_have_count(2)
+    expect(bar(fork)).to_contain_text("Forked in the middle")
+    bar(fork).get_by_label("run again").check()
+    button(fork, "Resume").click()
+    fork.ends()
+    expect(fork.messages.last).to_contain_text("answered: pay 7 done")
+
+
+@pytest.fixture
+def travelled(visit) -> SessionPage:
+    session = visit.session("travel")
+    session.say(BOOK)
+    return session
+
+
+def forked(session: SessionPage, press: str = "Fork") -> SessionPage:
+    before = session.path
+    button(session, press).click()
+    session.page.wait_for_url(lambda url: not url.split("?")[0].endswith(before))
+    return SessionPage(session.page)
+
+
+def test_f_forks_at_the_selected_event_and_the_lineage_leads_back(travelled):
+    path = travelled.path
+    whole = travelled.events.count()
+    travelled.select(3)
+    travelled.page.keyboard.press("f")
+    form = travelled.page.locator(".fork form")
+    expect(form.get_by_label("from here, nothing changed")).to_be_focused()
+    form.get_by_label("Note").fill("another city")
+    fork = forked(travelled)
+    expect(fork.events).to_have_count(3)
+    fork.page.locator("#lineage .fork-of").click()
+    back = SessionPage(fork.page)
+    assert back.path == path
+    expect(back.events).to_have_count(whole)
+    back.page.locator("#lineage summary").click()
+    expect(back.page.locator("#lineage .sheet")).to_contain_text("fork at #3, another city")
+
+
+def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visit):
+    before = travelled.path
+    travelled.row(3).hover()
+    travelled.row(3).locator(".fork-here").click()
+    travelled.page.get_by_label("with state edited").check()
+    travelled.page.get_by_label("State keys to set, as JSON").fill('{"city": "Rome"}')
+    fork = forked(travelled)
+    expect(fork.events).to_have_count(4)
+    expect(fork.page.locator("#state-live")).to_contain_text('"Rome"')
+    parent = SessionPage(visit.open(before))
+    expect(parent.page.locator("#state-live")).to_contain_text('"London"')
+
+
+def test_a_fork_with_the_event_edited(travelled):
+    travelled.select(3)
+    travelled.page.keyboard.press("f")
+    travelled.page.get_by_label("with this event edited").check()
+    field = travelled.page.get_by_label("In place of the event, as JSON")
+    field.fill(field.input_value().replace('"London"', '"Rome"'))
+    fork = forked(travelled)
+    expect(fork.page.locator("#state-live")).to_contain_text('"Rome"')
+    fork.select(3)
+    expect(fork.panel).to_contain_text("Rome")
+
+
+def test_a_message_is_said_in_another_way_in_a_fork(travelled):
+    travelled.select(1)
+    travelled.page.keyboard.press("f")
+    expect(
+        travelled.page.get_by_label("from this message: put its text in the composer")
+    ).to_be_checked()
+    fork = forked(travelled)
+    expect(fork.events).to_have_count(0)
+    expect(fork.composer).to_have_value(BOOK)
+    fork.say("Book a flight to London next Monday")
+
+
+def test_fork_and_run_says_the_message_again(travelled):
+    count = travelled.events.count()
+    travelled.select(1)
+    travelled.page.keyboard.press("f")
+    fork = forked(travelled, "Fork and run")
+    fork.ends()
+    expect(fork.events).to_have_count(count)
+
+
+def test_a_list_of_sessions_shows_which_are_forks(travelled):
+    travelled.select(3)
+    travelled.page.keyboard.press("f")
+    fork = forked(travelled)
+    key = fork.path.rsplit("/", 1)[1]
+    fork.page.goto(fork.page.url.split("/sessions/")[0] + "/apps/travel")
+    expect(fork.page.locator(f"#s-{key} .forked")).to_have_attribute("title", "fork at #3")
+
+
+def open_menu(session: SessionPage) -> None:
+    message = session.page.locator("#m-1")
+    message.hover()
+    message.locator(".again summary").click()
+
+
+def test_a_session_is_rewound_to_before_a_message(travelled):
+    count = travelled.events.count()
+    open_menu(travelled)
+    button(travelled, "Rewind to before this message").click()
+    expect(travelled.row(count + 1)).to_contain_text("rewound the session")
+    travelled.ends()
+    travelled.say(BOOK)
+
+
+def test_a_message_is_edited_and_said_again(travelled):
+    open_menu(travelled)
+    travelled.page.get_by_label("The message, to be said in another way").fill(
+        "I live in Paris, remember that for the next trip"
+    )
+    button(travelled, "Edit and run again").click()
+    expect(travelled.messages.last).to_contain_text("Paris")
+    travelled.ends()

@@ -1,0 +1,164 @@
+"""What was sent to models and tools, as a person finds it in the inspector."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import running, write_app
+from tests.kit.told_apps import HUGE, teller
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("request")
+    write_app(folder / "agents", "teller", teller())
+    write_app(folder / "agents", "huge", HUGE)
+    write_app(folder / "agents", "liar", teller(lies=True))
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser, server):
+    context = browser.new_context()
+    with Visit(context, server) as visit:
+        visit.context.new_page().goto(server.link)
+        return context.storage_state()
+
+
+@pytest.fixture
+def told(visit) -> SessionPage:
+    """A session whose fourth event is a streamed answer."""
+    return send(visit.session("teller"), "How is the weather?")
+
+
+def send(session: SessionPage, *messages: str) -> SessionPage:
+    for message in messages:
+        session.send(message)
+        session.ends()
+    return session
+
+
+def request_of(session: SessionPage, number: int):
+    session.page.locator(f"#e-{number} .seq a").click()
+    session.page.locator(f'#e-{number}[aria-selected="true"]').wait_for()
+    session.page.keyboard.press("7")
+    panel = session.page.locator("#panel")
+    expect(session.page.locator("#tab-request")).to_have_attribute("aria-current", "true")
+    return panel
+
+
+def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(told):
+    panel = request_of(told, 4)
+    expect(panel.locator("h2")).to_have_text("Request of teller to test-model")
+    expect(panel.locator(".as-sent")).to_contain_text("As sent by the runtime")
+    expect(panel.locator(".block.r-system")).to_contain_text("Be kind about the weather.")
+    messages = panel.locator("section .block:is(.r-user, .r-model)")
+    expect(messages).to_have_count(3)
+    expect(messages.nth(0).locator("summary")).to_contain_text("How is the weather?")
+    expect(messages.nth(0).locator("summary")).to_contain_text(re.compile(r"≈\d+ tokens"))
+    messages.nth(1).locator("summary").click()
+    expect(messages.nth(1).locator(".k-call")).to_contain_text('city: "Oslo"')
+    tool = panel.locator(".block.r-tools")
+    expect(tool.locator("> summary b")).to_have_text("weather")
+    tool.locator("> summary").press("Enter")
+    expect(tool.locator(".json")).to_contain_text("properties")
+    expect(panel.locator("figcaption")).to_contain_text("shares are estimated")
+    expect(panel.locator(".facts")).to_contain_text("300 of them cached")
+
+
+def test_raw_json_is_asked_for_when_it_is_unfolded_and_can_be_copied(told):
+    told.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel = request_of(told, 2)
+    panel.locator("#raw-request summary").click()
+    expect(panel.locator("#request-text pre")).to_contain_text('"contents": [')
+    panel.get_by_role("button", name="Copy").click()
+    expect(panel.get_by_role("button", name="Copied")).to_be_visible()
+    assert '"Be kind' in told.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(told):
+    panel = request_of(told, 3)
+    expect(panel.locator("h2")).to_contain_text("Sent to tools")
+    call = panel.locator("section.k-call")
+    expect(call).to_contain_text("weather")
+    expect(call.locator(".json").nth(0)).to_contain_text('city: "Oslo"')
+    expect(call.locator(".json").nth(1)).to_contain_text('sky: "clear"')
+
+
+def test_a_message_of_the_user_says_that_nothing_was_sent(told):
+    panel = request_of(told, 1)
+    expect(panel).to_contain_text("comes of no call of a model")
+
+
+def test_a_prompt_that_only_grew_keeps_its_cached_prefix(told):
+    panel = request_of(told, 4)
+    panel.get_by_label("Diff with").select_option(label="previous call of teller, #2")
+    differences = panel.locator("#differences")
+    expect(differences.locator(".verdict")).to_have_text("The cached prefix holds: 2 new messages.")
+    lines = differences.locator(".block-diff > li")
+    expect(lines).to_have_count(3)
+    expect(lines.nth(0)).to_contain_text("system instruction and 1 unchanged message")
+    expect(lines.nth(1)).to_have_class(re.compile("added"))
+    expect(differences.locator(".cache-break")).to_have_count(0)
+    expect(told.page).to_have_url(re.compile("with=0"))
+
+
+def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(told):
+    send(told, "Say hello sternly")
+    panel = request_of(told, 6)
+    select = panel.get_by_label("Diff with")
+    select.focus()
+    told.page.keyboard.press("ArrowDown")
+    changed = panel.locator("#differences .block-diff .changed").first
+    expect(changed).to_contain_text("cache prefix breaks here")
+    expect(changed.locator("del").first).to_contain_text("kind")
+    expect(changed.locator("ins").first).to_contain_text("stern")
+    expect(panel.locator("#differences .cache-break")).to_have_count(1)
+    expect(panel.locator("#differences")).to_contain_text("temperature")
+    panel.locator("#differences h3 a").click()
+    expect(told.page.locator('#e-4[aria-selected="true"]')).to_be_visible()
+
+
+def test_a_huge_prompt_is_shown_folded_and_its_blocks_come_when_they_are_unfolded(visit):
+    session = send(visit.session("huge"), "one", "two")
+    panel = request_of(session, 4)
+    expect(panel.locator("h3", has_text="Messages")).to_contain_text("202")
+    system = panel.locator(".block.r-system")
+    expect(system.locator(".block-body .plain")).to_have_count(0)
+    system.locator("summary").click()
+    expect(system.locator(".block-body .plain")).to_contain_text("rule 3 is good.")
+    panel.get_by_label("Diff with").select_option("0")
+    differences = panel.locator("#differences")
+    expect(differences.locator(".changed .cache-break")).to_have_count(1)
+    expect(differences).to_contain_text("200 unchanged messages")
+
+
+def test_without_scripts_a_request_can_be_read_and_compared(told, browser, server, signed_in):
+    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
+    with Visit(context, server) as plain:
+        page = plain.open(f"{told.path}?event=4&tab=request")
+        expect(page.locator(".block.r-system .block-body")).to_contain_text("Be kind")
+        page.get_by_label("Diff with").select_option("0")
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator("#differences")).to_contain_text("cached prefix holds")
+
+
+def test_a_streamed_answer_can_be_gone_through_piece_by_piece(told):
+    streamed = request_of(told, 4).locator(".streamed")
+    expect(streamed.locator(".plain")).to_have_text("It is sunny in Oslo.")
+    told.page.keyboard.press("[")
+    expect(streamed.locator("output")).to_contain_text("piece 2 of 3")
+    expect(streamed.locator("[data-piece]").nth(2)).to_be_hidden()
+    streamed.get_by_role("slider").press("Home")
+    expect(streamed.locator("[data-piece]:visible")).to_have_text(["It is "])
+    expect(streamed.locator(".mismatch")).to_have_count(0)
+
+
+def test_an_answer_that_differs_from_its_pieces_is_marked(visit):
+    session = send(visit.session("liar"), "How is the weather?")
+    expect(request_of(session, 4).locator(".mismatch")).to_be_visible()

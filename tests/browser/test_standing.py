@@ -1,0 +1,210 @@
+"""Why a run does not come on, as a person finds it out on the page."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.server import running, write_app
+from tests.kit.stuck_apps import APPS
+
+pytestmark = pytest.mark.browser
+
+LONG = 40_000
+"""Milliseconds in which a run has been quiet for long enough on any machine."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("standing")
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser, server):
+    context = browser.new_context()
+    with Visit(context, server) as visit:
+        visit.context.new_page().goto(server.link)
+        return context.storage_state()
+
+
+@pytest.fixture
+def begin(visit, server):
+    """A session of an app whose run waits; its file is let go of at the end."""
+    begun: list[str] = []
+
+    def start(app: str, *, pause: bool = False) -> SessionPage:
+        begun.append(app)
+        let_go(server, app, go=False)
+        session = visit.session(app)
+        if pause:
+            session.page.get_by_label("pause first").check()
+        session.send("go")
+        expect(session.status).to_have_class(re.compile("run (running|held)"))
+        return session
+
+    yield start
+    for app in begun:
+        let_go(server, app)
+
+
+def let_go(server, app: str, *, go: bool = True) -> None:
+    file = server.agents / app / "go.txt"
+    if go:
+        file.write_text("go", encoding="utf-8")
+    else:
+        file.unlink(missing_ok=True)
+
+
+def press(session: SessionPage, key: str) -> None:
+    session.page.evaluate("document.activeElement.blur()")
+    session.page.keyboard.press(key)
+
+
+def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, server):
+    session = begin("sleeping")
+    chip = session.page.locator("#why")
+    expect(chip).to_contain_text("why?", timeout=LONG)
+    press(session, "h")
+    standing = session.page.locator("#standing")
+    call = standing.locator(".pending-calls li")
+    expect(call).to_contain_text("look_up")
+    expect(call).to_contain_text('{"city":"Oslo"}')
+    expect(standing.locator(".task > .frames")).to_contain_text("until_told")
+    expect(call.locator("time")).to_have_text(re.compile(r"\d+ s"))
+    fold = standing.locator(".folded").last
+    fold.locator("summary").click()
+    expect(fold.locator("li").first).to_be_visible()
+    age = call.locator("time").inner_text()
+    expect(call.locator("time")).not_to_have_text(age)
+    expect(fold.locator("li").first).to_be_visible()
+    let_go(server, "sleeping")
+    session.ends()
+    expect(standing.locator(".pending-calls")).to_have_count(0)
+    expect(standing.locator("h2")).to_have_text("The newest run: done")
+
+
+@pytest.mark.parametrize(
+    ("app", "name", "function"),
+    [("thread", "fetch", "fetch"), ("model", "slow-one", "generate_content_async")],
+)
+def test_a_thread_and_a_model_are_shown_with_their_line(begin, app, name, function):
+    session = begin(app)
+    session.page.locator("#why").click()
+    standing = session.page.locator("#standing")
+    expect(standing.locator(".pending-calls li b")).to_have_text(name)
+    expect(standing.locator(".task > .frames").first).to_contain_text(f"{app}/agent.py:")
+    expect(standing.locator(".task")).to_contain_text(function)
+
+
+def test_a_tool_that_blocks_the_loop_is_named_and_the_run_can_be_stopped(begin, server):
+    session = begin("blocked")
+    press(session, "6")
+    worst = session.page.locator("#standing .whys .bad")
+    expect(worst).to_contain_text("The tool crunch blocks the event loop", timeout=LONG)
+    expect(worst).to_contain_text("blocked/agent.py:")
+    expect(worst).to_contain_text("in crunch")
+    expect(session.page.locator("#notice")).to_contain_text("The tool crunch blocks", timeout=LONG)
+    let_go(server, "blocked")
+    session.ends()
+    expect(session.page.locator("#notice .warn")).to_have_count(0)
+
+
+def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
+    session = begin("deadlock")
+    session.page.locator("#why").click()
+    standing = session.page.locator("#standing")
+    expect(standing.locator(".whys .bad")).to_contain_text("Tasks 2 and 3 wait for each other")
+    both = standing.locator(".task.circle")
+    expect(both).to_have_count(2)
+    expect(both.first).to_contain_text("waits for a lock that task 3 has")
+    expect(both.first).to_contain_text("async with second:")
+    standing.get_by_role("button", name="Stop the run").click()
+    session.ends("stopped")
+
+
+def test_a_question_to_a_person_is_named_and_leads_to_its_event(begin):
+    session = begin("asking")
+    session.ends()
+    press(session, "h")
+    why = session.page.locator("#standing .whys .warn")
+    expect(why).to_contain_text("cashier asks for a confirmation")
+    why.get_by_role("link").click()
+    expect(session.page.locator(".row[aria-selected=true]")).to_have_attribute("data-event", "3")
+
+
+STEPS = (
+    "Paused after the commit of #1, before the agent goes on",
+    "Paused before the agent begins",
+    "Paused before the model is asked",
+    "Paused with the model's answer",
+    "Paused before the commit",
+    "Paused after the commit of #2, before the agent goes on",
+)
+
+
+def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin, server):
+    session = begin("tools", pause=True)
+    held = session.page.locator("#held .held")
+    for sentence in STEPS:
+        expect(held).to_have_count(1)
+        press(session, "i")
+        expect(held.locator("header b")).to_have_text(sentence)
+    press(session, "i")
+    expect(held).to_have_count(2)
+    slow = held.filter(has_text="slow(")
+    slow.locator(".held-alone").get_by_role("button", name="Continue").click()
+    expect(slow).to_have_count(0)
+    expect(held).to_contain_text('quick(where="near")')
+    beside = session.page.locator("#held .beside li")
+    expect(beside).to_contain_text("mover runs slow")
+    expect(beside).to_contain_text("tools/agent.py:")
+    press(session, "h")
+    both = session.page.locator("#standing .beside li")
+    expect(both).to_have_text([re.compile("mover held quick"), re.compile("mover runs slow")])
+    let_go(server, "tools")
+    expect(beside).to_have_count(0)
+    expect(held).to_have_count(1)
+    press(session, "c")
+    session.ends()
+
+
+def test_branches_of_a_parallel_agent_stop_each_for_itself_and_the_page_says_which_run(
+    begin, server
+):
+    session = begin("branches", pause=True)
+    held = session.page.locator("#held .held")
+    beside = session.page.locator("#held .beside")
+    runs = re.compile(r"right \(search\.right\)\s+runs\s+slow")
+    while not runs.search(beside.inner_text() if beside.count() else ""):
+        expect(held).not_to_have_count(0)
+        before = session.page.locator("#steps input[name=position]").input_value()
+        press(session, "n")
+        expect(session.page.locator("#steps input[name=position]")).not_to_have_value(before)
+        expect(held).not_to_have_count(0)
+    expect(held.first.locator("header")).to_contain_text("search.")
+    expect(beside).to_contain_text("branches/agent.py:")
+    press(session, "c")
+    expect(held).to_have_count(0)
+    let_go(server, "branches")
+    session.ends()
+    expect(session.messages.filter(has_text="done")).to_have_count(3)
+
+
+def test_without_scripts_the_run_is_explained_as_well(begin, browser, server, signed_in):
+    session = begin("sleeping")
+    session.page.locator("#why").click()
+    expect(session.page.locator("#standing .pending-calls")).to_contain_text("look_up")
+    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
+    with Visit(context, server) as plain:
+        page = plain.open(session.path)
+        page.locator("#why").click()
+        expect(page.locator("#standing .pending-calls")).to_contain_text("look_up")
+        page.locator("#standing").get_by_role("button", name="Pause at the next event").click()
+        page.goto(server.url + session.path + "?tab=run")
+        let_go(server, "sleeping")
+        expect(session.status).to_have_class("run held")

@@ -1,0 +1,92 @@
+"""The page as of an event: by the address, the scrubber and the keys; live news do not move it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+HOME = "I live in Paris, remember that"
+BOOK = "Book a flight to London next Tuesday"
+
+
+@pytest.fixture
+def travelled(visit):
+    session = visit.session("travel")
+    session.say(HOME)
+    return session
+
+
+def shown(session: SessionPage) -> list[str]:
+    return session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
+
+
+def is_as_of(session: SessionPage, number: int, count: int) -> None:
+    expect(session.page).to_have_url(re.compile(rf"[?&]at={number}\b"))
+    expect(session.page.locator("#as-of")).to_have_text(f"as of #{number} of {count}")
+    expect(session.row(number)).to_have_attribute("aria-selected", "true")
+    ready = session.page.locator('#rows .seq a[tabindex="0"]')
+    expect(ready).to_have_count(1)
+    assert shown(session) == [f"e-{n}" for n in range(1, number + 1)]
+
+
+def test_the_whole_page_is_as_of_the_event_in_its_address(visit, travelled):
+    count = travelled.events.count()
+    session = visit.again(travelled, "?at=2&tab=state")
+    is_as_of(session, 2, count)
+    later = f"{count - 2} later events not shown"
+    expect(session.page.locator("#timeline .later")).to_contain_text(later)
+    expect(session.page.locator("#totals")).to_contain_text(re.compile(r"events\s*2"))
+    expect(session.panel).to_contain_text("State as of #2")
+    expect(session.panel).not_to_contain_text("Paris")
+    expect(session.page.locator("#messages [data-event]").last).to_have_attribute("data-event", "2")
+    expect(session.page.locator("#messages")).to_contain_text("no result yet")
+    expect(session.page.locator("#composer-state")).to_contain_text("as of #2")
+    session.page.get_by_role("link", name="Go live").first.click()
+    expect(session.page).to_have_url(re.compile(r"/sessions/\d+$"))
+    expect(session.row(count)).to_be_attached()
+
+
+def test_keys_move_the_page_through_time(travelled):
+    count, keyboard = travelled.events.count(), travelled.page.keyboard
+    travelled.page.evaluate("document.activeElement.blur()")
+    keyboard.press(",")
+    is_as_of(travelled, count, count)
+    keyboard.press(",")
+    is_as_of(travelled, count - 1, count)
+    keyboard.press("Home")
+    is_as_of(travelled, 1, count)
+    keyboard.press("ArrowRight")
+    is_as_of(travelled, 2, count)
+    keyboard.press("Shift+ArrowRight")
+    expect(travelled.page.locator("#as-of")).not_to_contain_text("#2 of")
+    changed = int(re.search(r"at=(\d+)", travelled.page.url)[1])
+    expect(travelled.row(changed).locator(".flag.delta")).to_be_visible()
+    keyboard.press("End")
+    is_as_of(travelled, count, count)
+    keyboard.press("<")
+    is_as_of(travelled, changed, count)
+
+
+def test_news_do_not_move_a_page_of_the_past(visit, travelled):
+    count = travelled.events.count()
+    past = visit.again(travelled, "?at=2&tab=state")
+    before = [past.outline(part) for part in ("#rows", "#messages", "#totals", "#panel")]
+    travelled.say(BOOK)
+    total = travelled.events.count()
+    expect(past.page.locator("#as-of")).to_have_text(f"as of #2 of {total}")
+    assert total > count
+    after = [past.outline(part) for part in ("#rows", "#messages", "#totals", "#panel")]
+    assert after == before
+
+
+def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
+    session = visit.again(travelled, "?at=3")
+    session.row(1).click()
+    expect(session.page).to_have_url(re.compile(r"at=3\b.*event=1\b|event=1\b.*at=3\b"))
+    expect(session.page.locator("#as-of")).to_contain_text("as of #3")
+    expect(session.row(1)).to_have_attribute("aria-selected", "true")
+    assert shown(session) == ["e-1", "e-2", "e-3"]

@@ -1,0 +1,154 @@
+"""State before its commit, on the page: what is pending, what was read too early, what is lost."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.test_uncommitted import APPS
+from tests.browser.conftest import DESKTOP
+from tests.browser.test_debugger import is_held, press
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+GATED = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+GATE = Path(__file__).with_name("gate")
+
+
+class Writes(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state["city"] = "Oslo"
+        GATE.with_name("written").touch()
+        while not GATE.exists():
+            await asyncio.sleep(0.05)
+        yield Event(author=self.name, actions=EventActions(state_delta={"city": "Oslo"}))
+
+
+root_agent = Writes(name="writes")
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uncommitted")
+    for name, code in {**APPS, "gated": GATED, "late": GATED}.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        started.agents = folder / "agents"
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cookies(browser, server):
+    context = browser.new_context()
+    with Visit(context, server):
+        context.new_page().goto(server.link)
+        return context.storage_state()
+
+
+@pytest.fixture
+def visit(browser, server, cookies):
+    context = browser.new_context(storage_state=cookies, viewport=DESKTOP)
+    with Visit(context, server) as begun:
+        yield begun
+
+
+def strip(session: SessionPage):
+    return session.page.locator("#state-live .scope.pending")
+
+
+def test_what_a_running_agent_has_written_is_pending_until_its_event_is_committed(visit, server):
+    session = visit.session("gated")
+    session.send("go")
+    expect(strip(session)).to_contain_text("pending from writes: 1 key")
+    expect(strip(session)).to_contain_text('"Oslo"')
+    expect(strip(session)).to_contain_text("gated/agent.py:13 in _run_async_impl")
+    session.page.reload()
+    expect(strip(session)).to_contain_text("pending from writes: 1 key")
+    (server.agents / "gated" / "gate").touch()
+    session.ends()
+    expect(strip(session)).to_have_count(0)
+    expect(session.page.locator("#state-live .scope").first).to_contain_text('"Oslo"')
+
+
+def test_a_page_that_comes_later_shows_what_is_pending_by_then(visit, server):
+    with server.client() as client:
+        debugged = Debugged(client, "late").start(pause=False)
+        while not (server.agents / "late" / "written").exists():
+            client.get(f"/api/runs/{debugged.run}")
+        session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
+        expect(strip(session)).to_contain_text('"Oslo"')
+        expect(strip(session)).to_contain_text("pending from code of no known agent: 1 key")
+        (server.agents / "late" / "gate").touch()
+        session.ends()
+        expect(strip(session)).to_have_count(0)
+
+
+def test_what_a_failed_run_has_not_committed_is_shown_as_lost_also_after_a_reload(visit):
+    session = visit.session("fails")
+    session.say("go", "failed")
+    for _ in range(2):
+        expect(strip(session)).to_have_class("scope pending lost")
+        expect(strip(session)).to_contain_text("lost from fails: 1 key")
+        expect(strip(session)).to_contain_text('"half done"')
+        session.page.reload()
+    session.say("again", "failed")
+    expect(strip(session)).to_have_count(1)
+
+
+def test_a_dirty_read_is_marked_on_the_row_and_leads_to_the_write_by_keyboard(visit):
+    session = visit.session("custom")
+    session.say("go")
+    flag = session.row(2).locator(".flag.dirty")
+    expect(flag).to_contain_text("dirty read")
+    expect(flag).to_contain_text("plan, written by planner")
+    loaded = visit.again(session)
+    assert loaded.outline("#rows") == session.outline("#rows")
+    session.select(2)
+    notes = session.panel.locator(".notes")
+    expect(notes).to_contain_text("dirty read of plan, written by planner at custom/agent.py:8")
+    link = notes.get_by_role("link", name="committed as #3")
+    link.focus()
+    session.page.keyboard.press("Enter")
+    expect(session.row(3)).to_have_attribute("aria-selected", "true")
+    expect(session.panel.locator(".notes")).to_contain_text(
+        "read before the commit plan, by critic"
+    )
+
+
+def test_a_dirty_read_of_what_is_lost_says_so(visit):
+    session = visit.session("custom")
+    session.page.get_by_label("pause first").check()
+    session.send("go")
+    is_held(session, "Paused before the commit")
+    for number in (1, 2):
+        press(session, "n")
+        is_held(session, f"Paused after the commit of #{number}, before the agent goes on")
+    expect(strip(session)).to_contain_text("read by critic")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    expect(strip(session)).to_have_class("scope pending lost")
+    session.select(2)
+    expect(session.panel.locator(".notes")).to_contain_text("lost")
+
+
+def test_a_change_without_a_delta_and_a_lost_race_are_flagged(visit):
+    session = visit.session("in_place", state='{"plan": {"steps": [1]}}')
+    session.say("go")
+    flag = session.row(2).locator(".flag.silent")
+    hint = "state changed without a delta: plan.x; assign the key to keep it"
+    expect(flag).to_contain_text(hint)
+    expect(session.row(3).locator(".flag.silent")).to_have_count(0)
+    session.select(2)
+    expect(session.panel.locator(".notes")).to_contain_text("plan.x; assign plan to keep it")
+    expect(session.panel.locator(".notes")).to_contain_text("by careless")
+    race = visit.session("branches")
+    race.say("go")
+    expect(race.row(3).locator(".flag.overlap")).to_contain_text("winner was written by")

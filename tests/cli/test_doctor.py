@@ -1,0 +1,280 @@
+"""`devui doctor`: it finds what was planted, says it plainly, and changes nothing."""
+
+import json
+import shutil
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from devui.cli import main
+from tests.kit.debugged import Debugged
+from tests.kit.server import SAMPLES, make_session, run, running, write_app
+from tests.kit.terminal import devui
+
+FLIGHT = "Find me a flight to London"
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory) -> Path:
+    """The data folder of a server that was used for everything, and has ended in order."""
+    folder = tmp_path_factory.mktemp("doctor") / "data"
+    with running(SAMPLES, folder) as server, server.client() as client:
+        debugged = Debugged(client, "travel", state={"user:home_airport": "BRN", "n": 1})
+        debugged.start(FLIGHT, pause=False).settled()
+        path = f"/apps/travel/users/u/sessions/{debugged.session}"
+        client.patch(path, json={"stateDelta": {"n": None, "app:x": [1.5, "ü"], "user:y": {}}})
+        fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 4})
+        assert fork.status_code < 300, fork.text
+        gone = make_session(client, "travel", state={"user:left": 1, "app:left": 2})["id"]
+        run(client, "travel", gone, FLIGHT)
+        assert client.delete(f"/apps/travel/users/u/sessions/{gone}").status_code == 200
+    return folder
+
+
+@pytest.fixture
+def data(used, tmp_path) -> Path:
+    """A copy of it, to plant a fault in."""
+    return Path(shutil.copytree(used, tmp_path / "data"))
+
+
+@pytest.fixture
+def agents(tmp_path) -> Path:
+    folder = tmp_path / "agents"
+    write_app(
+        folder, "fine", "from devui.runtime.agents import Agent\nroot_agent = Agent(name='a')\n"
+    )
+    return folder
+
+
+def doctor(data: Path, agents: Path = SAMPLES) -> tuple[int, dict[str, list[dict]]]:
+    done = CliRunner().invoke(main, ["doctor", str(data), "--agents", str(agents), "--json"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    return done.exit_code, json.loads(done.output)
+
+
+def said(found: dict[str, list[dict]], level: str, area: str | None = None) -> list[str]:
+    """What was found at a level, in one area or in all."""
+    areas = found if area is None else [area]
+    return [each["what"] for a in areas for each in found[a] if each["level"] == level]
+
+
+def plant(data: Path, *statements: str) -> None:
+    """Change the journal as no server of ours would."""
+    with closing(sqlite3.connect(data / "journal.db", isolation_level=None)) as journal:
+        for statement in statements:
+            assert journal.execute(statement).rowcount != 0, statement
+
+
+@pytest.mark.req("R36")
+def test_what_was_used_and_ended_in_order_is_well_and_stays_untouched(data):
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
+    status, found = doctor(data)
+    assert said(found, "fault") == []
+    assert status == 0
+    assert "2 sessions with " in said(found, "good", "journal")[0]
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+
+@pytest.mark.req("R36")
+@pytest.mark.parametrize(
+    ("statements", "sentence"),
+    [
+        (["DELETE FROM events WHERE session = 1 AND number = 3"], "numbers are missing"),
+        (["UPDATE sessions SET events = events + 1 WHERE key = 1"], "the head of session 1 counts"),
+        (["UPDATE sessions SET seq = 1 WHERE key = 1"], "behind its newest event"),
+        (["UPDATE journal SET seq = 3"], "the journal's counter stands at 3"),
+        (["UPDATE kinds SET events = 99 WHERE session = 1"], "session 1 counts 99 events of kind"),
+        (
+            ["UPDATE events SET seq = 90000 WHERE session = 1 AND number = 2"],
+            "event #3 of session 1 was committed before the one it follows",
+        ),
+        (["UPDATE writes SET value = '7' WHERE key = 'y'"], "event #"),
+        (["DELETE FROM writes WHERE key = 'x' AND value LIKE '%1.5%'"], "says something else"),
+        (
+            ["INSERT INTO writes SELECT 90000, own_scope, 'forged', '1' FROM sessions LIMIT 1"],
+            "the state key 'forged' of session 1 was written by no event of it",
+        ),
+        (["UPDATE events SET data = '{' WHERE session = 1 AND number = 2"], "cannot be read"),
+        (["UPDATE events SET data = '[1]' WHERE session = 1 AND number = 2"], "cannot be read"),
+        (["UPDATE writes SET value = 'nonsense' WHERE key = 'y'"], "cannot be read"),
+        (["DELETE FROM runs WHERE id = (SELECT run FROM spans LIMIT 1)"], "spans belong to run"),
+        (["DELETE FROM sessions WHERE key = 1"], "refers to a row of sessions that is not there"),
+        (["DELETE FROM sessions WHERE key = 1"], "belongs to no session"),
+        (["DELETE FROM scopes WHERE kind = 'app'"], "the shared state of session 1 is nowhere"),
+        (["INSERT INTO contents (text) VALUES ('lost')"], "belongs to no artifact"),
+    ],
+)
+def test_a_planted_fault_is_found(data, statements, sentence):
+    plant(data, *statements)
+    status, found = doctor(data)
+    assert status == 1
+    assert sentence in "\n".join(said(found, "fault", "journal"))
+    assert said(found, "good", "journal") == []
+
+
+@pytest.mark.req("R43")
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda content: b"no database at all" * 100, "is not an SQLite database"),
+        (lambda content: content[: len(content) // 2], "is malformed"),
+        (lambda content: content[:8192] + bytes(4096) + content[12288:], "is damaged"),
+        (lambda content: content[:68] + b"abcd" + content[72:], "belongs to another application"),
+        (lambda content: content[:60] + b"\0\0\3\xe7" + content[64:], "has version 999"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence):
+    file = data / "journal.db"
+    file.write_bytes(damage(file.read_bytes()))
+    before = file.read_bytes()
+    status, found = doctor(data)
+    assert status == 1
+    assert sentence in "\n".join(said(found, "fault", "journal"))
+    assert file.read_bytes() == before
+
+
+def test_many_faults_of_a_kind_are_summed_up(data):
+    plant(
+        data,
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+        " INSERT INTO contents (text) SELECT 'lost' FROM n",
+    )
+    faults = said(doctor(data)[1], "fault", "journal")
+    assert len(faults) == 21
+    assert faults[-1] == "… and 480 more like this"
+
+
+def test_an_older_journal_is_a_note_and_not_migrated(data):
+    plant(data, "PRAGMA user_version = 3")
+    status, found = doctor(data)
+    assert status == 0
+    assert "of version 3, which is older" in said(found, "note", "journal")[0]
+    with closing(sqlite3.connect(data / "journal.db")) as journal:
+        assert journal.execute("PRAGMA user_version").fetchall() == [(3,)]
+
+
+@pytest.mark.req("R10")
+def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(data, tmp_path):
+    (data / "journal.db").chmod(0o644)
+    data.chmod(0o755)
+    status, found = doctor(data)
+    assert status == 1
+    faults = [each for each in found["data folder"] if each["level"] == "fault"]
+    assert {each["advice"] for each in faults} == {
+        f"chmod 700 {data}",
+        f"chmod 600 {data / 'journal.db'}",
+    }
+    (tmp_path / "link").symlink_to(data)
+    assert "is a symbolic link" in said(doctor(tmp_path / "link")[1], "fault", "data folder")[0]
+
+
+def test_what_was_set_aside_is_told_with_what_gets_it_out(data):
+    (data / "journal.db.damaged-20260101T000000Z").write_bytes(b"x")
+    (data / "journal.db.damaged-20260101T000000Z").chmod(0o600)
+    [told] = [each for each in doctor(data)[1]["data folder"] if each["level"] == "note"]
+    assert "set aside as damaged" in told["what"]
+    assert ".recover" in told["advice"]
+
+
+def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_path):
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        held = Debugged(client, "travel").start(FLIGHT)
+        held.settled()
+        held.tell("step_event")
+        status, found = doctor(server.data)
+        assert (status, said(found, "fault"), said(found, "note", "journal")) == (0, [], [])
+        told = said(found, "good", "data folder")
+        assert f"process {server.pid} has it, at {server.url}" in told
+        server.kill()
+        status, found = doctor(server.data)
+        assert (status, said(found, "fault")) == (0, [])
+        assert said(found, "note", "journal") == [f"1 runs were cut off: {held.run}"]
+        assert f"process {server.pid}, which had it, was killed" in said(found, "note")
+        server.start()
+        assert said(doctor(server.data)[1], "note", "journal") == []
+
+
+@pytest.mark.req("R22")
+def test_apps_are_looked_at_without_running_them(data, agents):
+    marker = agents / "marker"
+    write_app(agents, "marks", f"open({str(marker)!r}, 'w')\nroot_agent = 1\n")
+    write_app(agents, "broken", "root_agent = (\n")
+    write_app(agents, "empty", "def root_agent(): ...\nif True:\n    other = 1\n")
+    write_app(agents, "nothing", "other = 1\n")
+    write_app(agents, "branches", "if True:\n    from x import agent as root_agent\n")
+    write_app(agents, "foreign", "\nfrom google.adk.agents import Agent\nroot_agent = Agent()\n")
+    write_app(agents, "1st", "root_agent = 1\n")
+    status, found = doctor(data, agents)
+    assert status == 1
+    assert said(found, "good", "apps") == [
+        f"{name} looks loadable" for name in ("branches", "empty", "fine", "marks")
+    ]
+    broken, foreign = said(found, "fault", "apps")
+    assert broken.startswith(f"{agents}/broken/agent.py:1 cannot be read: ")
+    assert foreign == f"{agents}/foreign/agent.py:2 imports google.adk"
+    nothing, first = said(found, "note", "apps")
+    assert nothing.startswith("nothing defines neither `root_agent` nor `app`")
+    assert first.startswith(f"{agents}/1st holds an agent.py and is no app")
+    assert not marker.exists()
+
+
+@pytest.mark.req("R64")
+def test_keys_are_told_by_name_and_never_by_value(data, agents):
+    (agents / ".env").write_text("OPENAI_API_KEY=canary-one\nOTHER=canary-two\nGROQ_API_KEY=\n")
+    (agents / "fine" / ".env").write_text("ANTHROPIC_API_KEY='canary-three'\n")
+    told = devui(
+        *("doctor", str(data), "--agents", str(agents)),
+        cwd=data,
+        GOOGLE_API_KEY="canary-four",
+        DEVUI_TOKEN="canary-five",
+    )
+    assert told.returncode == 0, told.stdout
+    assert "GOOGLE_API_KEY in the environment" in told.stdout
+    assert f"OPENAI_API_KEY in {agents / '.env'}" in told.stdout
+    assert f"ANTHROPIC_API_KEY in {agents / 'fine' / '.env'}" in told.stdout
+    assert "GROQ_API_KEY" not in told.stdout
+    assert "canary" not in told.stdout + told.stderr
+
+
+def test_a_port_that_is_taken_is_a_note(data):
+    with socket.socket() as busy:
+        busy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            busy.bind(("127.0.0.1", 8000))
+            busy.listen()
+        except OSError:
+            pass  # somebody else has it, which serves as well
+        status, found = doctor(data)
+    assert status == 0
+    assert any(what.startswith("port 8000 cannot be had") for what in said(found, "note"))
+
+
+def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
+    (agents / "a\x1b[2Jb").mkdir()
+    (agents / "a\x1b[2Jb" / "agent.py").write_text("root_agent = 1\n")
+    plant(data, "UPDATE sessions SET events = 0 WHERE key = 1")
+    told = devui("doctor", str(data), "--agents", str(agents), cwd=data)
+    assert told.returncode == 1
+    assert "FAULT  the head of session 1 counts 0 events, and there are " in told.stdout
+    assert "→ copy the data folder before anything else" in told.stdout
+    assert told.stdout.endswith("1 fault.\n")
+    assert "\x1b" not in told.stdout
+    assert told.stderr == ""
+
+
+def test_what_is_not_there_is_said(tmp_path, agents):
+    nothing = devui("doctor", str(tmp_path / "none"), cwd=tmp_path)
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert "there is no data folder" in nothing.stderr
+    no_agents = devui("doctor", "--agents", "none", cwd=tmp_path)
+    assert (no_agents.returncode, "there is no folder 'none'" in no_agents.stderr) == (2, True)
+    fresh = devui("doctor", "--agents", str(agents), cwd=tmp_path)
+    assert (fresh.returncode, "there is no data folder '.devui' yet" in fresh.stdout) == (0, True)
+    (tmp_path / "empty").mkdir(mode=0o700)
+    status, found = doctor(tmp_path / "empty", agents)
+    assert (status, said(found, "note", "journal")) == (0, ["there is no journal yet"])
+    assert not any((tmp_path / "empty").iterdir())

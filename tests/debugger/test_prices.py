@@ -1,0 +1,154 @@
+"""What tokens cost: names, long prompts, caches, tables of the user's own, and what is unknown."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from devui.debugger.prices import Prices, WrongPrices
+from devui.debugger.usage import usage_of
+from devui.store.rows import Usage, UsageSum
+
+BUILT_IN = Prices.load(Path("nowhere"))
+
+
+def table(folder: Path, *models: dict) -> Prices:
+    """The prices with these of the user's own."""
+    (folder / "prices.json").write_text(json.dumps({"models": models}))
+    return Prices.load(folder)
+
+
+def used(model: str, prompt: int = 1_000_000, cached: int = 0, output: int = 0) -> Usage:
+    return Usage(model, prompt, cached, output, 0)
+
+
+def test_the_table_has_a_date_its_sources_and_the_families_that_are_known() -> None:
+    told = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", told["date"])
+    assert BUILT_IN.date == told["date"]
+    assert len(told["sources"]) == 3
+    names = [model["name"] for model in told["models"]]
+    assert len(names) == len(set(names))
+    for family in ("gemini-2.5-flash", "gpt-4o", "claude-sonnet-4-5"):
+        assert family in names
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        ("gemini-2.5-flash", "gemini-2.5-flash"),
+        ("gemini-2.5-flash-lite", "gemini-2.5-flash-lite"),
+        ("gemini-2.5-flash-preview-09-2025", "gemini-2.5-flash"),
+        ("gemini-2.5-flash-lite-001", "gemini-2.5-flash-lite"),
+        ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("projects/p/locations/l/publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro"),
+        ("openai/gpt-4o-2024-08-06", "gpt-4o"),
+        ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+        ("claude-sonnet-4-20250514", "claude-sonnet-4"),
+        ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
+        ("claude-sonnet-4-5-latest", "claude-sonnet-4-5"),
+        ("gemini-2.5-flash-image", None),
+        ("gpt-4o-audio-preview", None),
+        ("gpt-4", None),
+        ("my-model", None),
+        ("", None),
+    ],
+)
+def test_a_model_is_found_by_its_name_and_never_by_that_of_another(model, name) -> None:
+    price = BUILT_IN.find(model)
+    assert (price.name if price else None) == name
+
+
+def test_cached_tokens_and_answers_have_prices_of_their_own(tmp_path) -> None:
+    prices = table(tmp_path, {"name": "m", "input": 2, "cached": 0.5, "output": 8})
+    usage = used("m", prompt=1_000_000, cached=400_000, output=500_000)
+    assert prices.cost(usage) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.5 * 8)
+
+
+def test_a_prompt_above_the_limit_costs_more_from_its_first_token_on(tmp_path) -> None:
+    long = {"above": 1000, "input": 4, "output": 16}
+    prices = table(tmp_path, {"name": "m", "input": 2, "output": 8, "long": long})
+    assert prices.limits[0] == 1000
+    at, over = used("m", prompt=1000, output=10), used("m", prompt=1001, output=10)
+    assert prices.cost(at) == pytest.approx((1000 * 2 + 10 * 8) / 1e6)
+    assert prices.cost(over) == pytest.approx((1001 * 4 + 10 * 16) / 1e6)
+
+
+def test_what_the_user_names_comes_before_the_table(tmp_path) -> None:
+    prices = table(tmp_path, {"name": "gpt-4o", "input": 1, "output": 1})
+    assert prices.cost(used("gpt-4o")) == 1
+    assert prices.find("gpt-4o").source == str(tmp_path / "prices.json")
+    assert prices.cost(used("gpt-4o-mini")) == BUILT_IN.cost(used("gpt-4o-mini"))
+
+
+def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
+    prices = table(tmp_path, {"name": "free", "input": 0, "output": 0})
+    assert prices.cost(used("who")) is None
+    assert prices.cost(used("free")) == 0
+    unknown, free = UsageSum("a", 0, 3, used("who")), UsageSum("a", 0, 1, used("free"))
+    assert (prices.spent([unknown]).cost, prices.spent([unknown]).unpriced) == (None, 3)
+    assert (prices.spent([unknown, free]).cost, prices.spent([unknown, free]).unpriced) == (0, 3)
+    assert prices.spent([]).cost is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "Expecting"),
+        ("[]", "list indices"),
+        ('{"prices": []}', "'models' is missing"),
+        ('{"models": [{"name": "m", "input": 1}]}', "'output' is missing"),
+        ('{"models": [{"name": "m", "input": "1", "output": 1}]}', "'1' of m is no price"),
+        ('{"models": [{"name": "m", "input": -1, "output": 1}]}', "-1 of m is no price"),
+        ('{"models": [{"name": "m", "input": NaN, "output": 1}]}', "nan of m is no price"),
+        ('{"models": [{"name": "m", "input": true, "output": 1}]}', "True of m is no price"),
+        ('{"models": [{"name": "", "input": 1, "output": 1}]}', "no name of a model"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) -> None:
+    (tmp_path / "prices.json").write_text(text)
+    with pytest.raises(WrongPrices) as refused:
+        Prices.load(tmp_path)
+    assert str(tmp_path / "prices.json") in str(refused.value)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("counts", "usage"),
+    [
+        (
+            # Thinking beside the answer, as Gemini counts.
+            {
+                "promptTokenCount": 100,
+                "cachedContentTokenCount": 40,
+                "candidatesTokenCount": 20,
+                "thoughtsTokenCount": 30,
+                "totalTokenCount": 150,
+            },
+            Usage("m", 100, 40, 50, 30),
+        ),
+        (
+            # Thinking within the answer, as OpenAI counts.
+            {
+                "promptTokenCount": 100,
+                "candidatesTokenCount": 50,
+                "thoughtsTokenCount": 30,
+                "totalTokenCount": 150,
+            },
+            Usage("m", 100, 0, 50, 30),
+        ),
+        ({"promptTokenCount": 7, "candidatesTokenCount": 2}, Usage("m", 7, 0, 2, 0)),
+        (
+            {"promptTokenCount": 7, "toolUsePromptTokenCount": 3, "totalTokenCount": 11},
+            Usage("m", 10, 0, 1, 0),
+        ),
+        ({"promptTokenCount": 7, "totalTokenCount": 5}, Usage("m", 7, 0, 0, 0)),
+        ({"promptTokenCount": "7", "totalTokenCount": None}, None),
+        ({"promptTokenCount": 2**80}, Usage("m", 2**40, 0, 0, 0)),
+        ({}, None),
+        ("many", None),
+    ],
+)
+def test_the_tokens_of_an_event_are_read_as_providers_count_them(counts, usage) -> None:
+    assert usage_of({"usageMetadata": counts, "modelVersion": "m"}) == usage

@@ -1,0 +1,60 @@
+"""How tools are declared to models."""
+
+from pydantic import BaseModel, Field
+
+from tests.differential.case import case
+from tests.differential.cases.tool_values import (
+    Point,
+    anything,
+    bare,
+    either,
+    later,
+    located,
+    typed,
+)
+from tests.differential.script import Call
+
+
+class Order(BaseModel):
+    """What is ordered."""
+
+    item: str = Field(description="Its name")
+    many: int = Field(default=1, ge=1)
+    where: Point | None = None
+
+
+def order(what: Order, note: str = "", points: tuple[Point, ...] = ()) -> str:
+    """Orders."""
+    return f"{what.item} {what.many} {note}"
+
+
+def no_doc(a: int):
+    return a
+
+
+def texts(a: list[str], b: dict[str, list[int]], c: str | None = None) -> list[str]:
+    """First line.
+
+    More text, with  odd   spaces.
+
+        And an indent.
+    """
+    return a
+
+
+@case()
+async def declarations_of_tools(stage):
+    tools = [typed, located, either, later, bare, anything, order, no_doc, texts]
+    args = {"what": {"item": "tea", "many": 2}}
+    await stage.open(stage.agent("agent", Call("order", args), "Done.", tools=tools))
+    await stage.say()
+
+
+@case()
+async def declarations_of_long_running_tools(stage):
+    def ask(question: str) -> None:
+        """Asks a human."""
+
+    tool = stage.ns.LongRunningFunctionTool(ask)
+    await stage.open(stage.agent("agent", "Hi.", tools=[tool]))
+    await stage.say()

@@ -1,0 +1,81 @@
+"""Models behind litellm, which a local server stands in for: what is sent, and what comes of it."""
+
+import os
+from functools import partial
+
+from tests.differential.case import Case, Difference, add
+from tests.differential.differing_streams import BROKEN_CALLS, FRAGMENTS_OF_CALLS
+from tests.kit.chat_server import ChatServer, Json, calls, says
+
+OFFLINE = {"LITELLM_MODE": "PRODUCTION", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+"""Keeps litellm from reading a .env file and from asking the internet for prices."""
+
+ANSWERS: dict[str, list[Json]] = {
+    "a text": [says("Hel"), says("lo.", finish="stop")],
+    "a thought and a text": [says(reasoning_content="Hm."), says("Hi.", finish="stop")],
+    "a call": [calls(0, "c1", "look", '{"a": 1}', finish="tool_calls")],
+    "a text and a call": [says("I look."), calls(0, "c1", "look", '{"a": 1}', "tool_calls")],
+    "a call in pieces": [
+        calls(0, "c1", "look", '{"a"'),
+        calls(0, None, None, ": 1}", finish="tool_calls"),
+    ],
+    "two calls": [
+        calls(0, "c1", "look", '{"a": 1}'),
+        calls(1, "c2", "look", '{"a": 2}', finish="tool_calls"),
+    ],
+    "a call without arguments": [calls(0, "c1", "look", "", finish="tool_calls")],
+    "a tool that is not there": [calls(0, "c1", "gone", "{}", finish="tool_calls")],
+    "a text that is cut off": [says("Once upon", finish="length")],
+    "a text that is filtered": [says("Well", finish="content_filter")],
+    "a call that is cut off": [calls(0, "c1", "look", '{"a": ', finish="length")],
+    "a call that is no JSON": [calls(0, "c1", "look", '{"a": ', finish="tool_calls")],
+    "nothing": [says("", finish="stop")],
+}
+
+
+def look(a: int = 0) -> str:
+    """Looks."""
+    return f"seen {a}"
+
+
+def _sent(body: Json) -> Json:
+    """A request without what runtimes word and what they decide about streams."""
+    told = [
+        message for message in body["messages"] if message["role"] not in {"system", "developer"}
+    ]
+    for message in told:
+        if message["role"] == "tool" and message["content"].startswith('{"error"'):
+            message["content"] = "<error>"
+    tools = [tool["function"]["name"] for tool in body.get("tools", [])]
+    return {"model": body["model"], "messages": told, "tools": tools, "stream": body.get("stream")}
+
+
+async def _asked(stage, chunks, play):
+    os.environ.update(OFFLINE)
+    with ChatServer() as server:
+        server.answer(*chunks)
+        for _ in range(3):
+            server.answer(says("Do"), says("ne.", finish="stop"))
+        model = stage.ns.LiteLlm("openai/test-model", api_base=server.url, api_key="none")
+        agent = stage.ns.LlmAgent(name="agent", model=model, tools=[look], output_key="said")
+        await stage.open(agent)
+        await getattr(stage, play)("one")
+        await getattr(stage, play)("two")
+        for received in server.received:
+            stage.note("sent", _sent(received.body))
+
+
+def differs_in(chunks: list[Json], play: str) -> Difference | None:
+    """In what an answer with calls differs, if it is streamed."""
+    pieces = [call for one in chunks for call in one["delta"].get("tool_calls", [])]
+    if play == "say" or not pieces:
+        return None
+    broken = pieces[-1]["function"]["arguments"].endswith(": ")
+    return BROKEN_CALLS if broken else FRAGMENTS_OF_CALLS
+
+
+for _name, _chunks in ANSWERS.items():
+    for _play, _how in (("say", "at once"), ("stream", "streamed")):
+        _asking = partial(_asked, chunks=_chunks, play=_play)
+        _differs = differs_in(_chunks, _play)
+        add(Case(f"litellm gives {_name}, {_how}", _asking, _differs, needs="litellm"))

@@ -1,0 +1,64 @@
+"""What LoggingPlugin writes down, and when: each runtime in its own words."""
+
+import io
+import re
+from contextlib import redirect_stdout
+from functools import partial
+
+from tests.differential.case import Case, add
+from tests.differential.script import Boom, Error, Raise, Say, call
+
+KINDS = {
+    "USER MESSAGE RECEIVED": "user message",
+    "INVOCATION STARTING": "run begins",
+    "EVENT YIELDED": "event",
+    "INVOCATION COMPLETED": "run ends",
+    "AGENT STARTING": "agent begins",
+    "AGENT COMPLETED": "agent ends",
+    "LLM REQUEST": "model request",
+    "LLM RESPONSE": "model response",
+    "LLM ERROR": "model error",
+    "TOOL STARTING": "tool call",
+    "TOOL COMPLETED": "tool result",
+    "TOOL ERROR": "tool error",
+}
+"""google-adk's headings, and what begins a line here."""
+_HEADING = re.compile("|".join([*KINDS, *(rf"(?<=\] ){kind}\b" for kind in KINDS.values())]))
+
+
+async def look(a: int = 0) -> str:
+    """Looks; async, so that the calls of a batch are told in one order on both runtimes."""
+    return f"seen {a}"
+
+
+def fall() -> None:
+    """Falls."""
+    raise Boom("boom")
+
+
+ANSWERS = {
+    "a text": ["Hello."],
+    "a tool": [call("look", a=1), "Done."],
+    "a batch": [[Say("Both."), call("look", a=1), call("look", a=2)], "Done."],
+    "a tool that raises": [call("fall")],
+    "an unknown tool": [call("gone")],
+    "an error": [Error()],
+    "a model that raises": [Raise()],
+}
+
+
+async def _logged(stage, answers, play):
+    agent = stage.agent("agent", *answers, tools=[look, fall])
+    await stage.open(agent, plugins=[stage.ns.LoggingPlugin(name="log")])
+    with redirect_stdout(io.StringIO()) as written:
+        await getattr(stage, play)("go")
+    said = written.getvalue()
+    found = [KINDS.get(heading, heading) for heading in _HEADING.findall(said)]
+    stage.note("hooks", [kind for kind in found if kind != "event"])
+    stage.note("events", found.count("event"))
+    stage.note("names", sorted({name for name in ("agent", "look", "[log]") if name in said}))
+
+
+for _name, _answers in ANSWERS.items():
+    for _play in ("say", "stream"):
+        add(Case(f"a log of {_name}, by {_play}", partial(_logged, answers=_answers, play=_play)))

@@ -1,0 +1,161 @@
+"""Tools and resources of a real MCP server, which runs in a process of its own."""
+
+import sys
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+from tests.differential.case import Case, add, case
+from tests.differential.script import Call, Say, call
+from tests.source import ROOT
+
+if find_spec("mcp"):
+    from mcp import StdioServerParameters
+
+CALLS: dict[str, Call] = {
+    "numbers": call("add", a=1, b=2),
+    "numbers as texts": call("add", a="1", b="2"),
+    "a missing argument": call("add", a=1),
+    "an argument nobody asked for": call("add", a=1, b=2, c=3),
+    "a tool that raises": call("fail"),
+    "a tool that tells of its progress": call("work", steps=2),
+    "a tool that ends the server": call("leave"),
+    "a name of the runtime": call("transfer_to_agent", agent_name="agent"),
+    "a tool that asks the model": call("ask_model", question="Who?"),
+    "a tool that asks the user": call("ask_user", question="Which?"),
+}
+
+
+def server(stage: Any, **how: Any) -> Any:
+    """The tools of the server of the test kit, over its pipes."""
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-W", "ignore", "-m", "tests.kit.mcp_server", "stdio"],
+        cwd=ROOT,
+    )
+    params = stage.ns.StdioConnectionParams(server_params=command, timeout=60)
+    return stage.ns.McpToolset(connection_params=params, **how)
+
+
+async def _played(stage, answers, says=("go",), resumable=False, stream=False, **how):
+    agent = stage.agent("agent", *answers, "Done.", "More.", tools=[server(stage, **how)])
+    await stage.open(agent, resumable=resumable)
+    for words in says:
+        await (stage.stream(words) if stream else stage.say(words))
+    await stage.runner.close()
+
+
+for _name, _call in CALLS.items():
+    add(
+        Case(
+            f"an MCP server is called with {_name}", partial(_played, answers=[_call]), needs="mcp"
+        )
+    )
+
+CHOICES: dict[str, dict[str, Any]] = {
+    "a list": {"tool_filter": ["add", "fail"]},
+    "a predicate": {"tool_filter": lambda tool, context=None: tool.name.startswith("a")},
+    "a prefix": {"tool_name_prefix": "calc"},
+    "a list and a prefix": {"tool_filter": ["add"], "tool_name_prefix": "calc"},
+    "a list of nothing that is there": {"tool_filter": ["gone"]},
+}
+for _name, _how in CHOICES.items():
+    _answers = [call("calc_add", a=1, b=2), call("add", a=1, b=2)]
+    _play = partial(_played, answers=_answers[: 1 if "prefix" in _name else 2][-1:], **_how)
+    add(Case(f"tools of an MCP server are chosen by {_name}", _play, needs="mcp"))
+
+
+@case(needs="mcp")
+async def an_mcp_server_is_called_in_a_batch(stage):
+    batch = [Say("I try."), CALLS["numbers"], CALLS["a tool that raises"], call("add", a=3, b=4)]
+    await _played(stage, [batch])
+
+
+@case(needs="mcp")
+async def an_mcp_server_is_called_while_the_answer_is_streamed(stage):
+    await _played(stage, [[Say("I try it.", chunks=3), CALLS["numbers"]]], stream=True)
+
+
+@case(needs="mcp")
+async def an_mcp_server_serves_several_turns(stage):
+    await _played(stage, [CALLS["numbers"], "One.", CALLS["numbers"]], says=("a", "b"))
+
+
+@case(needs="mcp")
+async def an_mcp_server_that_died_is_started_anew(stage):
+    await _played(
+        stage, [CALLS["a tool that ends the server"], "Oh.", CALLS["numbers"]], ("a", "b")
+    )
+
+
+async def _confirmed(stage, confirmed, needed):
+    agent = stage.agent(
+        "agent", CALLS["numbers"], "Done.", tools=[server(stage, require_confirmation=needed)]
+    )
+    await stage.open(agent)
+    await stage.say()
+    if confirmed is not None:
+        asked = stage.call("adk_request_confirmation")
+        await stage.say(stage.answer(asked, confirmed=confirmed))
+    await stage.runner.close()
+
+
+for _confirmed_by in (True, False):
+    _play = partial(_confirmed, confirmed=_confirmed_by, needed=True)
+    _word = "allowed" if _confirmed_by else "refused"
+    add(Case(f"a call of an MCP tool is {_word} by the user", _play, needs="mcp"))
+for _limit in (2, 100):
+    _play = partial(
+        _confirmed, confirmed=_limit == 2 or None, needed=lambda a, b, limit=_limit: a + b > limit
+    )
+    add(Case(f"a call of an MCP tool above {_limit} needs consent", _play, needs="mcp"))
+
+
+RESOURCES: dict[str, list[str]] = {
+    "a text": ["today"],
+    "a picture": ["dot"],
+    "both": ["today", "dot"],
+    "one that is not there": ["gone"],
+    "nothing": [],
+}
+for _name, _wanted in RESOURCES.items():
+    _answers = [call("load_mcp_resource", resource_names=_wanted)]
+    _play = partial(_played, answers=_answers, says=("a", "b"), use_mcp_resources=True)
+    add(Case(f"the model reads {_name} of an MCP server", _play, needs="mcp"))
+
+
+@case(needs="mcp")
+async def callbacks_see_calls_of_mcp_tools(stage):
+    def before(tool, args, tool_context):
+        stage.note("before", tool.name, args)
+
+    def after(tool, args, tool_context, tool_response):
+        stage.note("after", tool.name, tool_response)
+        tool_context.state["seen"] = tool.name
+
+    agent = stage.agent(
+        "agent",
+        [CALLS["numbers"], CALLS["a tool that raises"]],
+        "Done.",
+        tools=[server(stage)],
+        before_tool_callback=before,
+        after_tool_callback=after,
+    )
+    await stage.open(agent)
+    await stage.say()
+    await stage.runner.close()
+
+
+@case(needs="mcp")
+async def sources_of_an_mcp_tool_are_kept(stage):
+    await _played(
+        stage, [CALLS["a tool that tells of its progress"]], propagate_grounding_metadata=True
+    )
+
+
+@case(needs="mcp")
+async def progress_of_an_mcp_tool_is_told(stage):
+    async def told(progress, total, message):
+        stage.note("progress", progress, total, message)
+
+    await _played(stage, [CALLS["a tool that tells of its progress"]], progress_callback=told)

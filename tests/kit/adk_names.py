@@ -1,0 +1,41 @@
+"""The public names of google-adk: its modules, and what its packages list in `__all__`.
+
+DEVUI_ADK_PYTHON=... python -m tests.kit.adk_names > tests/runtime/data/adk_names.txt
+"""
+
+import json
+import sys
+
+from tests.kit.oracle import run_adk
+
+_FIND = """
+import ast, json, os
+import google.adk
+base = os.path.dirname(google.adk.__file__)
+found = []
+for folder, folders, files in os.walk(base):
+    folders[:] = [one for one in folders if not one.startswith("_")]
+    package = os.path.relpath(folder, base).replace(os.sep, ".").strip(".")
+    if "__init__.py" not in files:
+        continue
+    at = package + "." if package else ""
+    found += [at + one[:-3] for one in files if one.endswith(".py") and one[0] != "_"]
+    with open(os.path.join(folder, "__init__.py")) as file:
+        tree = ast.parse(file.read())
+    for node in ast.walk(tree):
+        targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+        if "__all__" in [getattr(one, "id", None) for one in targets]:
+            value = getattr(node, "value", None)
+            found += [at + one.value for one in getattr(value, "elts", []) if hasattr(one, "value")]
+print(json.dumps(sorted({one for one in found if not one.rpartition(".")[2].startswith("_")})))
+"""
+
+
+def public_names() -> list[str]:
+    """All of them, sorted, each below `google.adk`."""
+    names: list[str] = json.loads(run_adk(_FIND))
+    return names
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{name}\n" for name in public_names())

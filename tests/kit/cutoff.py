@@ -1,0 +1,80 @@
+"""An app whose tools are at work when their run is cut off, and a ledger of what they did."""
+
+import os
+from pathlib import Path
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import write_app
+
+_APP = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import Agent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import idempotent
+
+HERE = Path(__file__).parent
+
+
+async def work(what: str) -> str:
+    with (HERE / "ledger").open("a") as ledger:
+        ledger.write(what + "\\n")
+    if (HERE / "started").exists():
+        await asyncio.to_thread((HERE / "started").write_text, what)
+        await asyncio.Event().wait()
+    return what + " done"
+
+
+async def pay(amount: int) -> str:
+    return await work(f"pay {amount}")
+
+
+@idempotent
+async def look(place: str) -> str:
+    return await work(f"look {place}")
+
+
+rules = [
+    Rule(after="look", then=Say("seen: {result}")),
+    Rule(after="pay", then=Say("answered: {result}")),
+    Rule(user="look", then=Call("look", place="here")),
+    Rule(then=Call("pay", amount=7)),
+]
+root = Agent(name="clerk", model=ScriptedLlm(rules=rules), tools=[pay, look])
+app = App(
+    name="clerk",
+    root_agent=root,
+    resumability_config=ResumabilityConfig(is_resumable=True),
+)
+"""
+
+
+class Clerk:
+    """The app in a folder of agents; `at_work` returns when the tool has acted and goes on."""
+
+    def __init__(self, agents: Path) -> None:
+        self.folder = write_app(agents, "clerk", _APP).parent
+        self._started = self.folder / "started"
+        os.mkfifo(self._started)
+
+    def at_work(self) -> str:
+        """What the tool is doing, as soon as it does it."""
+        return self._started.read_text()
+
+    def will_finish(self) -> None:
+        """From now on tools return."""
+        self._started.unlink()
+
+    @property
+    def ledger(self) -> list[str]:
+        """What was done, once or more."""
+        return (self.folder / "ledger").read_text().splitlines()
+
+
+def begun(client: object, clerk: Clerk, message: str = "pay") -> Debugged:
+    """A run whose tool is at work."""
+    debugged = Debugged(client, "clerk").start(message, pause=False)
+    clerk.at_work()
+    return debugged

@@ -1,0 +1,93 @@
+"""The `devui` command as a child process, as a person or a script calls it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Self
+
+from tests.kit.server import Server
+
+_SECONDS = 60
+
+
+def environment(**env: str) -> dict[str, str]:
+    """That of the tests, without the token that a server's starter may have set."""
+    known = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
+    return {**known, "PYTHONUNBUFFERED": "1", **env}
+
+
+def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run a command line that is expected to end by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "devui", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment(**env),
+        timeout=_SECONDS,
+        check=False,
+    )
+
+
+class Terminal:
+    """Calls commands beside the data folder of a server, which they have to find there."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+
+    def __call__(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        data = ("--data-dir", str(self.server.data))
+        return devui(*arguments, *data, cwd=self.server.data.parent, **env)
+
+    def open(self, *arguments: str) -> "Opened":
+        """Begin a command that goes on until it is interrupted."""
+        return Opened(*arguments, "--data-dir", str(self.server.data))
+
+
+class Opened:
+    """A command that is under way; a context manager that ends it in any case."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "devui", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        self.lines: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._process:
+            self._process.kill()
+
+    def until(self, words: str) -> str:
+        """Read lines until one has these words; that line."""
+        patience = threading.Timer(_SECONDS, self._process.kill)
+        patience.start()
+        try:
+            while line := self._process.stdout.readline():
+                self.lines.append(line.rstrip("\n"))
+                if words in line:
+                    return self.lines[-1]
+        finally:
+            patience.cancel()
+        raise AssertionError(f"{words!r} was not printed: {self.lines}")
+
+    def interrupt(self) -> tuple[int, str]:
+        """Press Ctrl-C; the exit status and what was said about it."""
+        self._process.send_signal(signal.SIGINT)
+        _, said = self._process.communicate(timeout=_SECONDS)
+        return self._process.returncode, said
+
+    def ended(self) -> tuple[int, str]:
+        """Wait for the end; the exit status and what was said on the error stream."""
+        rest, said = self._process.communicate(timeout=_SECONDS)
+        self.lines += rest.splitlines()
+        return self._process.returncode, said

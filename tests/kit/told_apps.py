@@ -1,0 +1,97 @@
+"""Apps whose calls of models and tools are worth a look: prompts that grow, streams that stall."""
+
+TELLER = '''
+import asyncio
+
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+
+def said(text, partial=None, **more):
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    return LlmResponse(content=content, partial=partial, **more)
+
+
+def counted(cached=0):
+    return types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=400,
+        cached_content_token_count=cached,
+        candidates_token_count=20,
+        total_token_count=420,
+    )
+
+
+class Model(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        last = llm_request.contents[-1].parts[-1]
+        if last.function_response:
+            for text in ("It is ", "sunny in ", "Oslo."):
+                yield said(text, partial=True)
+            final = "It is sunny in Rome." if LIES else "It is sunny in Oslo."
+            yield said(final, usage_metadata=counted(300))
+        elif "weather" in (last.text or ""):
+            call = types.FunctionCall(name="weather", args={"city": "Oslo"})
+            content = types.Content(role="model", parts=[types.Part(function_call=call)])
+            yield LlmResponse(content=content, usage_metadata=counted())
+        else:
+            yield said("Hello.", usage_metadata=counted())
+
+
+async def weather(city: str) -> dict:
+    """The weather of a city, now."""
+    return {"city": city, "sky": "clear"}
+
+
+def tidy(tool, args, tool_context, tool_response):
+    return {"told": "fine"}
+
+
+def mood(callback_context, llm_request):
+    if any("sternly" in (part.text or "") for part in llm_request.contents[-1].parts):
+        llm_request.config.system_instruction = "Be stern about the weather."
+        llm_request.config.temperature = 0.5
+
+
+root_agent = Agent(
+    name="teller",
+    model=Model(model="test-model"),
+    instruction="Be kind about the weather.",
+    tools=[weather],
+    before_model_callback=mood,
+    after_tool_callback=tidy,
+)
+'''
+
+HUGE = """
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+
+class Model(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="Yes.")]))
+
+
+def much(callback_context, llm_request):
+    count = len(llm_request.contents)
+    llm_request.config.system_instruction = f"rule {count} is good. " * 6000
+    for number in range(199):
+        text = f"message {number}: " + "lorem ipsum " * 60
+        role = "model" if number % 2 else "user"
+        content = types.Content(role=role, parts=[types.Part(text=text)])
+        llm_request.contents.insert(number, content)
+
+
+root_agent = Agent(
+    name="reader", model=Model(model="test-model"), before_model_callback=much
+)
+"""
+
+
+def teller(*, lies: bool = False) -> str:
+    """Tells the weather by a tool, in three pieces; its final text may differ from them."""
+    return TELLER.replace("LIES", str(lies))

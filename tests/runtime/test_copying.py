@@ -1,0 +1,78 @@
+"""Copies of models and of JSON are as those of pydantic and of `copy`, and share no more."""
+
+import copy
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, PrivateAttr
+
+from devui.runtime.copying import altered, json_copy
+from devui.runtime.events.event import Event
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.platform.uuid import new_uuid
+
+
+class _Open(BaseModel):
+    """A model of users, with everything that a pydantic model may have."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str = ""
+    _notes: list[str] = PrivateAttr(default_factory=list)
+
+
+MODELS: list[tuple[BaseModel, dict[str, Any]]] = [
+    (types.Part(text="a"), {"thought": True}),
+    (types.Content(role="user", parts=[types.Part(text="a")]), {"parts": []}),
+    (types.FunctionCall(id="adk-1", name="f", args={"a": 1}), {"id": None}),
+    (types.GenerateContentConfig(temperature=0.5), {}),
+    (Event(author="a", invocation_id="i"), {"branch": "b"}),
+    (LlmRequest(model="m"), {"model": "n"}),
+    (_Open(name="a", more=1), {"name": "b"}),
+]
+
+
+@pytest.mark.parametrize(("model", "values"), MODELS, ids=lambda each: type(each).__name__)
+def test_an_altered_model_is_what_pydantic_would_copy(
+    model: BaseModel, values: dict[str, Any]
+) -> None:
+    before = model.model_copy(deep=True)
+    copied, wanted = altered(model, **values), model.model_copy(update=values)
+    assert copied == wanted
+    assert copied.model_fields_set == wanted.model_fields_set
+    assert copied.model_dump() == wanted.model_dump()
+    assert model == before
+
+
+def test_changing_the_copy_leaves_the_original_alone():
+    original = _Open(name="a", more=1)
+    copied = altered(original)
+    copied.name, copied.more, copied._notes = "b", 2, ["new"]
+    assert (original.name, original.more, original._notes) == ("a", 1, [])
+    assert original.model_fields_set == {"name", "more"}
+
+
+def test_a_copy_of_json_shares_nothing_that_can_be_changed():
+    original = {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
+    copied = json_copy(original)
+    assert copied == original
+    copied["a"][1]["b"] = copied["d"]["e"] = "changed"
+    assert original == {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
+
+
+def test_a_copy_of_what_json_does_not_know_is_as_a_deep_copy():
+    original = {"when": datetime(2026, 1, 1, tzinfo=UTC), "set": {1}, "pair": ([1], 2)}
+    copied = json_copy(original)
+    assert copied == copy.deepcopy(original)
+    assert copied["set"] is not original["set"]
+    assert copied["pair"][0] is not original["pair"][0]
+
+
+def test_ids_are_random_uuids():
+    ids = {new_uuid() for _ in range(100)}
+    assert len(ids) == 100
+    for each in ids:
+        assert str(UUID(each)) == each
+        assert UUID(each).version == 4

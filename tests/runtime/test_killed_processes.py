@@ -1,0 +1,70 @@
+"""A process is killed after each step; another one goes on with its file (resume seed)."""
+
+import signal
+import subprocess
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from tests.kit.killed import TREES, runner_on
+from tests.kit.stages import WHERE
+from tests.source import ROOT
+
+pytestmark = pytest.mark.slow
+STEPS = {"story flow": (1, 4, 10, 18, 22, 26), "loop": range(1, 21, 3), "parallel": range(1, 17, 3)}
+"""After which events; of the story flow each that ends a step, and some in between."""
+
+
+def play(tree: str, file: Path, after: int = 0) -> int:
+    """How the process ended that played the tree."""
+    command = [sys.executable, "-m", "tests.kit.killed", tree, str(file), str(after)]
+    return subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode
+
+
+async def session_in(runner):
+    session = await runner.session_service.get_session(app_name=runner.app_name, **WHERE)
+    assert session is not None
+    return session
+
+
+def told(events) -> list[str]:
+    """What was done, whoever came first."""
+    found = []
+    for event in events:
+        parts = event.content.parts if event.content else []
+        said = [
+            part.text
+            or (part.function_call and part.function_call.name)
+            or part.function_response.response
+            for part in parts
+        ]
+        progress = event.actions.agent_state or event.actions.end_of_agent
+        found.append(f"{event.author} at {event.branch}: {said} {progress}")
+    return sorted(found)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The files of runs that nothing stopped."""
+    files = {tree: tmp_path_factory.mktemp("whole") / "sessions.db" for tree in TREES}
+    for tree, file in files.items():
+        assert play(tree, file) == 0
+    return files
+
+
+@pytest.mark.parametrize(("tree", "after"), [(tree, n) for tree in STEPS for n in STEPS[tree]])
+async def test_another_process_brings_what_a_killed_one_left_to_the_same_end(
+    tree, after, whole, tmp_path
+):
+    assert play(tree, tmp_path / "s.db", after) == -signal.SIGKILL
+    runner = runner_on(tree, str(tmp_path / "s.db"))
+    left = await session_in(runner)
+    events = runner.run_async(**WHERE, invocation_id=left.events[-1].invocation_id)
+    async with aclosing(events):
+        assert [event async for event in events]
+    session = await session_in(runner)
+    expected = await session_in(runner_on(tree, str(whole[tree])))
+    assert told(session.events) == told(expected.events)
+    assert session.state == expected.state

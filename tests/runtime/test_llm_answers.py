@@ -1,0 +1,190 @@
+"""Answers of models: fragments, errors, outputs, structured ones."""
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import (
+    BaseLlm,
+    Call,
+    Fail,
+    LlmCapabilities,
+    LlmResponse,
+    Rule,
+    Say,
+    ScriptedLlm,
+)
+from tests.kit.conversation import STREAMED, Conversation, said
+
+
+def find_airports(city: str) -> list[str]:
+    """Airports of a city."""
+    return {"London": ["LHR", "LGW"]}[city]
+
+
+def travel_agent(**fields):
+    rules = [
+        Rule(user=r"to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
+        Rule(after="find_airports", then=Say("Fly to {result.0}, or to {result.1}.", chunks=3)),
+        Rule(then=Say("Where to?")),
+    ]
+    fields = {
+        "name": "travel",
+        "model": ScriptedLlm(rules=rules),
+        "tools": [find_airports],
+    } | fields
+    return LlmAgent(**fields)
+
+
+async def test_fragments_and_the_answer_share_one_id_and_only_the_answer_changes_state():
+    events = await Conversation(travel_agent(output_key="advice")).say(
+        "A flight to London", STREAMED
+    )
+
+    *fragments, answer = events[2:]
+    assert [event.partial for event in fragments] == [True, True, True]
+    assert {event.id for event in fragments} == {answer.id}
+    assert len({event.id for event in events}) == 3
+    assert all(event.actions.state_delta == {} for event in fragments)
+    assert answer.actions.state_delta == {"advice": "Fly to LHR, or to LGW."}
+
+
+async def test_fragments_are_not_stored():
+    conversation = Conversation(travel_agent())
+
+    events = await conversation.say("A flight to London", STREAMED)
+
+    whole = [event.id for event in events if not event.partial]
+    assert [event.id for event in (await conversation.session()).events[1:]] == whole
+
+
+async def test_an_exception_becomes_a_stored_error_event_and_is_raised():
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=OSError("gone")))]))
+    conversation = Conversation(agent)
+
+    with pytest.raises(OSError, match="gone"):
+        await conversation.say("go")
+
+    error = (await conversation.session()).events[-1]
+    assert (error.author, error.error_code, error.error_message) == ("a", "OSError", "gone")
+    assert error.is_final_response()
+
+
+async def test_an_error_of_the_model_is_a_final_event():
+    rules = [Rule(then=Fail("SAFETY", "Blocked."))]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules))
+
+    [event] = await Conversation(agent).say("go")
+
+    assert (event.error_code, event.error_message, event.content) == ("SAFETY", "Blocked.", None)
+    assert event.is_final_response()
+
+
+@pytest.mark.parametrize("run_config", [None, STREAMED])
+async def test_an_answer_of_thoughts_alone_is_an_error(run_config):
+    rules = [Rule(then=Say("Hm.", thought=True))]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules))
+
+    event = (await Conversation(agent).say("go", run_config))[-1]
+
+    assert event.error_code == "MODEL_RETURNED_NO_CONTENT"
+
+
+async def test_output_key_keeps_all_that_was_said_in_the_turn():
+    def step() -> str:
+        return "ok"
+
+    rules = [
+        Rule(after="step", then=Say("Done.")),
+        Rule(then=[Say("Hm", thought=True), Say("Wait. "), Call("step")]),
+    ]
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules), tools=[step], output_key="said")
+    conversation = Conversation(agent)
+
+    await conversation.say("go")
+
+    assert (await conversation.session()).state["said"] == "Wait. Done."
+
+
+class City(BaseModel):
+    name: str
+    airports: list[str] = []
+    mayor: str | None = None
+
+
+async def test_an_output_schema_is_asked_for_and_parsed():
+    rules = [Rule(then=Say('```json\n{"name": "Rome"}\n```'))]
+    agent = LlmAgent(
+        name="a", model=ScriptedLlm(rules=rules), output_schema=City, output_key="city"
+    )
+    conversation = Conversation(agent)
+
+    await conversation.say("go")
+
+    assert (await conversation.session()).state["city"] == {"name": "Rome", "airports": []}
+    config = agent.model.requests[0].config
+    assert (config.response_schema, config.response_mime_type) == (City, "application/json")
+
+
+async def test_an_answer_that_does_not_fit_the_schema_is_shown_and_raises():
+    agent = LlmAgent(
+        name="a",
+        model=ScriptedLlm(rules=[Rule(then=Say('{"title": "Rome"}'))]),
+        output_schema=City,
+        output_key="city",
+    )
+    conversation = Conversation(agent)
+
+    with pytest.raises(ValueError, match="does not fit its output_schema"):
+        await conversation.say("go")
+
+    answer, error = conversation.heard
+    assert said(answer) == '{"title": "Rome"}'
+    assert error.error_code == "ValueError"
+
+
+class EitherOr(ScriptedLlm):
+    """A model that takes no schema beside tools."""
+
+    @property
+    def capabilities(self):
+        return LlmCapabilities()
+
+
+async def test_with_tools_the_structured_answer_is_given_through_a_tool():
+    rules = [
+        Rule(after="set_model_response", then=Call("set_model_response", name="Rome")),
+        Rule(then=Call("set_model_response", title="Rome")),
+    ]
+    agent = travel_agent(model=EitherOr(rules=rules), output_schema=City, output_key="city")
+    conversation = Conversation(agent)
+
+    _, refused, _, accepted, answer = await conversation.say("go")
+
+    assert "does not fit" in refused.get_function_responses()[0].response["error"]
+    assert accepted.actions.set_model_response == {"name": "Rome", "airports": []}
+    assert said(answer) == '{"name": "Rome", "airports": []}'
+    assert (await conversation.session()).state["city"] == {"name": "Rome", "airports": []}
+    names = [d.name for d in agent.model.requests[0].config.tools[0].function_declarations]
+    assert names == ["set_model_response", "find_airports"]
+
+
+async def test_lists_are_wrapped_for_the_structured_answer():
+    rules = [Rule(then=Call("set_model_response", items=[{"name": "Rome"}]))]
+    agent = travel_agent(model=EitherOr(rules=rules), output_schema=list[City])
+
+    *_, answer = await Conversation(agent).say("go")
+
+    assert said(answer) == '[{"name": "Rome", "airports": []}]'
+
+
+async def test_a_model_that_ends_with_a_fragment_ends_the_turn(caplog):
+    class Unfinished(BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            yield LlmResponse(content=types.ModelContent("half"), partial=True)
+
+    events = await Conversation(LlmAgent(name="a", model=Unfinished(model="x"))).say("go")
+
+    assert [said(event) for event in events] == ["half"]
+    assert "ended its stream with a fragment" in caplog.text

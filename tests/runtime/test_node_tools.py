@@ -1,0 +1,182 @@
+"""Nodes that a model calls where google-adk is no measure: failures, resumption, mistakes."""
+
+import asyncio
+
+import pytest
+from google.genai import types
+from pydantic import ValidationError
+
+from devui.runtime import Workflow
+from devui.runtime.agents import LlmAgent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.events import RequestInput
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.tools import BaseToolset
+from devui.runtime.workflow import START, JoinNode, node
+from devui.runtime.workflow.errors import WorkflowDataError
+
+WHO = {"user_id": "u", "session_id": "s"}
+CALLS = ScriptedLlm(
+    rules=[
+        Rule(after="steps", then=Say("It gave {result}")),
+        Rule(user="go", then=Call("steps", request="abc")),
+    ]
+)
+
+
+def steps(*nodes, **fields):
+    return Workflow(name="steps", edges=[(START, *nodes)], **fields)
+
+
+async def opened(*tools, resumable=False, **fields):
+    """A runner of an agent with these tools, and its session."""
+    agent = LlmAgent(name="agent", model=CALLS, tools=list(tools), **fields)
+    config = ResumabilityConfig(is_resumable=True) if resumable else None
+    app = App(name="app", root_agent=agent, resumability_config=config)
+    runner = InMemoryRunner(app=app)
+    await runner.session_service.create_session(app_name="app", **WHO)
+    return runner
+
+
+async def said(runner, message=None, **how):
+    """What a run gives: texts, and the outputs of nodes."""
+    content = types.UserContent(message) if isinstance(message, str) else message
+    given = []
+    async for event in runner.run_async(**WHO, new_message=content, **how):
+        parts = (event.content.parts if event.content else None) or []
+        given += [part.text for part in parts if part.text]
+        given += [] if event.output is None else [event.output]
+    return given
+
+
+def reply(question, value):
+    response = types.FunctionResponse(
+        id=question, name="adk_request_input", response={"result": value}
+    )
+    return types.Content(role="user", parts=[types.Part(function_response=response)])
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_workflow_that_broke_off_within_a_call_goes_on_where_it_was(resumable):
+    done = []
+
+    def first(node_input: str):
+        done.append("first")
+        return len(node_input)
+
+    def second(node_input: int):
+        done.append("second")
+        if done.count("second") == 1:
+            raise ConnectionError("offline")
+        return node_input + 1
+
+    runner = await opened(steps(first, second), resumable=resumable)
+    with pytest.raises(ConnectionError):
+        await said(runner, "go")
+    session = await runner.session_service.get_session(app_name="app", **WHO)
+    invocation = session.events[-1].invocation_id
+
+    assert await said(runner, invocation_id=invocation) == [4, "It gave 4"]
+    assert done == ["first", "second", "second"]
+
+
+async def test_a_call_that_waits_asks_no_second_time_when_the_run_is_resumed_bare():
+    async def ask(node_input: str):
+        yield RequestInput(interrupt_id="q")
+
+    runner = await opened(steps(ask), resumable=True)
+    await said(runner, "go")
+    session = await runner.session_service.get_session(app_name="app", **WHO)
+
+    assert await said(runner, invocation_id=session.events[0].invocation_id) == []
+    session = await runner.session_service.get_session(app_name="app", **WHO)
+    calls = [call.name for event in session.events for call in event.get_function_calls()]
+    assert calls == ["steps", "adk_request_input"]
+    assert (await said(runner, reply("q", 7)))[-1] == "It gave 7"
+
+
+async def test_nodes_of_a_call_are_stopped_with_it():
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def wait(node_input: str):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    runner = await opened(steps(wait))
+    run = asyncio.create_task(said(runner, "go"))
+    await asyncio.wait_for(begun.wait(), 20)
+    run.cancel()
+    await asyncio.wait([run])
+    assert stopped.is_set()
+
+
+async def test_the_toolsets_of_agents_within_a_tool_are_closed_with_the_runner():
+    closed = []
+
+    class Connected(BaseToolset):
+        async def get_tools(self, readonly_context=None):
+            return []
+
+        async def close(self):
+            closed.append("toolset")
+
+    inner = LlmAgent(name="inner", model=CALLS, tools=[Connected()])
+    runner = await opened(steps(inner))
+    await runner.close()
+    assert closed == ["toolset"]
+
+
+def anything(node_input):
+    return node_input
+
+
+def number(node_input: int):
+    return node_input
+
+
+def words(node_input: str):
+    return node_input
+
+
+@pytest.mark.parametrize("first", [anything, (number, words), JoinNode(name="join")])
+def test_a_workflow_that_does_not_tell_what_it_takes_is_no_tool(first):
+    with pytest.raises(ValidationError, match=r"does not tell what it takes.*input_schema"):
+        LlmAgent(name="agent", tools=[steps(first)])
+
+
+async def test_the_same_node_is_the_same_tool_each_time():
+    agent = LlmAgent(name="agent", tools=[node(anything)])
+    assert (await agent.canonical_tools())[0] is (await agent.canonical_tools())[0]
+
+
+async def test_two_calls_of_a_workflow_do_not_ask_with_the_same_id():
+    async def ask(node_input: str):
+        yield RequestInput(interrupt_id="q")
+
+    calls = [Call("steps", request="a"), Call("steps", request="b")]
+    agent = LlmAgent(name="agent", model=ScriptedLlm(rules=[Rule(then=calls)]), tools=[steps(ask)])
+    runner = InMemoryRunner(agent, app_name="app")
+    await runner.session_service.create_session(app_name="app", **WHO)
+    with pytest.raises(WorkflowDataError, match=r"the id 'q', and so does agent@1/steps@.*/ask@1"):
+        await said(runner, "go")
+
+
+async def test_a_node_that_is_run_again_may_repeat_its_open_question():
+    @node(rerun_on_resume=True)
+    async def ask(ctx):
+        if "one" not in ctx.resume_inputs:
+            yield RequestInput(interrupt_id="one")
+        if "two" not in ctx.resume_inputs:
+            yield RequestInput(interrupt_id="two")
+            return
+        yield sorted(ctx.resume_inputs.values())
+
+    runner = InMemoryRunner(Workflow(name="wf", edges=[(START, ask)]), app_name="app")
+    await runner.session_service.create_session(app_name="app", **WHO)
+    await said(runner, "go")
+    await said(runner, reply("one", 1))
+    assert await said(runner, reply("two", 2)) == [[1, 2]]

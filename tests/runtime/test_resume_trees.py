@@ -1,0 +1,139 @@
+"""Any tree of agents, stopped after any event and resumed, ends as ever (resume seed).
+
+Trees are made of Sequential, Loop, Parallel and model agents with tools. What runs side by side may
+come in any order, so events are compared for each agent in each place by itself.
+"""
+
+from collections import defaultdict
+from contextlib import aclosing
+from typing import Any
+
+from google.genai import types
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from devui.runtime.agents import Agent, BaseAgent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.models import BaseLlm, LlmResponse
+from tests.kit.stages import WHERE, run, runner_of, said, stored
+from tests.kit.turns import invocation_of
+
+ROUNDS = 2
+
+
+class Worker(BaseLlm):
+    """Calls its tools, and tells what they gave; what it says depends on what it is sent alone."""
+
+    model: str = "worker"
+    plan: tuple[tuple[str, ...], ...] = ()
+    """The tools of each answer before the last one."""
+
+    async def generate_content_async(self, llm_request, stream=False):
+        done = 0
+        for content in reversed(llm_request.contents):
+            if any(part.function_response for part in content.parts):
+                done += 1
+            elif not any(part.function_call for part in content.parts):
+                break
+        if done < len(self.plan):
+            calls = [types.FunctionCall(name=name, args={"n": done}) for name in self.plan[done]]
+            parts = [types.Part(function_call=call) for call in calls]
+        else:
+            parts = [types.Part(text=f"done after {done}")]
+        yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+
+def note(n: int, tool_context) -> str:
+    """Leave a mark in the state."""
+    tool_context.state[f"{tool_context.agent_name} noted"] = n
+    return f"noted {n}"
+
+
+async def look(n: int) -> dict:
+    """Look."""
+    return {"seen": n}
+
+
+answers = st.lists(st.sampled_from(["note", "look"]), min_size=1, max_size=2).map(tuple)
+plans = st.lists(answers, max_size=2).map(tuple)
+kinds = st.sampled_from([SequentialAgent, LoopAgent, ParallelAgent])
+plants = st.recursive(
+    plans, lambda inner: st.tuples(kinds, st.lists(inner, min_size=1, max_size=3)), max_leaves=4
+).filter(lambda plant: plant and isinstance(plant[0], type))
+
+
+def grown(plant: Any, name: str = "a") -> BaseAgent:
+    """The agents of a plan, named by where they stand."""
+    if plant and isinstance(plant[0], type):
+        kind, inner = plant
+        agents = [grown(each, f"{name}{number}") for number, each in enumerate(inner)]
+        rounds = {"max_iterations": ROUNDS} if kind is LoopAgent else {}
+        return kind(name=name, sub_agents=agents, **rounds)
+    return Agent(name=name, model=Worker(plan=plant), tools=[note, look], output_key=f"{name} said")
+
+
+def told(events) -> dict[tuple, list]:
+    """What each agent did in each place, without ids and times."""
+    found = defaultdict(list)
+    for event in events:
+        parts = event.content.parts if event.content else []
+        found[(event.author, event.branch)].append(
+            (
+                [part.text or _call(part) for part in parts],
+                event.actions.state_delta,
+                event.actions.agent_state,
+                event.actions.end_of_agent,
+                event.error_code,
+            )
+        )
+    return found
+
+
+def _call(part: types.Part) -> tuple:
+    if part.function_call:
+        return ("call", part.function_call.name, part.function_call.args)
+    return ("response", part.function_response.name, part.function_response.response)
+
+
+async def finished(runner):
+    """The session after the invocation was resumed."""
+    await run(runner, None, invocation_id=await invocation_of(runner))
+    return await stored(runner)
+
+
+async def undisturbed(plant):
+    """The session of a run that nothing stopped."""
+    runner = runner_of(grown(plant), resumable=True)
+    await run(runner)
+    return await stored(runner)
+
+
+many = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@many
+@given(plant=plants, data=st.data())
+async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
+    whole = await undisturbed(plant)
+    kept = data.draw(st.integers(2, len(whole.events) - 1), label="events that were committed")
+    runner = runner_of(grown(plant), resumable=True)
+    service = runner.session_service
+    session = await service.create_session(app_name=runner.app_name, **WHERE)
+    for event in whole.events[:kept]:
+        await service.append_event(session, event.model_copy(deep=True))
+    session = await finished(runner)
+    assert told(session.events) == told(whole.events)
+    assert session.state == whole.state
+
+
+@many
+@given(plant=plants, data=st.data())
+async def test_a_tree_left_by_its_caller_after_any_event_comes_to_the_same_end(plant, data):
+    whole = await undisturbed(plant)
+    seen = data.draw(st.integers(1, len(whole.events) - 2), label="events that were seen")
+    runner = runner_of(grown(plant), resumable=True)
+    async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
+        for _ in range(seen):
+            await anext(events)
+    session = await finished(runner)
+    assert told(session.events) == told(whole.events)
+    assert session.state == whole.state

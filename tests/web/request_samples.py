@@ -1,0 +1,117 @@
+"""What was sent to models and tools as the session page shows it, for the template tests."""
+
+import json
+
+from devui.debugger.spans import Piece, SentRequest
+from devui.store.rows import SpanRow
+from devui.web import links, parts
+from devui.web.presenters.blocks import as_text, body_of, tool_shown
+from devui.web.presenters.promptdiff import prompt_diff
+from devui.web.text.jsontext import json_text
+from devui.web.text.jsontree import json_tree
+from tests.web.samples import KEY
+
+SCHEMA = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}}
+DATA = {"inlineData": {"mimeType": "image/png", "data": "AAAA" * 300}}
+
+
+def piece(value: object) -> Piece:
+    text = json.dumps(value)
+    return Piece(text, text)
+
+
+def message(role: str, *told: object) -> Piece:
+    return piece({"role": role, "parts": list(told)})
+
+
+def sent(system: str, *contents: Piece, temperature: float = 0.1) -> SentRequest:
+    tools = piece([{"functionDeclarations": [{"name": "weather", "parameters": SCHEMA}]}])
+    config = piece({"temperature": temperature})
+    return SentRequest("gemini", True, piece(system), tools, config, contents)
+
+
+FIRST = message("user", {"text": "How is it in Oslo?"}, DATA)
+BEFORE = sent("Be kind to all.", FIRST)
+AFTER = sent("Be stern to all.", FIRST, message("model", {"text": "Fine."}), temperature=0.5)
+SPAN = SpanRow(4, KEY, "run-1", 2, 1, "model", "gemini", "teller", None, None, 4, 0.0, 1.0, 0.5, "")
+
+
+def block(position: int, value: object, *, at_once: bool = True) -> parts.Block:
+    return parts.Block(
+        dom_id=f"block-{SPAN.id}-{position}",
+        role="user" if position else "system",
+        place=f"#{position}" if position else "",
+        preview=as_text(value)[:40],
+        size="18 chars · ≈5 tokens",
+        body=body_of(value) if at_once else None,
+        href="" if at_once else links.block_url(KEY, SPAN.id, position),
+        open=at_once,
+    )
+
+
+PANEL = parts.RequestPanel(
+    model="gemini",
+    agent="teller",
+    facts=(parts.Fact("prompt tokens", "400", hint="300 of them cached"),),
+    error="ValueError: it sank",
+    form=parts.DiffForm(
+        links.session_url(KEY),
+        4,
+        (parts.OtherCall("", "no other call", False), parts.OtherCall("0", "previous call", True)),
+    ),
+    diff=prompt_diff(SPAN, BEFORE, AFTER),
+    bar=(parts.Share("system", 0, 400, "system: 40 %"), parts.Share("user", 400, 600, "user")),
+    cached=300,
+    bar_title="400 tokens were counted; shares are estimated",
+    system=block(0, "Be stern to all.", at_once=False),
+    messages=(block(1, json.loads(FIRST.text)),),
+    tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),
+    config=json_tree({"temperature": 0.5}),
+    streamed=parts.Streamed(
+        (("1 ms", "It is "), ("2.0 s", "sunny.")), "M1 3v14", ((1, 9),), "2 pieces", True
+    ),
+    raw_href=links.raw_request_url(KEY, SPAN.id),
+    json_href=links.span_api_url(KEY, SPAN.id),
+)
+TOOLS = parts.ToolCallsPanel(
+    3,
+    (
+        parts.ToolSent("weather", "c1", "1.2 s", json_tree({"city": "Oslo"}), json_tree([]), ""),
+        parts.ToolSent("weather", "c2", "", None, None, "ValueError: it sank"),
+    ),
+)
+BAR = parts.SpanBar(
+    dom_id="span-4",
+    type="model",
+    icon="thought",
+    name="gemini",
+    who="teller",
+    level=2,
+    href=links.session_url(KEY, event=4, tab="event"),
+    x=10,
+    width=300.5,
+    first=100,
+    took="1.0 s",
+    title="model gemini, 1.0 s",
+    error="ValueError: it sank",
+    going=False,
+    selected=True,
+)
+TRACE = parts.TracePanel(
+    href=links.trace_url(KEY),
+    event=4,
+    title="Where the time went",
+    span="2.0 s",
+    going=True,
+    bars=(BAR,),
+    more="3 more spans in the export",
+    export_href=links.trace_api_url(KEY, "run-1"),
+)
+ALL = (
+    TRACE,
+    parts.TraceAsk(links.trace_url(KEY)),
+    PANEL,
+    PANEL.messages[0].body,
+    parts.RawRequest(json_text(BEFORE.parsed())),
+    TOOLS,
+)

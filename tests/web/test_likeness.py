@@ -1,0 +1,71 @@
+"""Break on events like one: the breakpoint that is made of what is taken."""
+
+import pytest
+
+from devui.debugger.breakpoints.breakpoints import Breakpoint
+from devui.web.presenters.likeness import break_sheet, composed
+from tests.web import samples
+
+EVENTS = {row.number: (row, summary) for row, summary, _ in samples.travel()}
+CALL, RESULT = 10, 11
+"""The numbers of the events that call `search_flights` and bring its result."""
+
+ALL_OF_IT = '(new or old) and "search_flights" in tools and exists(delta["retries"]) and '
+
+
+def made(number: int, *taken: str, condition: str = ""):
+    row, summary = EVENTS[number]
+    draft = composed(row, summary, taken, condition=condition, log="")
+    Breakpoint(draft)
+    return draft.on, draft.name, draft.agent, draft.when, draft.condition
+
+
+def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
+    sheet = break_sheet(*EVENTS[RESULT], samples.MARGINS)
+    offered = {trait.value: trait.taken for trait in sheet.traits}
+    assert offered == {
+        "kind": True,
+        "agent": True,
+        "result:search_flights": True,
+        "key:flights": False,
+        "key:cheapest": False,
+        "key:retries": False,
+    }
+    assert sheet.here == ("Breakpoint 2: state key retries, if new > 2",)
+
+
+@pytest.mark.parametrize(
+    ("number", "taken", "condition", "expected"),
+    [
+        (
+            CALL,
+            ("kind", "agent", "tool:search_flights"),
+            "",
+            ("tool", "search_flights", "FlightAgent", "before", ""),
+        ),
+        (
+            RESULT,
+            ("result:search_flights",),
+            "result == null or 1",
+            ("tool", "search_flights", "*", "after", "result == null or 1"),
+        ),
+        (
+            RESULT,
+            ("kind", "key:retries", "key:flights", "result:search_flights"),
+            "new or old",
+            (
+                "state",
+                "flights",
+                "*",
+                "before",
+                ALL_OF_IT + 'kind == "result"',
+            ),
+        ),
+        (1, ("kind", "agent", "tool:none"), "", ("event", "user", "user", "before", "")),
+        (1, (), "", ("event", "*", "*", "before", "")),
+    ],
+)
+def test_it_is_on_the_rarest_and_the_rest_are_conditions(
+    number, taken, condition, expected
+) -> None:
+    assert made(number, *taken, condition=condition) == expected
