@@ -4,9 +4,23 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, ClassVar
 
+from hypothesis import Phase
+
 from devui.store import Journal, NewEvent
+
+SEARCH: dict[str, Any] = {
+    "derandomize": True,
+    "database": None,
+    "phases": [Phase.generate],
+    "report_multiple_bugs": False,
+}
+"""Settings to find a mistake that is known to be there: the same way each time, and no more."""
+
+MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
+"""Where files cost no waiting, for tests to which it does not matter what a crash leaves."""
 
 
 def new_event(

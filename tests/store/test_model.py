@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import json
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,8 +31,10 @@ from devui.store import (
     RunNotActive,
     SessionExists,
     SessionNotFound,
+    events,
+    state,
 )
-from tests.store.kit import event_with
+from tests.store.kit import MEMORY_DISK, SEARCH, event_with
 
 T = TypeVar("T")
 
@@ -83,10 +85,11 @@ class JournalMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY_DISK)
         self.runner = asyncio.Runner()
         self.clock = 0.0
         self.known: list[Session] = []
+        self.over: list[tuple[Session, str]] = []
         self.writes: list[tuple[int, Session, dict[str, Any]]] = []
         self.head = 0
         self.made = 0
@@ -240,8 +243,17 @@ class JournalMachine(RuleBasedStateMachine):
             with pytest.raises(RunActive):
                 self.run(self.journal.runs.start("another", session.key))
             self.run(self.journal.runs.change(session.run, "done"))
+            self.over.append((session, session.run))
             session.run = None
         self.head += 1
+
+    @rule(data=st.data())
+    def append_under_a_run_that_is_over(self, data: st.DataObject) -> None:
+        """Whoever was cut off, or came to its end, can write no more."""
+        if self.over:
+            session, run = data.draw(st.sampled_from(self.over))
+            with pytest.raises(RunNotActive if session.alive else SessionNotFound):
+                self.run(self.journal.events.append(session.key, event_with({"a": 1}, "late"), run))
 
     @rule(session=sessions, title=st.none() | st.just("title"))
     def rename(self, session: Session, title: str | None) -> None:
@@ -268,6 +280,7 @@ class JournalMachine(RuleBasedStateMachine):
         self.open()
         for row in self.run(self.journal.runs.interrupt_active()):
             [owner] = [session for session in self.known if session.run == row.id and session.alive]
+            self.over.append((owner, row.id))
             owner.run = None
             self.head += 1
 
@@ -295,16 +308,41 @@ class JournalMachine(RuleBasedStateMachine):
         assert self.run(self.journal.head()) == self.head
 
 
-@pytest.mark.req("R36")
-@pytest.mark.req("R37")
-@pytest.mark.req("R47")
-def test_the_journal_behaves_like_its_model() -> None:
+def play(examples: int, **more: Any) -> None:
     run_state_machine_as_test(
         JournalMachine,
         settings=settings(
-            max_examples=60,
+            max_examples=examples,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=list(HealthCheck),
+            **more,
         ),
     )
+
+
+@pytest.mark.req("R36")
+@pytest.mark.req("R37")
+@pytest.mark.req("R38")
+@pytest.mark.req("R47")
+def test_the_journal_behaves_like_its_model() -> None:
+    play(40)
+
+
+def _before_the_moment(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(state, "_AT", state._AT.replace("earlier.seq <= ?1", "earlier.seq < ?1"))
+
+
+def _no_lease(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(events, "_check_lease", lambda *_, **__: None)
+
+
+@pytest.mark.req("R36")
+@pytest.mark.req("R38")
+@pytest.mark.parametrize("plant", [_before_the_moment, _no_lease])
+def test_a_mistake_that_is_built_in_is_found(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        play(50, **SEARCH)

@@ -1,0 +1,215 @@
+"""The three places that keep sessions, behind ADK's one interface, for a model that knows none."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from devui.debugger.commit import event_of
+from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
+from devui.runtime.events import Event
+from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
+from devui.runtime.sessions.base_session_service import (
+    BaseSessionService,
+    GetSessionConfig,
+    ListSessionsResponse,
+)
+from devui.store import EventConflict, Journal, NewEvent, SessionExists, SessionNotFound, SessionRow
+from devui.store.checkup import check_journal
+from devui.store.events import history
+
+REFUSALS = (AlreadyExistsError, EventConflict, SessionExists)
+MISSING = (SessionNotFoundError, SessionNotFound)
+
+
+def new_event(event: Event) -> NewEvent:
+    """The journal's event, as the server makes it of what a worker sends."""
+    text = event.model_dump_json(by_alias=True, exclude_none=True)
+    return event_of(json.loads(text), text, final=event.is_final_response())
+
+
+class JournalSessions(BaseSessionService):
+    """The journal, asked as agents ask for sessions."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+
+    async def create_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, Any] | None = None,
+        session_id: str | None = None,
+        events: Sequence[Event] = (),
+    ) -> Session:
+        """Create it, with the history of another one if `events` are given."""
+        past = history([new_event(event) for event in events]) if events else None
+        create = self.journal.sessions.create
+        row = await create(app_name, user_id, session_id, state or {}, history=past)
+        return await self._session(row, None)
+
+    async def get_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        row = await self.journal.sessions.find(app_name, user_id, session_id)
+        recent = config.num_recent_events if config else None
+        return None if row is None else await self._session(row, recent)
+
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
+        rows = await self.journal.sessions.list(app_name, user_id)
+        return ListSessionsResponse(sessions=[await self._session(row, 0) for row in rows])
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        row = await self.journal.sessions.find(app_name, user_id, session_id)
+        if row is not None:
+            await self.journal.sessions.delete(row.key)
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        if event.partial:
+            return event
+        row = await self.journal.sessions.find(session.app_name, session.user_id, session.id)
+        if row is None:
+            raise SessionNotFound(session.id)
+        kept = {k: v for k, v in event.actions.state_delta.items() if not k.startswith("temp:")}
+        actions = event.actions.model_copy(update={"state_delta": kept})
+        sent = new_event(event.model_copy(update={"actions": actions}))
+        done = await self.journal.events.append(row.key, sent, None)
+        if not done.duplicate or all(known.id != event.id for known in session.events):
+            await super().append_event(session, event)
+        return event
+
+    async def _session(self, row: SessionRow, recent: int | None) -> Session:
+        session = Session(id=row.id, app_name=row.app, user_id=row.user)
+        session.state = await self.journal.state.merged(row.key)
+        texts = [text async for text in self.journal.events.json(row.key, num_recent=recent)]
+        session.events = [Event.model_validate_json(text) for text in texts]
+        return session
+
+
+@dataclass
+class Place:
+    """Where sessions are kept, and what it promises beyond what all of them do."""
+
+    folder: Path
+    doors: list[BaseSessionService] = field(default_factory=list)
+    """Service objects on the same sessions; whatever one does, the others see."""
+    by_time = False
+    """Events stand in the order of their times (a file that google-adk reads), not of appends."""
+    refuses_stale = False
+    """A copy that somebody else has overtaken cannot append."""
+    refuses_other_content = True
+    """One id stands for one event."""
+    outlives = True
+    """What was kept is there after closing and opening again."""
+
+    async def open(self) -> None:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        raise NotImplementedError
+
+    async def import_copy(self, source: Session, initial: dict[str, Any], name: str) -> Session:
+        """The same history under another id, through the text that an export is."""
+        exported = [event.model_dump_json(by_alias=True) for event in source.events]
+        where = {"app_name": source.app_name, "user_id": source.user_id, "session_id": name}
+        events = [Event.model_validate_json(text) for text in exported]
+        return await self._take(where, initial, events)
+
+    async def _take(self, where: Any, initial: dict[str, Any], events: list[Event]) -> Session:
+        session = await self.doors[0].create_session(**where, state=initial)
+        for event in events:
+            await self.doors[0].append_event(session, event)
+        return session
+
+    async def check(self) -> None:
+        """What looks into the place by itself finds no fault."""
+
+
+class Memory(Place):
+    """`InMemorySessionService`."""
+
+    refuses_other_content = False
+    outlives = False
+
+    async def open(self) -> None:
+        self.doors = [InMemorySessionService()]
+
+    async def close(self) -> None:
+        pass
+
+
+class File(Place):
+    """`SqliteSessionService`."""
+
+    by_time = True
+    refuses_stale = True
+    count = 1
+
+    async def open(self) -> None:
+        file = self.folder / "sessions.db"
+        self.doors = [SqliteSessionService(file) for _ in range(self.count)]
+
+    async def close(self) -> None:
+        for door in self.doors:
+            assert isinstance(door, SqliteSessionService)
+            await door.close()
+
+    async def check(self) -> None:
+        with closing(sqlite3.connect(self.folder / "sessions.db")) as connection:
+            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+class SharedFile(File):
+    """Two programs on one file."""
+
+    count = 2
+
+
+class OurJournal(Place):
+    """The journal of the server."""
+
+    async def open(self) -> None:
+        self.journal = await Journal.open(self.folder)
+        self.doors = [JournalSessions(self.journal)]
+
+    async def close(self) -> None:
+        await self.journal.close()
+
+    async def _take(self, where: Any, initial: dict[str, Any], events: list[Event]) -> Session:
+        [door] = self.doors
+        assert isinstance(door, JournalSessions)
+        return await door.create_session(**where, state=initial, events=events)
+
+    async def check(self) -> None:
+        found = check_journal(self.folder / "journal.db", _delta_of)
+        assert found.faults == []
+        for row in await self.journal.sessions.recent(100):
+            numbers = [event.number for event in await self.journal.events.since(row.key, 0)]
+            assert numbers == list(range(1, row.events + 1))
+            assert await self._paged(row.key, 1) == numbers
+
+    async def _paged(self, key: int, size: int) -> list[int]:
+        """The numbers of all events, read in pages from the newest to the oldest."""
+        found: list[int] = []
+        before = None
+        while rows := await self.journal.events.page(key, before=before, limit=size):
+            found = [row.number for row in rows] + found
+            before = rows[0].seq
+        return found
+
+
+def _delta_of(data: str) -> dict[str, Any]:
+    delta: dict[str, Any] = (json.loads(data).get("actions") or {}).get("stateDelta") or {}
+    return delta
