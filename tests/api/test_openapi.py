@@ -144,6 +144,10 @@ def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
     url = path.format(key=debugged.key)
     yield path + "/forks", "post", client.post(url + "/forks", json={"number": 1}).json()
     yield path + "/forks", "get", client.get(url + "/forks").json()
+    sides = {"left": debugged.key, "right": debugged.key + 1}
+    yield "/api/compare", "get", client.get("/api/compare", params=sides).json()
+    sides |= {"leftEvent": 1, "rightEvent": 1}
+    yield "/api/compare/events", "get", client.get("/api/compare/events", params=sides).json()
     yield path + "/cutoff", "get", client.get(url + "/cutoff").json()
     yield path + "/close", "post", client.post(url + "/close", json={}).json()
     yield path + "/rewind", "post", client.post(url + "/rewind", json={"number": 1}).json()

@@ -71,7 +71,7 @@ async def state(request: Request) -> Response:
     if since is not None:
         before = await found.journal.state.at(session.key, since.seq)
         changes = await asyncio.to_thread(state_changes, before, values)
-        told |= {"from": since.number, "changes": [_changed(change) for change in changes]}
+        told |= {"from": since.number, "changes": [state_change_told(change) for change in changes]}
     return answer(told)
 
 
@@ -172,7 +172,7 @@ def _value(value: Value) -> dict[str, Any]:
     }
 
 
-def _changed(change: StateChange) -> dict[str, Any]:
+def state_change_told(change: StateChange) -> dict[str, Any]:
     """A key that differs; `old` or `new` is missing where the key was not there."""
     old, new = change.old, change.new
     told = {

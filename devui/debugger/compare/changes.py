@@ -1,0 +1,86 @@
+"""What differs between two events: texts, arguments, results, state and the rest, each by its path.
+
+Of one event alone, everything is a difference.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from devui.debugger.blame import ABSENT, Difference, differences
+from devui.debugger.compare.steps import ASPECTS, Aspect, compared
+from devui.debugger.summary import unwrapped
+from devui.store.rows import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What differs in one aspect; of calls and results, in one of them."""
+
+    aspect: Aspect
+    name: str
+    """The tool; "" where there is none."""
+    differences: tuple[Difference, ...]
+    """Of a text one, at the path that leads nowhere."""
+
+
+def sections(first: Mapping[str, Any] | None, second: Mapping[str, Any] | None) -> list[Section]:
+    """What differs between two events as parsed ADK JSON; None for one that is not there."""
+    old, new = compared(first or {}), compared(second or {})
+    return [
+        section
+        for aspect in ASPECTS
+        for section in _sections(aspect, old.get(aspect), new.get(aspect))
+        if section.differences
+    ]
+
+
+def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
+    if aspect == "text":
+        texts = [ABSENT if each is None else _said(each) for each in (old, new)]
+        yield Section(aspect, "", tuple(differences(*texts)))
+    elif aspect in {"calls", "results"}:
+        inside = "args" if aspect == "calls" else "response"
+        for name, was, now in _paired(old or [], new or []):
+            values = (_value(was, inside), _value(now, inside))
+            yield Section(aspect, name, tuple(differences(*values)))
+    else:
+        yield Section(aspect, "", tuple(differences(old or {}, new or {})))
+
+
+def _said(parts: Iterable[Json]) -> str:
+    """What is said as one text; files and code are told by what they are."""
+    return "\n".join(_spoken(part) for part in parts if isinstance(part, dict))
+
+
+def _spoken(part: Mapping[str, Any]) -> str:
+    if part.get("text"):
+        return str(part["text"])
+    code = part.get("executableCode") or part.get("codeExecutionResult") or {}
+    if isinstance(code, Mapping) and (told := code.get("code") or code.get("output")):
+        return str(told)
+    data = part.get("inlineData") or part.get("fileData") or {}
+    if isinstance(data, Mapping) and data:
+        name = data.get("displayName") or data.get("fileUri") or "file"
+        return f"[{name}, {data.get('mimeType', '')}, {len(str(data.get('data', '')))} bytes]"
+    return str(part)
+
+
+def _paired(old: list[Any], new: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """The calls of one tool in their order, each with that of the other side; None for no such."""
+    waiting: defaultdict[str, list[Any]] = defaultdict(list)
+    for each in new:
+        waiting[str(each.get("name", ""))].append(each)
+    for each in old:
+        name = str(each.get("name", ""))
+        yield name, each, waiting[name].pop(0) if waiting[name] else None
+    for name, rest in waiting.items():
+        yield from ((name, None, each) for each in rest)
+
+
+def _value(call: Any, inside: str) -> Any:
+    if call is None:
+        return ABSENT
+    value = call.get(inside)
+    return unwrapped(value) if inside == "response" else value or {}

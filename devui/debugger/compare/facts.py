@@ -1,0 +1,43 @@
+"""What a side of a comparison came to: its figures, as far as they are known."""
+
+import math
+from dataclasses import dataclass
+
+from devui.debugger.compare.sides import Side
+from devui.debugger.prices import Prices
+from devui.debugger.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class SideFacts:
+    """Figures of the events that are compared."""
+
+    events: int
+    calls: int
+    """Calls of tools."""
+    tokens: int | None
+    """None when no model counted any."""
+    cost: float | None
+    """Dollars; None when no answer's cost is known."""
+    unpriced: int
+    """Answers whose cost is unknown, and is not in the sum."""
+    seconds: float | None
+    """From event to event within runs; what lies between runs does not count."""
+
+
+def facts_of(side: Side, prices: Prices) -> SideFacts:
+    """The sums over the events of a side."""
+    summaries = [Summary.from_json(row.summary) for row in side.events]
+    tokens = [each.tokens for each in summaries if each.tokens is not None]
+    costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]
+    known = [cost for cost in costs if cost is not None]
+    pairs = zip(side.events, side.events[1:], strict=False)
+    spans = [max(b.timestamp - a.timestamp, 0.0) for a, b in pairs if a.run and a.run == b.run]
+    return SideFacts(
+        events=len(side.events) + side.left_out,
+        calls=sum(len(each.calls) for each in summaries),
+        tokens=sum(tokens) if tokens else None,
+        cost=math.fsum(known) if known else None,
+        unpriced=len(costs) - len(known),
+        seconds=math.fsum(spans) if spans else None,
+    )

@@ -1,0 +1,75 @@
+"""The two sides of a comparison, read from the journal: sessions, or single runs of them."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from devui.debugger.compare.comparison import Comparison, compare
+from devui.debugger.compare.steps import Step, step_of
+from devui.store.journal import Journal
+from devui.store.rows import EventRow, RunRow, SessionRow
+
+MOST: Final = 5_000
+"""Events of a side that are compared, from its beginning."""
+_BATCH: Final = 200
+"""Events whose bodies are read at a time."""
+
+
+class NoSuchRun(LookupError):
+    """The session has no run of this number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is compared: the events of a session, or of one of its runs."""
+
+    session: SessionRow
+    place: int | None
+    """Of the run in its session, from 1; None for the whole session."""
+    run: RunRow | None
+    """That run; of a whole session the newest one."""
+    runs: tuple[RunRow, ...]
+    """All of the session, in the order in which they began."""
+    events: tuple[EventRow, ...]
+    left_out: int
+    """Events beyond those that are compared."""
+
+    @property
+    def name(self) -> str:
+        """How an address names it: `12`, or `12@2` for a run."""
+        return str(self.session.key) + (f"@{self.place}" if self.place else "")
+
+
+async def read_side(journal: Journal, session: SessionRow, place: int | None) -> Side:
+    """The session, or its run at this place, counted from 1; raises NoSuchRun."""
+    runs = sorted(await journal.runs.list(session.key), key=lambda run: run.started)
+    if place is not None and not 1 <= place <= len(runs):
+        raise NoSuchRun(f"session {session.key} has no run {place}: it has {len(runs)}")
+    run = runs[place - 1] if place else max(runs, key=lambda run: run.seq, default=None)
+    rows = await journal.events.page(session.key, after=0, limit=session.events)
+    if place is not None and run is not None:
+        rows = [row for row in rows if row.run == run.id]
+    kept = tuple(rows[:MOST])
+    return Side(session, place, run, tuple(runs), kept, len(rows) - len(kept))
+
+
+async def compare_sides(journal: Journal, left: Side, right: Side) -> Comparison:
+    """Align the events of both; the work is done beside the event loop."""
+    first, second = await _steps(journal, left), await _steps(journal, right)
+    return await asyncio.to_thread(compare, first, second)
+
+
+async def _steps(journal: Journal, side: Side) -> list[Step]:
+    steps: list[Step] = []
+    numbers = [row.number for row in side.events]
+    for start in range(0, len(numbers), _BATCH):
+        asked = numbers[start : start + _BATCH]
+        bodies = await journal.events.bodies(side.session.key, asked)
+        steps += await asyncio.to_thread(_made, bodies)
+    return steps
+
+
+def _made(bodies: Sequence[tuple[EventRow, str]]) -> list[Step]:
+    return [step_of(row, json.loads(data)) for row, data in bodies]

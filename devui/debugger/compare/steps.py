@@ -1,0 +1,191 @@
+"""What of an event is compared: its place in the run's structure, and what it says and does.
+
+Ids, times and counts of tokens are another with every run and are left out, and so is what the
+runtime and the debugger note for themselves. What is left is sorted into aspects, since people ask
+whether the arguments differ or the text (dev-uis 4.1, feature 13).
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha1
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from devui.debugger.compare.alignment import SAME
+from devui.debugger.summary import Kind, Summary
+from devui.store.rows import EventRow, Json
+
+Aspect: TypeAlias = Literal[
+    "text", "calls", "results", "state", "artifacts", "actions", "error", "other"
+]
+ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
+Compared: TypeAlias = "dict[Aspect, list[Json] | dict[str, Json]]"
+"""What an event says and does; an aspect that it has nothing of is missing."""
+
+_ACTIONS: Final[Mapping[str, Aspect]] = {"stateDelta": "state", "artifactDelta": "artifacts"}
+_BY_CALL: Final = frozenset({"requestedToolConfirmations", "requestedAuthConfigs"})
+"""Objects whose keys are the ids of calls."""
+_VOLATILE: Final = frozenset({"id", "thoughtSignature"})
+_CALL_IDS: Final = frozenset({"functionCallId", "function_call_id", "interruptId", "interrupt_id"})
+_TIMES: Final = frozenset({"startTimestamp", "endTimestamp"})
+_LEFT_OUT: Final = frozenset(
+    {
+        *("id", "invocationId", "timestamp", "author", "branch", "content", "actions"),
+        *("usageMetadata", "modelVersion", "avgLogprobs", "logprobsResult", "cacheMetadata"),
+        *("longRunningToolIds", "interactionId", "liveSessionResumptionUpdate", "nodeInfo"),
+        *("partial", "turnComplete", "isolationScope", "liveSessionId", "environmentId"),
+    }
+)
+_ERROR: Final = frozenset({"errorCode", "errorMessage", "finishReason", "interrupted"})
+_OWN: Final = ("devui_", "__adk_internal")
+_OF_CALL: Final = re.compile(r"@[^./@]*[^./@\d][^./@]*")
+"""In a branch: which call an agent was given its task by. A plain number says which run of a node
+it is, and stays."""
+_WORD: Final = re.compile(r"\w+")
+_WORDS: Final = 200
+"""How many words of an event decide between events that are otherwise alike."""
+
+_SHAPE: Final = 60
+_LIKENESS: Final = 30
+_KIND: Final = 12
+_PLACE: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event as it is compared with another."""
+
+    number: int
+    place: tuple[str, str, str]
+    """Who made it: the author, the branch, and the node of a workflow."""
+    kind: Kind
+    shape: str
+    """Place, kind, and the names of what is called and what returned."""
+    digests: tuple[tuple[Aspect, str], ...]
+    """What each of its aspects says, in brief."""
+    words: frozenset[str]
+    sign: str
+    """Steps of one sign say and do the same in the same place."""
+
+    @property
+    def branch(self) -> str:
+        """The branch, "" for the main line."""
+        return self.place[1]
+
+
+def step_of(row: EventRow, event: Mapping[str, Any]) -> Step:
+    """The step that an event, given as parsed ADK JSON, is."""
+    summary = Summary.from_json(row.summary)
+    place = (row.author, _OF_CALL.sub("@", row.branch or ""), _OF_CALL.sub("@", summary.node))
+    texts = {aspect: _text(value) for aspect, value in compared(event).items()}
+    calls = [*(call.name for call in summary.calls), ">", *(r.name for r in summary.responses)]
+    shape = _digest(json.dumps([*place, summary.kind, *calls, summary.transfer_to]))
+    digests = tuple((aspect, _digest(text)) for aspect, text in texts.items())
+    words = (found.group() for text in texts.values() for found in _WORD.finditer(text))
+    return Step(
+        number=row.number,
+        place=place,
+        kind=summary.kind,
+        shape=shape,
+        digests=digests,
+        words=frozenset(word for word, _ in zip(words, range(_WORDS), strict=False)),
+        sign=_digest(json.dumps([shape, digests])),
+    )
+
+
+def likeness(first: Step, second: Step) -> int:
+    """How well two steps of different signs stand beside each other; 0: not at all.
+
+    Calls of the same tools by the same agent do, whatever the arguments are; among several, those
+    that share the most words. What an agent did in place of something else does as a last resort.
+    """
+    if first.place != second.place or (first.kind == "user") != (second.kind == "user"):
+        return 0
+    if first.shape == second.shape:
+        every = len(first.words | second.words)
+        shared = _LIKENESS * len(first.words & second.words) // every if every else _LIKENESS
+        return min(_SHAPE + shared, SAME - 1)
+    return _KIND if first.kind == second.kind else _PLACE
+
+
+def differing(first: Step, second: Step) -> tuple[Aspect, ...]:
+    """The aspects in which two steps differ."""
+    old, new = dict(first.digests), dict(second.digests)
+    return tuple(aspect for aspect in ASPECTS if old.get(aspect) != new.get(aspect))
+
+
+def compared(event: Mapping[str, Any]) -> Compared:
+    """What an event says and does, without what no two runs share."""
+    said: defaultdict[Aspect, list[Json]] = defaultdict(list)
+    done: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)
+    for aspect, value in _content(event):
+        said[aspect].append(value)
+    for aspect, members in (*_actions(event), *_rest(event)):
+        done[aspect] |= members
+    return {**said, **{aspect: members for aspect, members in done.items() if members}}
+
+
+def _content(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, Json]]:
+    parts = _mapping(event.get("content")).get("parts")
+    for part in parts if isinstance(parts, list) else []:
+        told = {key: value for key, value in _mapping(part).items() if key not in _VOLATILE}
+        call, response = (told.pop(key, None) for key in ("functionCall", "functionResponse"))
+        if call:
+            yield "calls", _call(_mapping(call))
+        if response:
+            yield "results", _call(_mapping(response))
+        if told:
+            yield "text", told
+
+
+def _call(call: Mapping[str, Any]) -> Json:
+    """A call or a response without its ids; also those that a question of the runtime repeats."""
+    told = {key: value for key, value in call.items() if key not in _VOLATILE}
+    args = told.get("args")
+    if str(call.get("name", "")).startswith("adk_request_") and isinstance(args, dict):
+        kept = {key: value for key, value in args.items() if key not in _CALL_IDS}
+        original = kept.get("originalFunctionCall")
+        if isinstance(original, dict):
+            kept["originalFunctionCall"] = _call(original)
+        told["args"] = kept
+    return told
+
+
+def _actions(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]]]:
+    for key, value in _mapping(event.get("actions")).items():
+        if value is None or value in ({}, []):
+            continue
+        if key in _ACTIONS:
+            yield _ACTIONS[key], {**_mapping(value)}
+        elif key in _BY_CALL:
+            yield "actions", {key: list(_mapping(value).values())}
+        elif key == "compaction":
+            kept = {k: v for k, v in _mapping(value).items() if k not in _TIMES}
+            yield "actions", {key: kept}
+        else:
+            yield "actions", {key: "…" if key == "rewindBeforeInvocationId" else value}
+
+
+def _rest(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]]]:
+    for key, value in event.items():
+        if key in _LEFT_OUT or value is None:
+            continue
+        if key == "customMetadata":
+            kept = {k: v for k, v in _mapping(value).items() if not k.startswith(_OWN)}
+            yield "other", {key: kept} if kept else {}
+        else:
+            yield "error" if key in _ERROR else "other", {key: value}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _digest(text: str) -> str:
+    return sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()

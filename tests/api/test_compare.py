@@ -1,0 +1,149 @@
+"""Comparing over HTTP: a fork and its parent, two runs of a session, what a pair differs in."""
+
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import make_session, run, running, write_app
+from tests.kit.told_apps import teller
+
+BOOK = "Book a flight to London next Tuesday"
+
+
+def compare(client: Any, left: Any, right: Any) -> dict[str, Any]:
+    answer = client.get("/api/compare", params={"left": left, "right": right})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def pair(client: Any, left: Any, right: Any, *numbers: int | None) -> dict[str, Any]:
+    named = dict(zip(("leftEvent", "rightEvent"), numbers, strict=True))
+    query = {"left": left, "right": right, **{k: v for k, v in named.items() if v}}
+    answer = client.get("/api/compare/events", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+@pytest.fixture
+def travelled(client: Any) -> int:
+    """A session of the travel agent with one turn; its key."""
+    return said(client, BOOK)
+
+
+def said(client: Any, *messages: str) -> int:
+    session = make_session(client, "travel")["id"]
+    for message in messages:
+        run(client, "travel", session, message)
+    query = {"app": "travel", "user": "u", "id": session}
+    return client.get("/api/sessions", params=query).json()[0]["key"]
+
+
+def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
+    body = {"number": 1, "message": True, "run": True}
+    fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
+    settled(client, fork["run"])
+    found = compare(client, travelled, fork["key"])
+    assert (found["equal"], found["differences"], found["first"]) == (True, 0, None)
+    assert {row["kind"] for row in found["rows"]} == {"same"}
+    assert found["left"]["events"] == len(found["rows"]) == found["right"]["events"]
+    assert found["left"]["tokens"] == found["right"]["tokens"] > 0
+    assert found["left"]["status"] == "done"
+    itself = pair(client, travelled, fork["key"], 3, 3)
+    assert (itself["sections"], itself["state"], itself["prompts"]) == ([], [], None)
+    sent = pair(client, travelled, fork["key"], 2, 2)["prompts"]
+    assert sent["differing"] == []
+
+
+def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(client, travelled):
+    events = client.get(f"/api/sessions/{travelled}/events").json()
+    number = next(e["number"] for e in events if e["kind"] == "result" and "airports" in e["text"])
+    whole = client.get(f"/apps/travel/users/u/sessions/{named(client, travelled)}").json()
+    event = whole["events"][number - 1]
+    event["content"]["parts"][0]["functionResponse"]["response"] = {"result": ["OSL"]}
+    event["actions"]["stateDelta"]["city"] = "Oslo"
+    body = {"number": number, "event": event, "run": True}
+    fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
+    settled(client, fork["run"])
+    found = compare(client, travelled, fork["key"])
+    assert [row["kind"] for row in found["rows"][: number - 1]] == ["same"] * (number - 1)
+    first = found["first"]
+    assert (first["kind"], first["left"], first["right"]) == ("changed", number, number)
+    assert first["aspects"] == ["results", "state"]
+    told = pair(client, travelled, fork["key"], number, number)
+    results, state = told["sections"]
+    assert (results["aspect"], results["name"]) == ("results", "find_airports")
+    assert state["changes"] == [{"path": "city", "old": "London", "new": "Oslo"}]
+    assert [each["key"] for each in told["state"]] == ["city"]
+
+
+def named(client: Any, key: int) -> str:
+    return next(each["id"] for each in client.get("/api/sessions").json() if each["key"] == key)
+
+
+def settled(client: Any, name: str) -> None:
+    position = client.get(f"/api/runs/{name}").json()
+    while position["status"] in {"running", "stopping"}:
+        query = {"after": position["position"]}
+        position = client.get(f"/api/runs/{name}", params=query).json()
+    assert position["status"] == "done"
+
+
+def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
+    write_app(tmp_path / "agents", "teller", teller())
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        told = Debugged(client, "teller")
+        for message in ("How is the weather?", "How is the weather?", "Say hello sternly"):
+            told.start(message, pause=False).settled()
+        second = compare(client, f"{told.key}@1", f"{told.key}@2")
+        assert second["equal"]
+        assert [(row["left"], row["right"]) for row in second["rows"]] == [
+            (1, 5),
+            (2, 6),
+            (3, 7),
+            (4, 8),
+        ]
+        assert second["left"]["run"] != second["right"]["run"]
+        third = compare(client, f"{told.key}@1", f"{told.key}@3")
+        assert third["first"]["aspects"] == ["text"]
+        last = third["rows"][-1]
+        assert (last["kind"], last["left"], last["right"]) == ("changed", 4, 10)
+        prompts = pair(client, told.key, told.key, 4, 10)["prompts"]
+        assert prompts["differing"] == ["system", "config", "messages"]
+        assert prompts["left"]["session"] == told.key
+
+
+def test_nothing_is_compared_with_something(client, travelled):
+    empty = said(client)
+    found = compare(client, empty, travelled)
+    assert {row["kind"] for row in found["rows"]} == {"right"}
+    assert (found["left"]["status"], found["left"]["tokens"]) == (None, None)
+    assert compare(client, empty, said(client))["equal"]
+    alone = pair(client, empty, travelled, None, 1)
+    assert alone["sections"][0]["changes"] == [{"path": "", "new": BOOK}]
+    assert (alone["left"], alone["state"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ({}, 400, "`left` names a session"),
+        ({"left": "x"}, 400, "`left` names a session"),
+        ({"left": "{key}@", "right": "{key}"}, 400, "12@2"),
+        ({"left": "{key}@9", "right": "{key}"}, 404, "no run 9: it has 1"),
+        ({"left": "{key}", "right": "999999"}, 404, "no session 999999"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(client, travelled, query, status, words):
+    named = {name: value.format(key=travelled) for name, value in query.items()}
+    answer = client.get("/api/compare", params=named)
+    assert answer.status_code == status
+    assert words in answer.json()["detail"]
+
+
+def test_events_that_are_not_there_are_told(client, travelled):
+    sides = {"left": travelled, "right": travelled}
+    none = client.get("/api/compare/events", params=sides)
+    assert (none.status_code, "name an event" in none.json()["detail"]) == (400, True)
+    wrong = client.get("/api/compare/events", params={**sides, "leftEvent": "99"})
+    assert (wrong.status_code, "has no event '99'" in wrong.json()["detail"]) == (404, True)

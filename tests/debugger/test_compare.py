@@ -1,0 +1,274 @@
+"""Two runs beside each other: the alignment, what counts as a difference, and where it begins."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.debugger.compare import alignment
+from devui.debugger.compare.alignment import aligned
+from devui.debugger.compare.comparison import Comparison, Row, compare
+from devui.debugger.compare.steps import Step, compared, likeness, step_of
+from devui.debugger.summary import summarise
+from devui.store.rows import EventRow
+
+
+def made(number: int, event: dict[str, Any]) -> Step:
+    """The step of an event in ADK's wire form."""
+    event = {"id": f"e{number}", "invocationId": "i", "timestamp": 1.0 * number, **event}
+    summary = summarise(event, final=False)
+    row = EventRow(
+        seq=number,
+        number=number,
+        session=1,
+        run=None,
+        id=event["id"],
+        invocation_id="i",
+        author=event["author"],
+        branch=event.get("branch"),
+        timestamp=1.0 * number,
+        kind=summary.kind,
+        final=False,
+        summary=summary.to_json(),
+        chunks=0,
+        size=0,
+    )
+    return step_of(row, event)
+
+
+def steps(*events: dict[str, Any]) -> list[Step]:
+    return [made(number, event) for number, event in enumerate(events, 1)]
+
+
+def say(author: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"author": author, "content": {"parts": [{"text": text}]}, **more}
+
+
+def call(name: str, *, author: str = "agent", call_id: str = "c", **args: Any) -> dict[str, Any]:
+    part = {"functionCall": {"id": call_id, "name": name, "args": args}}
+    return {"author": author, "content": {"parts": [part]}}
+
+
+def result(name: str, value: Any, *, author: str = "agent", call_id: str = "c") -> dict[str, Any]:
+    part = {"functionResponse": {"id": call_id, "name": name, "response": {"result": value}}}
+    return {"author": author, "content": {"parts": [part]}}
+
+
+ASK, DONE = say("user", "go"), say("agent", "done")
+
+
+def told(found: Comparison) -> list[tuple[Any, ...]]:
+    return [(row.kind, row.left, row.right) for row in found.rows]
+
+
+# --- what people expect ------------------------------------------------------------------------
+
+
+def test_one_step_more_moves_no_other() -> None:
+    short = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
+    long = steps(
+        ASK,
+        call("ask", city="Rome"),
+        result("ask", 2),
+        call("look", city="Oslo"),
+        result("look", 1),
+        DONE,
+    )
+    found = compare(short, long)
+    assert told(found) == [
+        ("same", 1, 1),
+        ("right", None, 2),
+        ("right", None, 3),
+        ("same", 2, 4),
+        ("same", 3, 5),
+        ("same", 4, 6),
+    ]
+    assert (found.equal, found.differences, found.first) == (False, 2, found.rows[1])
+
+
+def test_ids_times_and_tokens_are_no_difference() -> None:
+    first = call("look", call_id="adk-1", city="Oslo")
+    second = call("look", call_id="adk-2", city="Oslo")
+    second |= {"usageMetadata": {"totalTokenCount": 3}, "customMetadata": {"devui_edited": []}}
+    second["content"]["parts"][0]["thoughtSignature"] = "AAAA"
+    assert compare(steps(ASK, first), steps(ASK, second)).equal
+    asked = {"actions": {"requestedToolConfirmations": {"adk-1": {"hint": "sure?"}}}}
+    again = {"actions": {"requestedToolConfirmations": {"adk-2": {"hint": "sure?"}}}}
+    assert compared({**first, **asked}) == compared({**second, **again})
+
+
+def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:
+    old = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
+    new = steps(ASK, call("look", city="Rome"), result("look", {"n": 1}), DONE)
+    found = compare(old, new)
+    assert [(row.kind, row.aspects) for row in found.rows] == [
+        ("same", ()),
+        ("changed", ("calls",)),
+        ("changed", ("results",)),
+        ("same", ()),
+    ]
+    assert not found.rows[1].other_step
+
+
+def test_what_was_done_in_place_of_something_else_stands_beside_it() -> None:
+    found = compare(steps(ASK, call("look")), steps(ASK, say("agent", "I do not know")))
+    assert told(found) == [("same", 1, 1), ("changed", 2, 2)]
+    assert found.rows[1].other_step
+
+
+def test_another_agents_step_stands_alone() -> None:
+    found = compare(steps(ASK, say("planner", "yes")), steps(ASK, say("writer", "yes")))
+    assert told(found) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
+
+
+def test_of_several_like_it_the_most_alike_is_beside_it() -> None:
+    old = steps(ASK, call("look", city="Oslo", day="Monday"), DONE)
+    new = steps(ASK, call("look", city="Rome"), call("look", city="Oslo", day="Friday"), DONE)
+    assert told(compare(old, new))[1:3] == [("right", None, 2), ("changed", 2, 3)]
+
+
+def branches(*order: str, **more: str) -> list[Step]:
+    """Steps of two branches; a name is the branch and the place in it."""
+    return steps(
+        ASK,
+        *(say(name[0], more.get(name, name), branch=f"both.{name[0]}") for name in order),
+        DONE,
+    )
+
+
+def test_branches_in_another_order_are_no_difference() -> None:
+    found = compare(branches("a1", "b1", "a2", "b2"), branches("a1", "a2", "b1", "b2"))
+    assert found.equal
+    moved = [row for row in found.rows if row.kind == "moved"]
+    assert len(moved) == 2
+    assert (moved[0].left or moved[0].right, moved[0].elsewhere) in {(3, 4), (4, 3)}
+
+
+def test_what_differs_within_a_branch_does_also_when_it_has_moved() -> None:
+    found = compare(branches("a1", "b1", "a2", "b2"), branches("b1", "b2", "a1", "a2", a1="what?"))
+    assert found.differences == 1
+    assert found.first is not None
+    assert found.first.aspects == ("text",)
+
+
+def test_steps_in_another_order_by_choice_differ() -> None:
+    found = compare(steps(ASK, call("look"), call("book")), steps(ASK, call("book"), call("look")))
+    assert [row.kind for row in found.rows].count("moved") == 2
+    assert (found.equal, found.differences) == (False, 1)
+
+
+def test_nothing_is_equal_to_nothing_and_to_nothing_else() -> None:
+    assert compare([], []).equal
+    assert told(compare([], steps(ASK))) == [("right", None, 1)]
+
+
+# --- whatever the sequences are ------------------------------------------------------------------
+
+EVENTS = st.builds(
+    lambda make, branch: {**make, **({"branch": branch} if branch else {})},
+    st.one_of(
+        st.builds(say, st.sampled_from(["user", "a", "b"]), st.sampled_from(["x y", "x z", "w"])),
+        st.builds(call, st.sampled_from(["look", "book"]), city=st.sampled_from("xyz")),
+        st.builds(result, st.just("look"), st.sampled_from([1, 2])),
+    ),
+    st.sampled_from([None, None, "p.one", "p.two"]),
+)
+RUNS = st.lists(EVENTS, max_size=14).map(lambda events: steps(*events))
+
+
+CELLS = st.sampled_from([alignment.CELLS, 12])
+"""Small sequences are looked at as if they were large, too."""
+
+
+def compared_by(left: list[Step], right: list[Step], cells: int) -> Comparison:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "CELLS", cells)
+        return compare(left, right)
+
+
+@given(left=RUNS, right=RUNS, cells=CELLS)
+def test_an_alignment_has_everything_once_in_order_and_is_symmetric(
+    left: list[Step], right: list[Step], cells: int
+) -> None:
+    found = compared_by(left, right, cells)
+    assert [row.left for row in found.rows if row.left] == [each.number for each in left]
+    assert [row.right for row in found.rows if row.right] == [each.number for each in right]
+    back = compared_by(right, left, cells)
+    assert sorted(map(repr, back.rows)) == sorted(repr(mirrored(row)) for row in found.rows)
+    assert back.differences == found.differences
+    consistent(found, left, right)
+
+
+def mirrored(row: Row) -> Row:
+    kind = {"left": "right", "right": "left"}.get(row.kind, row.kind)
+    return replace(row, kind=kind, left=row.right, right=row.left)
+
+
+def consistent(found: Comparison, left: Sequence[Step], right: Sequence[Step]) -> None:
+    """Rows say what their steps say."""
+    for row in found.rows:
+        first = left[row.left - 1] if row.left else None
+        second = right[row.right - 1] if row.right else None
+        if row.kind == "moved":
+            other = found.rows[[(r.left, r.right) for r in found.rows].index(partner(row))]
+            assert (other.kind, other.elsewhere) == ("moved", row.left or row.right)
+        elif first and second:
+            assert (row.kind == "same") == (first.sign == second.sign)
+            assert first.sign == second.sign or likeness(first, second) > 0
+
+
+def partner(row: Row) -> tuple[int | None, int | None]:
+    return (None, row.elsewhere) if row.left else (row.elsewhere, None)
+
+
+@given(run=RUNS, cells=CELLS)
+def test_comparing_with_itself_is_all_equal(run: list[Step], cells: int) -> None:
+    found = compared_by(run, run, cells)
+    assert told(found) == [("same", each.number, each.number) for each in run]
+    assert found.equal
+
+
+def weight(pairs: Any, left: Sequence[Step], right: Sequence[Step]) -> int:
+    weights = (
+        alignment.SAME if left[i].sign == right[j].sign else likeness(left[i], right[j])
+        for i, j in pairs
+        if i is not None and j is not None
+    )
+    return sum(weights)
+
+
+def heaviest(left: Sequence[Step], right: Sequence[Step]) -> int:
+    """By the book, without anything clever."""
+    table = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i, first in enumerate(left):
+        for j, second in enumerate(right):
+            pair = weight([(0, 0)], [first], [second])
+            table[i + 1][j + 1] = max(table[i][j] + pair, table[i][j + 1], table[i + 1][j])
+    return table[-1][-1]
+
+
+@given(left=RUNS, right=RUNS)
+def test_no_alignment_is_heavier(left: list[Step], right: list[Step]) -> None:
+    assert weight(aligned(left, right, likeness), left, right) == heaviest(left, right)
+
+
+def test_long_runs_that_differ_in_a_few_places_are_aligned_exactly() -> None:
+    long = [say("agent", f"line {number}") for number in range(3000)]
+    other = [*long[:700], say("agent", "put in"), *long[700:1500], *long[1510:]]
+    other[2000] = say("agent", "another line")
+    found = compare(steps(*long), steps(*other))
+    kinds = [row.kind for row in found.rows if row.kind != "same"]
+    assert sorted(kinds) == ["changed", *["left"] * 10, "right"]
+
+
+def test_long_runs_that_share_nothing_are_aligned_in_a_band() -> None:
+    left = steps(*(call("look", city=f"x{number}") for number in range(1000)))
+    right = steps(*(call("look", city=f"y{number}") for number in range(1300)))
+    found = compare(left, right)
+    assert [row.left for row in found.rows if row.left] == [*range(1, 1001)]
+    assert found.count("changed") == 1000
+    assert json.dumps(told(found))
