@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
+from tests.kit.patience import PATIENCE
 from tests.source import ROOT, Module, modules
 
 FLOORS: dict[str, set[str]] = {
@@ -217,7 +218,7 @@ def test_importing_a_column_loads_nothing_of_the_other_and_does_nothing(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

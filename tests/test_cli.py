@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from devui import __version__
+from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, TOKEN, Server, running
 from tests.kit.terminal import devui
 
@@ -188,4 +189,4 @@ def test_a_token_that_was_drawn_is_printed_for_scripts(tmp_path):
         name, _, value = bearer.partition(": ")
         assert httpx2.get(f"{link}list-apps", headers={name: value}).status_code == 200
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import devui
+from tests.kit.patience import PATIENCE
 from tests.source import ROOT
 
 pytestmark = pytest.mark.slow
@@ -70,11 +71,11 @@ def link(installed: Path, tmp_path: Path) -> Iterator[str]:
             pytest.fail("devui ended without a link:\n" + "".join(printed))
         yield found[0]
         server.send_signal(signal.SIGTERM)
-        server.communicate(timeout=20)
+        server.communicate(timeout=PATIENCE)
 
 
 def fetch(url: str) -> tuple[int, str]:
-    with urllib.request.urlopen(url, timeout=20) as response:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
         return response.status, response.read().decode()
 
 

@@ -41,7 +41,7 @@ from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
 from devui.web.services import Services
 from devui.web.sse import AWAY, Streams
-from devui.web.static import STATIC_PATH, StaticFiles
+from devui.web.static import ICON_PATH, STATIC_PATH, StaticFiles
 
 Announce = Callable[[str], None]
 
@@ -121,11 +121,13 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         port=settings.port,
     )
     login = Login(policy, found.render)
+    static = StaticFiles(found.render.assets)
     app = Starlette(
         routes=[
             Route(LOGIN_PATH, login.show, methods=["GET"]),
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
-            Route(STATIC_PATH, StaticFiles(found.render.assets).show, methods=["GET"]),
+            Route(STATIC_PATH, static.show, methods=["GET"]),
+            Route(ICON_PATH, static.icon, methods=["GET"]),
             *(routes if settings.pages else apis),
         ],
         exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),

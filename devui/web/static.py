@@ -11,6 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from devui.web.assets import STATIC_PREFIX, AssetNotFound, Assets
 
 STATIC_PATH: Final = STATIC_PREFIX + "{path:path}"
+ICON_PATH: Final = "/favicon.ico"
+"""What browsers ask for beside answers that are no pages, such as JSON, and so name no icon."""
 
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
@@ -22,7 +24,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
 
 
 class StaticFiles:
-    """The endpoint of `STATIC_PATH`."""
+    """The endpoints of `STATIC_PATH` and `ICON_PATH`."""
 
     def __init__(self, assets: Assets) -> None:
         self._assets = assets
@@ -38,3 +40,7 @@ class StaticFiles:
             raise HTTPException(404) from error
         kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
         return Response(content, media_type=kind, headers={"Cache-Control": _FOR_GOOD})
+
+    async def icon(self, request: Request) -> Response:
+        """The way to the icon that the pages name."""
+        return RedirectResponse(self._assets.url("img/favicon.svg"))

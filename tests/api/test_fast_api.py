@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from devui.fast_api import get_fast_api_app
+from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, SAMPLES, TOKEN
 
 MAIN = """
@@ -64,7 +65,7 @@ def hosted(folder, more="", **environment):
 
 def client(address: str, token: str = TOKEN) -> httpx2.Client:
     headers = {"Authorization": f"Bearer {token}"}
-    return httpx2.Client(base_url=address, headers=headers, timeout=60)
+    return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
 
 
 def test_a_run_is_made_and_kept_where_the_uri_says(tmp_path):
@@ -109,7 +110,7 @@ def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
             for host, status in {f"box.example:{port}": 200, "evil.example": 403}.items():
                 assert http.get("/list-apps", headers={"Host": host}).status_code == status
         process.terminate()
-        assert "mine closed" in process.communicate(timeout=30)[0]
+        assert "mine closed" in process.communicate(timeout=PATIENCE)[0]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from devui.web.routes import routes
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, TOKEN, Server, run, write_app
 
 CANARY = "canary-4711-do-not-tell"
@@ -81,7 +82,7 @@ class Spies(BaseAgent):
     def asked(self, url, data):
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
         try:
-            return urllib.request.urlopen(request, timeout=20).status
+            return urllib.request.urlopen(request, timeout=PATIENCE).status
         except urllib.error.HTTPError as error:
             return error.code
 
@@ -176,7 +177,7 @@ def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
     answered = []
     for route in routes:
         for method in (route.methods or set()) - {"HEAD"}:
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
             headers = {"Content-Type": "application/json", "Origin": server.url}
             connection.request(method, route.path.replace("{", "").replace("}", ""), "{}", headers)
             if connection.getresponse().status != 401:
@@ -214,7 +215,7 @@ def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
     ],
 )
 def test_no_path_leads_to_a_file_or_to_the_environment(server, used, path):
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Authorization": f"Bearer {TOKEN}"})
     answer = connection.getresponse()
     told = answer.read().decode(errors="replace")

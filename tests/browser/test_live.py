@@ -27,7 +27,7 @@ def converse(session: SessionPage, turns: list[str]) -> None:
         session.send(text)
         expect(session.row(before + 1)).to_be_attached()
         ended = session.page.locator("#run .run:is(.done, .failed)")
-        expect(ended).to_be_visible(timeout=30_000)
+        expect(ended).to_be_visible()
 
 
 def numbers(session: SessionPage) -> list[str]:

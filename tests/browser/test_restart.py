@@ -13,8 +13,6 @@ pytestmark = pytest.mark.browser
 
 SUMMARISE = "Summarise the document about the runtime"
 BOOK = "Book a flight to London next Tuesday"
-BACK = 20_000
-"""Milliseconds within which a page finds its server again."""
 AWAY = r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
 
 
@@ -82,10 +80,10 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     session.send(BOOK)
     expect(session.row(8)).to_be_attached()
     open_visit.server.kill()
-    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    expect(banner(session.page)).to_be_visible()
     shown = texts(session)
     open_visit.server.start()
-    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    expect(banner(session.page)).to_be_hidden()
     session.ends("interrupted")
     expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
     expect(session.messages.last).to_contain_text("interrupted")
@@ -102,9 +100,9 @@ def test_after_a_kill_the_page_goes_on_by_itself(open_visit):
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     open_visit.server.kill()
-    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    expect(banner(session.page)).to_be_visible()
     open_visit.server.start()
-    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    expect(banner(session.page)).to_be_hidden()
     expect(session.page.locator("#send")).to_be_enabled()
     session.say("Shorter, please: one sentence")
     expect(session.messages.last).to_contain_text("Events are the history")
@@ -116,12 +114,12 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
 ):
     session = open_visit.session("summary")
     open_visit.server.kill()
-    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    expect(banner(session.page)).to_be_visible()
     session.send(SUMMARISE)
     expect(session.page.locator("#trouble")).to_be_visible()
     expect(session.composer).to_have_value(SUMMARISE)
     open_visit.server.start()
-    expect(banner(session.page)).to_be_hidden(timeout=BACK)
+    expect(banner(session.page)).to_be_hidden()
     session.composer.press("Enter")
     session.ends()
     expect(session.page.locator("#trouble")).to_be_hidden()
@@ -137,11 +135,11 @@ def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, tmp
         for _ in range(10):  # more has happened there than the page has seen
             run(client, "summary", made["id"], "Shorter, please: one sentence")
     open_visit.server.kill()
-    expect(banner(session.page)).to_be_visible(timeout=BACK)
+    expect(banner(session.page)).to_be_visible()
     shutil.rmtree(open_visit.server.data)
     (tmp_path / "other").rename(open_visit.server.data)
     open_visit.server.start()
-    expect(session.events).to_have_count(20, timeout=BACK)
+    expect(session.events).to_have_count(20)
     assert seen < 20
     expect(session.page.locator("#messages")).not_to_contain_text("Paris")
     expect(banner(session.page)).to_be_hidden()
@@ -160,11 +158,11 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
         session = visit.session("summary")
         session.say("Shorter, please: one sentence")
         server.kill()
-        expect(banner(session.page)).to_contain_text("trying again", timeout=BACK)
+        expect(banner(session.page)).to_contain_text("trying again")
         server.start()
-        expect(banner(session.page)).to_contain_text("Sign in with the new link", timeout=BACK)
+        expect(banner(session.page)).to_contain_text("Sign in with the new link")
         expect(session.page.get_by_text("Sign in").first).to_be_visible()
         visit.context.new_page().goto(server.link)
-        expect(banner(session.page)).to_be_hidden(timeout=BACK)
+        expect(banner(session.page)).to_be_hidden()
         session.say("Shorter, please: one sentence")
         expect(session.page.get_by_text("Sign in").first).to_be_hidden()

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.kit.frames import frames
+from tests.kit.patience import PATIENCE
 from tests.kit.server import (
     SAMPLES,
     Server,
@@ -93,7 +94,7 @@ def test_the_worker_ends_with_its_server(server):
     workers = psutil.Process(server.pid).children(recursive=True)
     assert workers
     server.kill()
-    _, alive = psutil.wait_procs(workers, timeout=10)
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE)
     assert not alive
 
 
@@ -115,9 +116,9 @@ def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_
         body = run_body("summary", session["id"], "Summarise the document", streaming=True)
         with client.stream("POST", "/run_sse", json=body) as answer:
             next(answer.iter_lines())
-            assert streaming.wait(10)
+            assert streaming.wait(PATIENCE)
             assert server.stop() == 0
-        reader.join(10)
+        reader.join(PATIENCE)
         assert not reader.is_alive()
     server.start()
     with server.client() as client:

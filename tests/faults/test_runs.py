@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
+from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import get_session, make_session, run, run_body
 
@@ -124,7 +125,7 @@ def test_a_message_that_does_not_fit_the_wire_fails_its_run(client, server, quot
     assert get_session(client, "fine", session["id"])["events"] == []
     still_serves(client)
     client.post("/apps/fine/reload")
-    worker.wait(timeout=30)  # it is done with all its runs, the one that failed included
+    worker.wait(timeout=PATIENCE)  # it is done with all its runs, the one that failed included
 
 
 @pytest.mark.req("R38")
@@ -217,7 +218,7 @@ def test_processes_that_an_agent_started_end_with_it(client, server):
         with server.client() as other:
             other.post(f"/runs/{run_of(other, session)}/stop")
         list(lines)
-    child.wait(timeout=10)
+    child.wait(timeout=PATIENCE)
 
 
 @pytest.mark.req("R51")

@@ -20,13 +20,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 
 _ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-_SECONDS = 15
-"""How long a click, a page or what is expected of it may take on a busy machine."""
-_RUN = 30_000
-"""Milliseconds within which any run of a sample has ended."""
 
 _REPORT_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -40,7 +37,7 @@ _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The Chromium that is installed."""
-    expect.set_options(timeout=_SECONDS * 1000)
+    expect.set_options(timeout=PATIENCE * 1000)
     path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
@@ -60,7 +57,7 @@ class Visit:
         """Every request of every page, as `GET /path`."""
         self._allowed: list[re.Pattern[str]] = []
         self._answers: list[bool] = []
-        context.set_default_timeout(_SECONDS * 1000)
+        context.set_default_timeout(PATIENCE * 1000)
         context.add_init_script(_REPORT_VIOLATIONS)
         context.on("page", self._watch)
 
@@ -170,7 +167,7 @@ class SessionPage:
 
     def ends(self, status: str = "done") -> None:
         """Wait for the end of the run."""
-        expect(self.status).to_have_class(f"run {status}", timeout=_RUN)
+        expect(self.status).to_have_class(f"run {status}")
 
     def row(self, number: int) -> Locator:
         return self.page.locator(f"#e-{number}")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.patience import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -34,7 +36,7 @@ def run_adk(code: str, *args: str | Path) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

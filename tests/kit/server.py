@@ -14,11 +14,11 @@ from typing import Any
 import httpx2
 
 from tests.kit.frames import frames
+from tests.kit.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "agents"
 TOKEN = "a-token-for-the-tests"
-_SECONDS_TO_START = 60
 
 
 class Server:
@@ -58,7 +58,7 @@ class Server:
     def client(self, **options: Any) -> httpx2.Client:
         """A client with the bearer token."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
-        return httpx2.Client(base_url=self.url, headers=headers, timeout=30, **options)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=PATIENCE, **options)
 
     def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
@@ -72,12 +72,12 @@ class Server:
 
     def _ended(self) -> int:
         with self._process:
-            return self._process.wait(30)
+            return self._process.wait(PATIENCE)
 
     def _printed(self, pattern: str) -> str:
         """The first match of the pattern in what the command prints."""
         seen = ""
-        patience = threading.Timer(_SECONDS_TO_START, self._process.kill)
+        patience = threading.Timer(PATIENCE, self._process.kill)
         patience.start()
         try:
             while line := self._process.stdout.readline():

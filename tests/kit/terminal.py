@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Self
 
+from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
-
-_SECONDS = 60
 
 
 def environment(**env: str) -> dict[str, str]:
@@ -27,7 +27,7 @@ def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess
         text=True,
         cwd=cwd,
         env=environment(**env),
-        timeout=_SECONDS,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -57,6 +57,8 @@ class Opened:
             stderr=subprocess.PIPE,
             text=True,
             env=environment(),
+            # A shell that starts the tests in the background lets their children ignore Ctrl-C.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         self.lines: list[str] = []
 
@@ -69,7 +71,7 @@ class Opened:
 
     def until(self, words: str) -> str:
         """Read lines until one has these words; that line."""
-        patience = threading.Timer(_SECONDS, self._process.kill)
+        patience = threading.Timer(PATIENCE, self._process.kill)
         patience.start()
         try:
             while line := self._process.stdout.readline():
@@ -83,11 +85,11 @@ class Opened:
     def interrupt(self) -> tuple[int, str]:
         """Press Ctrl-C; the exit status and what was said about it."""
         self._process.send_signal(signal.SIGINT)
-        _, said = self._process.communicate(timeout=_SECONDS)
+        _, said = self._process.communicate(timeout=PATIENCE)
         return self._process.returncode, said
 
     def ended(self) -> tuple[int, str]:
         """Wait for the end; the exit status and what was said on the error stream."""
-        rest, said = self._process.communicate(timeout=_SECONDS)
+        rest, said = self._process.communicate(timeout=PATIENCE)
         self.lines += rest.splitlines()
         return self._process.returncode, said

@@ -21,6 +21,7 @@ from devui.store import (
     JournalNewer,
 )
 from devui.store.schema import Migration, load_migrations
+from tests.kit.patience import PATIENCE
 from tests.store.kit import append_many
 
 HOLDER = """
@@ -152,7 +153,7 @@ def test_an_interpreter_ends_although_nobody_closed_the_journal(tmp_path: Path) 
         "kept = asyncio.run(Journal.open(pathlib.Path(sys.argv[1])))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "data")], timeout=30, check=False
+        [sys.executable, "-c", code, str(tmp_path / "data")], timeout=PATIENCE, check=False
     )
     assert done.returncode == 0
 
