@@ -36,17 +36,6 @@ def server(tmp_path):
 
 
 @pytest.fixture
-def client(server):
-    with server.client() as opened:
-        yield opened
-
-
-@pytest.fixture
-def terminal(server):
-    return Terminal(server)
-
-
-@pytest.fixture
 def held(client):
     debugged = Debugged(client, "count").start("hello")
     assert debugged.settled()["status"] == "held"

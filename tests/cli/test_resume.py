@@ -7,7 +7,7 @@ import pytest
 
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
-from tests.kit.terminal import Terminal, devui
+from tests.kit.terminal import devui
 
 STEPS = """
 from devui.runtime.agents import Agent, SequentialAgent
@@ -64,17 +64,6 @@ def server(tmp_path):
     write_app(tmp_path / "agents", "pays", PAYS)
     with running(tmp_path / "agents", tmp_path / "data") as started:
         yield started
-
-
-@pytest.fixture
-def client(server):
-    with server.client() as opened:
-        yield opened
-
-
-@pytest.fixture
-def terminal(server):
-    return Terminal(server)
 
 
 def cut(client, app, command="stop"):

@@ -9,30 +9,11 @@ from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.models import (
     Call,
     Rule,
-    Say,
     ScriptedLlm,
 )
 from devui.runtime.tools import BaseTool, BaseToolset
 from tests.kit.conversation import Conversation, outline
-
-
-def find_airports(city: str) -> list[str]:
-    """Airports of a city."""
-    return {"London": ["LHR", "LGW"]}[city]
-
-
-def travel_agent(**fields):
-    rules = [
-        Rule(user=r"to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
-        Rule(after="find_airports", then=Say("Fly to {result.0}, or to {result.1}.", chunks=3)),
-        Rule(then=Say("Where to?")),
-    ]
-    fields = {
-        "name": "travel",
-        "model": ScriptedLlm(rules=rules),
-        "tools": [find_airports],
-    } | fields
-    return LlmAgent(**fields)
+from tests.kit.travel import find_airports, travel_agent
 
 
 async def test_the_number_of_model_calls_is_limited():

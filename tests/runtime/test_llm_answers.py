@@ -16,25 +16,7 @@ from devui.runtime.models import (
     ScriptedLlm,
 )
 from tests.kit.conversation import STREAMED, Conversation, said
-
-
-def find_airports(city: str) -> list[str]:
-    """Airports of a city."""
-    return {"London": ["LHR", "LGW"]}[city]
-
-
-def travel_agent(**fields):
-    rules = [
-        Rule(user=r"to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
-        Rule(after="find_airports", then=Say("Fly to {result.0}, or to {result.1}.", chunks=3)),
-        Rule(then=Say("Where to?")),
-    ]
-    fields = {
-        "name": "travel",
-        "model": ScriptedLlm(rules=rules),
-        "tools": [find_airports],
-    } | fields
-    return LlmAgent(**fields)
+from tests.kit.travel import travel_agent
 
 
 async def test_fragments_and_the_answer_share_one_id_and_only_the_answer_changes_state():

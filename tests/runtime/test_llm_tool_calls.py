@@ -15,25 +15,7 @@ from devui.runtime.models import (
 )
 from devui.runtime.tools import LongRunningFunctionTool, ToolContext
 from tests.kit.conversation import Conversation, said
-
-
-def find_airports(city: str) -> list[str]:
-    """Airports of a city."""
-    return {"London": ["LHR", "LGW"]}[city]
-
-
-def travel_agent(**fields):
-    rules = [
-        Rule(user=r"to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
-        Rule(after="find_airports", then=Say("Fly to {result.0}, or to {result.1}.", chunks=3)),
-        Rule(then=Say("Where to?")),
-    ]
-    fields = {
-        "name": "travel",
-        "model": ScriptedLlm(rules=rules),
-        "tools": [find_airports],
-    } | fields
-    return LlmAgent(**fields)
+from tests.kit.travel import travel_agent
 
 
 async def test_the_model_calls_a_tool_and_answers_with_its_result():
