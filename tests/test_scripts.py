@@ -105,5 +105,6 @@ def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
     script = checkout.folder / "scripts" / "test"
     subprocess.run([script, "-k", "one"], env=environment, check=True, capture_output=True)
     calls = checkout.log.read_text().splitlines()
-    assert calls[-1] == "-m pytest -k one"
+    assert calls[-1].startswith("-m pytest ")
+    assert calls[-1].endswith(" -k one")
     assert "-m mypy --no-error-summary" in calls

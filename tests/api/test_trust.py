@@ -82,7 +82,7 @@ class Spies(BaseAgent):
     def asked(self, url, data):
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
         try:
-            return urllib.request.urlopen(request, timeout=PATIENCE).status
+            return urllib.request.urlopen(request, timeout=120).status
         except urllib.error.HTTPError as error:
             return error.code
 

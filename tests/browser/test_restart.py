@@ -75,10 +75,10 @@ def test_a_tool_that_never_returns_is_stopped(visit):
 
 
 def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
-    session = open_visit.session("travel")
-    session.say("I live in Paris, remember that for the next trip")
-    session.send(BOOK)
-    expect(session.row(8)).to_be_attached()
+    session = open_visit.session("faulty")
+    session.say("Hello")
+    session.send("Loop for ever")
+    expect(session.row(4)).to_contain_text("loop_forever")
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
     shown = texts(session)
