@@ -12,7 +12,6 @@ from tests.kit.server import SAMPLES, make_session, run, running
 pytestmark = pytest.mark.browser
 
 SUMMARISE = "Summarise the document about the runtime"
-BOOK = "Book a flight to London next Tuesday"
 AWAY = r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
 
 

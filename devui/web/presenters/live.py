@@ -142,11 +142,17 @@ class LivePage:
         self._group = [(row, Summary.from_json(row.summary)) for row in shown]
         kinds = await events.kinds(self._session.key)
         self._kinds = kinds[: before[-1].number if before else 0]
-        live = self._found.runs.live(self._session.key)
+        going = await self._going(after)
         for row, summary in self._group:
-            if live is not None and row.run == live.row.id:
+            if row.run in going:
                 self._wait_for(row.number, summary)
         self._speaker = await self._last_speaker(after)
+
+    async def _going(self, after: int) -> set[str]:
+        """The runs that were under way then; one may have ended since, with its server, say."""
+        live = self._found.runs.live(self._session.key)
+        ended = await self._found.journal.runs.since(self._session.key, after)
+        return {run.id for run in ended} | ({live.row.id} if live is not None else set())
 
     async def _last_speaker(self, after: int) -> str | None:
         """Who spoke last on the page; most often that is among the last few events."""
