@@ -13,8 +13,8 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
@@ -155,6 +155,18 @@ class Database:
         except sqlite3.Error as error:
             raise from_sqlite(error, str(self._path)) from error
 
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator["Snapshot"]:
+        """What is committed now, for as long as it is read; others go on writing (R45)."""
+        try:
+            connection = await self._connect(_configure_snapshot)
+        except sqlite3.Error as error:
+            raise from_sqlite(error, str(self._path)) from error
+        try:
+            yield Snapshot(connection, self._path)
+        finally:
+            await connection.close()
+
     async def close(self) -> None:
         """Finish the accepted jobs, then close both connections; further calls do nothing."""
         if self._closed:
@@ -222,6 +234,22 @@ class Database:
         return error
 
 
+class Snapshot:
+    """The journal as it was at one moment."""
+
+    def __init__(self, connection: Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    async def fetch(self, sql: str, *parameters: object) -> list[Any]:
+        """Return all rows of one reading statement, as tuples."""
+        given = [bounded(value) for value in parameters]
+        try:
+            return list(await self._connection.execute_fetchall(sql, given))
+        except sqlite3.Error as error:
+            raise from_sqlite(error, str(self._path)) from error
+
+
 def advance(connection: sqlite3.Connection) -> int:
     """Take the next number of the journal-wide counter."""
     [(seq,)] = connection.execute("UPDATE journal SET seq = seq + 1 RETURNING seq")
@@ -248,6 +276,12 @@ def _configure_writer(
 def _configure_reader(connection: sqlite3.Connection) -> None:
     for setting in _READER_SETTINGS:
         connection.execute(setting)
+
+
+def _configure_snapshot(connection: sqlite3.Connection) -> None:
+    _configure_reader(connection)
+    connection.execute("BEGIN")
+    connection.execute("SELECT seq FROM journal").fetchall()  # the moment is that of the first read
 
 
 def _run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:

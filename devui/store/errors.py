@@ -4,6 +4,7 @@
     ├── BadValue (also a ValueError)     the caller handed over what cannot be stored
     ├── SessionNotFound  SessionExists
     ├── EventNotFound
+    ├── ReadOnly                         the session came from a bundle
     ├── EventConflict                    an event id came again with other content
     ├── BreakpointNotFound  BreakpointChanged
     ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  Overtaken
@@ -42,6 +43,10 @@ class EventNotFound(StoreError):
 
 class EventConflict(StoreError):
     """The session already holds an event with this id and other content (R37)."""
+
+
+class ReadOnly(StoreError):
+    """The session was imported; what goes on goes on in a fork of it (R27)."""
 
 
 class BreakpointNotFound(StoreError):

@@ -14,7 +14,7 @@ from typing import Any
 from devui.store.database import Database, advance
 from devui.store.errors import EventConflict, RunActive, RunNotActive, SessionNotFound
 from devui.store.rows import Appended, EventRow, NewEvent, Usage, UsageSum
-from devui.store.sessions import History, require_session
+from devui.store.sessions import History, require_session, require_writable
 from devui.store.state import Routed, Scopes, route_delta, write_state
 from devui.store.values import bounded, clean_text, finite, optional_text
 
@@ -260,6 +260,19 @@ def history(events: Iterable[NewEvent]) -> History:
     return work
 
 
+def adopt(connection: sqlite3.Connection, session: int, event: NewEvent, run: str | None) -> None:
+    """Append an event of another journal; `run` need not be known here. For use inside jobs.
+
+    Raises BadValue.
+    """
+    _check_texts(event)
+    routed = route_delta(event.state_delta)
+    [(_, length, *scopes)] = connection.execute(_HEAD, (session,))
+    seq = advance(connection)
+    _insert(connection, (seq, length + 1, session, run), event)
+    write_state(connection, seq, Scopes(*scopes), routed)
+
+
 def _check_texts(event: NewEvent) -> None:
     clean_text(event.id, "the event's id")
     clean_text(event.invocation_id, f"the invocation id of event {event.id!r}")
@@ -311,12 +324,17 @@ def _again(known: tuple[int, int, str], event: NewEvent) -> Appended:
 
 
 def _check_lease(connection: sqlite3.Connection, session: int, run: str | None) -> None:
-    """An active run is the only one that may write; without one, anybody but a run may (R38)."""
+    """An active run is the only one that may write; without one, anybody but a run may (R38).
+
+    Nobody writes to a session that was imported: there, no run begins (R27).
+    """
     active = connection.execute(_ACTIVE, (session,)).fetchall()
     if run is not None and active != [(run,)]:
         raise RunNotActive(f"the run {run!r} is not the active run of session {session!r}")
     if run is None and active:
         raise RunActive(f"session {session!r} has the active run {active[0][0]!r}: stop it first")
+    if run is None:
+        require_writable(connection, session)
 
 
 def _insert(

@@ -76,6 +76,11 @@ _USAGE = """
     SELECT ?, number, author, model, prompt, cached, output, thoughts
     FROM usage WHERE session = ? AND number <= ?
 """
+_NOTES = """
+    INSERT INTO notes (session, number, text, starred, actor, at)
+    SELECT ?, number, text, starred, actor, at FROM notes
+    WHERE session = ? AND number BETWEEN 1 AND ?
+"""
 _TOTALS = """
     UPDATE sessions SET tokens = (
         SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) FROM events WHERE session = ?1
@@ -173,6 +178,7 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     connection.execute(_CHUNKS, (key, parent.key))
     connection.execute(_KINDS, (key,))
     connection.execute(_USAGE, (key, parent.key, fork.number))
+    connection.execute(_NOTES, (key, parent.key, fork.number))
     connection.execute(_TOTALS, (key,))
     for new, old in zip(scopes, Scopes(*then), strict=True):
         connection.execute(_WRITES, (born, parent.key, new, old, cut))

@@ -8,7 +8,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -16,12 +16,14 @@ from typing import Self
 
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
-from devui.store.database import Database
+from devui.store.database import Database, Snapshot
 from devui.store.edits import Edits
 from devui.store.events import Events
 from devui.store.folder import DataFolder
 from devui.store.forks import Forks
 from devui.store.histories import Histories
+from devui.store.imports import Imports
+from devui.store.notes import Notes
 from devui.store.runs import Runs
 from devui.store.schema import Migration, inspect, load_migrations, migrate
 from devui.store.sessions import Sessions
@@ -62,6 +64,8 @@ class Journal:
         self.uncommitted = Uncommitted(database)
         self.forks = Forks(database, clock)
         self.spans = Spans(database)
+        self.notes = Notes(database, clock)
+        self.imports = Imports(database, clock)
 
     @classmethod
     async def open(
@@ -95,6 +99,10 @@ class Journal:
         """Return the last seq given: everything up to it is committed and can be read."""
         [(seq,)] = await self._database.fetch(_HEAD)
         return int(seq)
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
+        """Everything as it is now, for as long as it is read."""
+        return self._database.snapshot()
 
     @property
     def path(self) -> Path:

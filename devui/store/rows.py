@@ -301,6 +301,21 @@ class EditRow:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteRow:
+    """What a person says about an event, or about a session."""
+
+    session: int
+    number: int
+    """Of the event; 0: the session as a whole."""
+    text: str
+    """"": only the star is set."""
+    starred: bool
+    actor: str
+    """Who changed it last."""
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
 class NewTouch:
     """A write of state before its commit, or a read of one."""
 

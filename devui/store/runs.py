@@ -11,7 +11,7 @@ from devui.store.database import Database, advance
 from devui.store.errors import Overtaken, RunActive, RunExists, RunNotFound, RunTransition
 from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, RunStatus
-from devui.store.sessions import require_session
+from devui.store.sessions import require_session, require_writable
 from devui.store.values import clean_text, optional_text, printable
 
 ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
@@ -93,7 +93,7 @@ class Runs:
         that seq: what the caller has read is still all there is.
 
         Raises RunActive while the session has another that has not ended, Overtaken, RunExists
-        when the id is taken, SessionNotFound, BadValue.
+        when the id is taken, SessionNotFound, ReadOnly for an imported session, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
@@ -102,6 +102,7 @@ class Runs:
 
         def work(connection: sqlite3.Connection) -> RunRow:
             require_session(connection, session_key)
+            require_writable(connection, session_key)
             _check_free(connection, run_id, session_key)
             if seen is not None:
                 _check_silence(connection, session_key, seen)

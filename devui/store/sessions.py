@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from devui.store.database import Database, advance
-from devui.store.errors import RunActive, SessionExists, SessionNotFound
+from devui.store.errors import ReadOnly, RunActive, SessionExists, SessionNotFound
 from devui.store.rows import Json, SessionRow
 from devui.store.state import Routed, Scopes, prefixed, route_initial, write_state
 from devui.store.values import bounded, clean_text, optional_text, parsed
@@ -30,6 +30,7 @@ _DELETE = "DELETE FROM sessions WHERE key = ? RETURNING own_scope, user_scope, a
 _DELETE_SCOPES = """
     DELETE FROM scopes WHERE id IN (?, ?, ?) AND (kind = 'session' OR private = 1)
 """
+_IMPORTED = "SELECT 1 FROM imports WHERE session = ?"
 _INITIAL = """
     SELECT scopes.kind, writes.key, writes.value
     FROM sessions
@@ -169,6 +170,12 @@ def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
     if row is None:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
     return row
+
+
+def require_writable(connection: sqlite3.Connection, key: int) -> None:
+    """Raise ReadOnly for a session that was imported. For use inside jobs."""
+    if connection.execute(_IMPORTED, (bounded(key),)).fetchall():
+        raise ReadOnly(f"session {key} was imported and is read only: fork it to go on")
 
 
 def user_scope(connection: sqlite3.Connection, app: str, user: str) -> int:

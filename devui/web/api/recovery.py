@@ -6,11 +6,12 @@ from pydantic import Field, JsonValue, model_validator
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.event_shape import FirstEvent
 from devui.debugger.recovery.answers import Undecided
 from devui.debugger.recovery.cutoff import Cutoff, cutoff
 from devui.debugger.recovery.forking import ForkRequest
 from devui.store.rows import ForkRow, SessionRow
-from devui.web.api.bodies import FirstEvent, Strict, parse
+from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer, unknown_told
 from devui.web.errors import Conflict
 from devui.web.recovery import forked, invocation_of, rewound, run_fork

@@ -11,10 +11,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from devui.debugger.commit import event_of
+from devui.debugger.event_shape import FirstEvent
 from devui.debugger.news import EventCommitted, SessionChanged
 from devui.store.events import history
 from devui.store.rows import NewEvent, SessionRow
-from devui.web.api.bodies import STATE, FirstEvent, PatchBody, SessionBody, parse
+from devui.web.api.bodies import STATE, PatchBody, SessionBody, parse
 from devui.web.api.public_events import public_event, restored
 from devui.web.errors import BadRequest, Conflict, NotFound
 from devui.web.security.intake import read_json

@@ -1,0 +1,1 @@
+"""Sessions as files: written, looked at for secrets, read back (docs/guide/bundles.md)."""

@@ -1,0 +1,110 @@
+"""Sessions out of the journal as bundles, and bundles into it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from typing import IO, Final
+
+from devui.debugger.bundles.landing import Lander, new_import
+from devui.debugger.bundles.reading import check, records
+from devui.debugger.bundles.writing import Cleaning, lines
+from devui.debugger.redaction import NOTHING, Redactor, named, secrets_of
+from devui.settings import Settings
+from devui.store.exports import keys_of, values_of
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
+
+_PLACES: Final = 5
+"""Places that are told of each thing that would be taken out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be taken out of an export."""
+
+    keep_secrets: bool = False
+    """Secrets stay in; the reader asked for it in so many words."""
+    keys: frozenset[str] = frozenset()
+    """State keys that are taken out, with their prefixes."""
+
+
+@dataclass(slots=True)
+class Finding:
+    """Something that would be taken out."""
+
+    kind: str
+    hint: str
+    """The text with its middle left out; "" for values of state keys."""
+    count: int = 0
+    places: list[str] | None = None
+    """The first few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What an export would leave out, before it is made."""
+
+    findings: tuple[Finding, ...]
+    keys: tuple[str, ...]
+    """All state keys that the session ever saw."""
+
+
+class Exchange:
+    """Writes bundles and reads them."""
+
+    def __init__(self, journal: Journal, settings: Settings) -> None:
+        self._journal = journal
+        self._settings = settings
+
+    async def lines(self, session: int, wish: Wish) -> AsyncIterator[str]:
+        """The lines of a bundle, as they come. Raises SessionNotFound, JournalDamaged."""
+        async with self._journal.snapshot() as snapshot:
+            values = await values_of(snapshot, session, wish.keys) if wish.keys else []
+            cleaning = Cleaning(await self.redactor(wish, values), wish.keys)
+            async for line in lines(snapshot, session, cleaning):
+                yield line
+
+    async def preview(self, session: int, wish: Wish) -> Preview:
+        """What would be taken out. Raises SessionNotFound, JournalDamaged."""
+        found: dict[tuple[str, str], Finding] = {}
+
+        def told(place: str, kind: str, text: str) -> None:
+            hint = masked(text)
+            finding = found.setdefault((kind, text), Finding(kind, hint, places=[]))
+            finding.count += 1
+            if finding.places is not None and place not in finding.places[-1:]:
+                finding.places = [*finding.places, place][:_PLACES]
+
+        async with self._journal.snapshot() as snapshot:
+            values = await values_of(snapshot, session, wish.keys) if wish.keys else []
+            cleaning = Cleaning(await self.redactor(wish, values), wish.keys, told)
+            async for _ in lines(snapshot, session, cleaning):
+                pass
+            keys = await keys_of(snapshot, session)
+        shown = sorted(found.values(), key=lambda each: (-each.count, each.kind))
+        return Preview(tuple(shown), tuple(keys))
+
+    async def redactor(self, wish: Wish, values: Collection[object] = ()) -> Redactor:
+        """What takes out what is wished; `values` are those of chosen state keys."""
+        texts = named(values, "the value of a chosen state key")
+        if wish.keep_secrets:
+            return Redactor(texts, shapes=False) if texts else NOTHING
+        known = await asyncio.to_thread(secrets_of, self._settings.agents)
+        return Redactor([*texts, *known])
+
+    async def take(self, file: IO[bytes], *, app: str | None = None) -> SessionRow:
+        """Make a session of a bundle, read only, in its own app or in the one that is named.
+
+        All of it or nothing; nothing in it is run. Raises BadBundle, and BadValue for what the
+        journal does not keep.
+        """
+        bundle = await asyncio.to_thread(check, file)
+        new = new_import(bundle, app)
+        return await self._journal.imports.add(
+            new, lambda landing: Lander(landing).land(records(file))
+        )
+
+
+def masked(text: str) -> str:
+    """A secret so that its owner knows which one it is, and nobody else."""
+    return f"{text[:3]}…({len(text)} characters)" if text else ""

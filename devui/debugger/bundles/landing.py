@@ -1,0 +1,187 @@
+"""Puts the records of a bundle that was checked into the journal."""
+
+import base64
+import json
+import uuid
+from collections.abc import Iterable
+from typing import Any, Final
+
+from devui.debugger.bundles import schema
+from devui.debugger.bundles.reading import Bundle
+from devui.debugger.bundles.writing import dumped, relabel
+from devui.debugger.commit import event_of
+from devui.store.imports import Landing, NewImport
+from devui.store.rows import (
+    NewEdit,
+    NewSpan,
+    NewTouch,
+    NoteRow,
+    OutputLine,
+    RunRow,
+)
+
+
+def new_import(bundle: Bundle, app: str | None) -> NewImport:
+    """The session that is made of a bundle; `app` is where it goes, its own if None."""
+    header = bundle.header
+    origin = {
+        "app": header.app,
+        "user": header.user,
+        "id": header.id,
+        "forked": [each.model_dump() for each in header.forked],
+        "forks": [each.model_dump() for each in header.forks],
+        "redacted": bundle.trailer.redacted,
+    }
+    first = header.forked[0] if header.forked else None
+    return NewImport(
+        app=app or header.app,
+        user=header.user,
+        title=header.title,
+        created=header.created,
+        updated=header.updated,
+        data=json.dumps(origin),
+        fork=None
+        if first is None
+        else (first.number, first.reason, first.note, first.invocation, first.created),
+    )
+
+
+class Lander:
+    """One bundle on its way into the journal; made anew for each try."""
+
+    def __init__(self, landing: Landing) -> None:
+        self._landing = landing
+        self._runs: dict[str, str] = {}
+        self._edits: dict[int, int] = {}
+        self._lines: dict[str, int] = {}
+
+    def land(self, records: Iterable[Any]) -> None:
+        """Hand all records over, in order."""
+        for record in records:
+            _STEPS[type(record)](self, record)
+
+    def edit(self, record: schema.Edit) -> None:
+        """A change by hand; events that follow refer to it."""
+        told = record.model_dump(exclude={"type", "edit"})
+        told |= {"run": self._run(record.run)}
+        told |= {"before": dumped(record.before), "after": dumped(record.after)}
+        self._edits[record.edit] = self._landing.edit(NewEdit(**told))
+
+    def dropped(self, record: schema.Dropped) -> None:
+        """Where an event was let fall."""
+        self._landing.dropped(self._edits[record.edit])
+
+    def chunk(self, record: schema.Chunk) -> None:
+        """A partial event."""
+        self._landing.chunk(record.event, self._optional(record.run), dumped(record.data))
+
+    def write(self, record: schema.Write) -> None:
+        """A write of shared state."""
+        self._landing.write(record.scope, record.key, record.value)
+
+    def start(self, record: schema.Start) -> None:
+        """The beginning."""
+        self._landing.start(record.state)
+
+    def event(self, record: schema.Event) -> None:
+        """An event; what the journal indexes of it is made anew."""
+        relabel(record.event, self._edits.get)
+        event = event_of(record.event, dumped(record.event), final=record.final)
+        self._landing.event(event, self._optional(record.run))
+
+    def artifact(self, record: schema.Artifact) -> None:
+        """A file."""
+        data = None if record.data is None else base64.b64decode(record.data)
+        self._landing.artifact(
+            record.name,
+            record.version,
+            mime=record.mime,
+            metadata=record.metadata,
+            created=record.created,
+            content=record.text or "" if data is None else data,
+        )
+
+    def run(self, record: schema.Run) -> None:
+        """A run that has ended."""
+        row = RunRow(
+            id=self._run(record.run),
+            session=self._landing.key,
+            invocation_id=record.invocation,
+            status=record.status,
+            error=_json(record.error),
+            started=record.started,
+            ended=record.ended,
+            seq=0,
+            message=_json(record.message),
+            unfinished=_json(record.unfinished),
+            closed=int(record.closed),
+        )
+        self._landing.run(row, _json(record.held))
+
+    def output(self, record: schema.Output) -> None:
+        """Lines that a run printed."""
+        run = self._run(record.run)
+        first = self._lines.get(run, 1)
+        lines = [OutputLine(str(stream), str(text), float(at)) for stream, text, at in record.lines]
+        self._landing.output(run, first, lines)
+        self._lines[run] = first + len(lines)
+
+    def touch(self, record: schema.Touch) -> None:
+        """What a run did to its state before a commit."""
+        touch = NewTouch(record.number, record.event, record.flagged, dumped(record.data))
+        self._landing.touch(self._run(record.run), touch)
+
+    def piece(self, record: schema.PieceOf) -> None:
+        """A piece of requests."""
+        self._landing.piece(record.name, dumped(record.data))
+
+    def span(self, record: schema.Span) -> None:
+        """What an agent, a model or a tool did."""
+        run = self._run(record.run)
+        span = NewSpan(
+            run=run,
+            number=record.number,
+            parent=record.parent,
+            type=record.kind,
+            name=record.name,
+            agent=record.agent,
+            branch=record.branch,
+            call=record.call,
+            began=record.began,
+            sent=_json(record.sent),
+        )
+        told = (record.seconds, record.first, record.error, _json(record.result))
+        self._landing.span(span, record.event, told)
+
+    def note(self, record: schema.Note) -> None:
+        """What somebody said."""
+        told = record.model_dump(exclude={"type"})
+        self._landing.note(NoteRow(session=self._landing.key, **told))
+
+    def _run(self, label: str) -> str:
+        """The run's id here: ids are never taken from a file."""
+        return self._runs.setdefault(label, str(uuid.uuid4()))
+
+    def _optional(self, label: str | None) -> str | None:
+        return None if label is None else self._run(label)
+
+
+_STEPS: Final[dict[type, Any]] = {
+    schema.Edit: Lander.edit,
+    schema.Dropped: Lander.dropped,
+    schema.Chunk: Lander.chunk,
+    schema.Write: Lander.write,
+    schema.Start: Lander.start,
+    schema.Event: Lander.event,
+    schema.Artifact: Lander.artifact,
+    schema.Run: Lander.run,
+    schema.Output: Lander.output,
+    schema.Touch: Lander.touch,
+    schema.PieceOf: Lander.piece,
+    schema.Span: Lander.span,
+    schema.Note: Lander.note,
+}
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else dumped(value)

@@ -1,0 +1,214 @@
+"""The records of a bundle: what each may hold, and nothing else (R27).
+
+Runs, edits and pieces of requests are named `r1`, `1`, `p1` … in the order in which they first
+come, so that the same session gives the same file wherever it is.
+"""
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+
+from devui.debugger.event_shape import LATEST, FirstEvent
+
+FORMAT: Final = "devui.session"
+VERSION: Final = 1
+"""Raised when a reader of the old version would misread a new bundle."""
+
+_LARGEST: Final = 2**63 - 1
+
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+Label: TypeAlias = Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,8}$")]
+Piece: TypeAlias = Annotated[str, StringConstraints(pattern=r"^p[1-9][0-9]{0,8}$")]
+Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
+Time: TypeAlias = Annotated[float, Field(ge=0, le=LATEST)]
+Seconds: TypeAlias = Annotated[float, Field(ge=-LATEST, le=LATEST)]
+
+
+class Strict(BaseModel):
+    """A member that is not known is a mistake, and so is a number for a text."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Lineage(Strict):
+    """Where a session was forked."""
+
+    id: str | None
+    title: str | None
+    number: Count
+    reason: str
+    note: str | None
+    invocation: str | None
+    created: Time
+
+
+class Header(Strict):
+    """The first line: the session itself."""
+
+    format: Literal["devui.session"]
+    version: int
+    app: Name
+    user: str
+    id: Name
+    title: str | None
+    created: Time
+    updated: Time
+    forked: list[Lineage]
+    """What it is a fork of, what that is a fork of, and so on."""
+    forks: list[Lineage]
+    """What was forked from it."""
+
+
+class Trailer(Strict):
+    """The last line: how much there was, so that half a file is noticed."""
+
+    count: Count
+    redacted: Count
+    """How many texts were taken out, here and when it was written before."""
+
+
+class Edit(Strict):
+    type: Literal["edit"]
+    edit: Count
+    run: Label
+    gate: str
+    agent: str
+    tool: str | None
+    call: str | None
+    event: str | None
+    action: str
+    actor: str
+    at: Time
+    before: Any
+    after: Any
+
+
+class Chunk(Strict):
+    type: Literal["chunk"]
+    event: Name
+    run: Label | None
+    data: dict[str, Any]
+
+
+class Write(Strict):
+    type: Literal["write"]
+    scope: Literal["session", "user", "app"]
+    key: str
+    value: Any
+
+
+class Start(Strict):
+    type: Literal["start"]
+    state: dict[str, Any]
+
+
+class Artifact(Strict):
+    type: Literal["artifact"]
+    name: Name
+    version: Count
+    mime: str | None
+    metadata: dict[str, Any] | None
+    created: Time
+    text: str | None = None
+    data: str | None = None
+    """Base64."""
+
+
+class Event(Strict):
+    type: Literal["event"]
+    number: Count
+    run: Label | None
+    final: bool
+    event: dict[str, Any]
+
+
+class Run(Strict):
+    type: Literal["run"]
+    run: Label
+    invocation: str | None
+    status: Literal["done", "failed", "stopped", "interrupted"]
+    error: dict[str, Any] | None
+    started: Time
+    ended: Time
+    message: Any
+    unfinished: Any
+    closed: bool
+    held: Any
+
+
+class Output(Strict):
+    type: Literal["output"]
+    run: Label
+    lines: list[Annotated[list[str | float], Field(min_length=3, max_length=3)]]
+    """Stream, text and time of each."""
+
+
+class Touch(Strict):
+    type: Literal["touch"]
+    run: Label
+    number: Count
+    event: str | None
+    flagged: str | None
+    data: Any
+
+
+class Dropped(Strict):
+    type: Literal["dropped"]
+    edit: Count
+
+
+class PieceOf(Strict):
+    type: Literal["piece"]
+    name: Piece
+    data: Any
+
+
+class Span(Strict):
+    type: Literal["span"]
+    run: Label
+    number: Count
+    parent: Count | None
+    kind: Literal["agent", "model", "tool"]
+    name: str
+    agent: str
+    branch: str | None
+    call: str | None
+    event: Count | None
+    began: Time
+    seconds: Seconds | None
+    first: Seconds | None
+    error: str | None
+    sent: Any
+    result: Any
+
+
+class Note(Strict):
+    type: Literal["note"]
+    number: Count
+    text: str
+    starred: bool
+    actor: str
+    at: Time
+
+
+Record: TypeAlias = Annotated[
+    Edit
+    | Chunk
+    | Write
+    | Start
+    | Artifact
+    | Event
+    | Run
+    | Output
+    | Touch
+    | Dropped
+    | PieceOf
+    | Span
+    | Note,
+    Field(discriminator="type"),
+]
+
+RECORD: Final[TypeAdapter[Any]] = TypeAdapter(Record)
+EVENT: Final = TypeAdapter(FirstEvent)
+HEADER: Final = TypeAdapter(Header)
+TRAILER: Final = TypeAdapter(Trailer)

@@ -1,0 +1,194 @@
+"""A session as the lines of a bundle: one JSON document with a record on each line."""
+
+import json
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from devui.debugger.bundles.schema import FORMAT, VERSION
+from devui.debugger.redaction import MARK, NOTHING, Redactor, without_keys
+from devui.store.database import Snapshot
+from devui.store.exported_spans import Record, names_in
+from devui.store.exports import head, records
+from devui.wire.gates import EDITED
+
+OPENING: Final = '"records":['
+
+Told = Callable[[str, str, str], None]
+"""Hears what is taken out: where, of what kind it was, and the text."""
+
+
+@dataclass(slots=True)
+class Cleaning:
+    """What is taken out of a bundle, and how much it was."""
+
+    redactor: Redactor = NOTHING
+    keys: Collection[str] = ()
+    """State keys whose values are taken out, with their prefixes."""
+    told: Told | None = None
+    count: int = 0
+
+    def record(self, record: Record) -> Record:
+        """A record without secrets."""
+        place = place_of(record)
+        kept = record
+        if self.keys:
+            kept = without_keys(record, self.keys, lambda key: self._key(place, key))
+            name = record.get("key")
+            if record["type"] == "write" and self._named(record) and record["value"] != MARK:
+                self._key(place, str(name))
+                kept = {**kept, "value": MARK}
+
+        def heard(kind: str, text: str) -> None:
+            self._hear(place, kind, text)
+
+        clean: Record = self.redactor.value(kept, heard)
+        if record["type"] == "artifact" and "data" in record:
+            clean["data"] = self.redactor.base64(record["data"], heard)
+        return clean
+
+    def chunks(self, chunks: Sequence[Record]) -> list[Record]:
+        """Partial events of one answer; what is split among them is found, too."""
+        place = place_of(chunks[0])
+        slots = [part for chunk in chunks for part in _texts(chunk["data"])]
+        whole = [part["text"] for part in slots]
+        clean = self.redactor.pieces(whole, lambda kind, text: self._hear(place, kind, text))
+        for part, text in zip(slots, clean, strict=True):
+            part["text"] = text
+        return [self.record(chunk) for chunk in chunks]
+
+    def _named(self, record: Record) -> bool:
+        scope, key = record["scope"], record["key"]
+        return (key if scope == "session" else f"{scope}:{key}") in self.keys
+
+    def _key(self, place: str, key: str) -> None:
+        self._hear(place, f"the state key {key}", "")
+
+    def _hear(self, place: str, kind: str, text: str) -> None:
+        self.count += 1
+        if self.told is not None:
+            self.told(place, kind, text)
+
+
+@dataclass(slots=True)
+class _Labels:
+    """Names that are the same wherever the session is."""
+
+    runs: dict[str, str] = field(default_factory=dict)
+    edits: dict[int, int] = field(default_factory=dict)
+    pieces: dict[str, str] = field(default_factory=dict)
+
+    def record(self, record: Record) -> Record:
+        """The record with labels in the place of this journal's names."""
+        if record.get("run") is not None:
+            record["run"] = self.runs.setdefault(record["run"], f"r{len(self.runs) + 1}")
+        if "edit" in record:
+            record["edit"] = self.edits.setdefault(record["edit"], len(self.edits) + 1)
+        if record["type"] == "event":
+            relabel(record["event"], self.edits.get)
+        elif record["type"] == "piece":
+            record["name"] = self._piece(record["name"])
+        elif record["type"] == "span" and record["kind"] == "model":
+            record["sent"] = renamed(record["sent"], self._piece)
+        return record
+
+    def _piece(self, name: str) -> str:
+        return self.pieces.setdefault(name, f"p{len(self.pieces) + 1}")
+
+
+async def lines(snapshot: Snapshot, key: int, cleaning: Cleaning) -> AsyncIterator[str]:
+    """The lines of a bundle, each with its end. Raises SessionNotFound, JournalDamaged."""
+    told = await head(snapshot, key)
+    before = told.pop("redacted")
+    header = {"format": FORMAT, "version": VERSION, **told}
+    clean = cleaning.record({"type": "session", **header})
+    del clean["type"]
+    yield f"{dumped(clean)[:-1]},{OPENING}\n"
+    labels, count = _Labels(), 0
+    async for record in _clean(snapshot, key, cleaning, labels):
+        yield f"{',' if count else ''}{dumped(record)}\n"
+        count += 1
+    yield f'],"count":{count},"redacted":{before + cleaning.count}}}\n'
+
+
+async def _clean(
+    snapshot: Snapshot, key: int, cleaning: Cleaning, labels: _Labels
+) -> AsyncIterator[Record]:
+    """The records without secrets; chunks of one answer are cleaned together."""
+    waiting: list[Record] = []
+    async for found in records(snapshot, key):
+        record = labels.record(found)
+        if waiting and (record["type"] != "chunk" or record["event"] != waiting[0]["event"]):
+            for chunk in cleaning.chunks(waiting):
+                yield chunk
+            waiting = []
+        if record["type"] == "chunk":
+            waiting.append(record)
+        else:
+            yield cleaning.record(record)
+
+
+def dumped(value: Any) -> str:
+    """Compact JSON; what UTF-8 has no form for is escaped."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    return text
+
+
+def relabel(event: dict[str, Any], number_of: Callable[[int], int | None]) -> None:
+    """Give the marks of an edited event other numbers; those that are not known lose theirs."""
+    metadata = event.get("customMetadata")
+    marks = metadata.get(EDITED) if isinstance(metadata, dict) else None
+    for mark in marks if isinstance(marks, list) else ():
+        if isinstance(mark, dict) and isinstance(mark.get("edit"), int):
+            mark["edit"] = number_of(mark["edit"])
+
+
+def renamed(sent: Any, name_of: Callable[[str], str]) -> Any:
+    """What a model call was sent, with other names for the pieces."""
+    if not isinstance(sent, dict) or not any(True for _ in names_in(sent)):
+        return sent
+    told = dict(sent)
+    for member in ("system", "tools", "config", "contents"):
+        value = told.get(member)
+        if isinstance(value, str):
+            told[member] = name_of(value)
+        elif isinstance(value, list):
+            told[member] = [name_of(each) if isinstance(each, str) else each for each in value]
+    return told
+
+
+def place_of(record: Record) -> str:
+    """Where in a session a record is, in words."""
+    kind = record["type"]
+    if record.get("number") and kind in {"event", "note"}:
+        return f"{'' if kind == 'event' else 'note on '}event #{record['number']}"
+    if kind in {"write", "start"}:
+        return "state"
+    if kind == "artifact":
+        return f"artifact {record['name']}"
+    if kind in {"span", "piece"}:
+        return "what was sent to a model, or given to a tool"
+    return _PLACES.get(kind, str(kind))
+
+
+_PLACES: Final = {
+    "session": "the session's own data",
+    "note": "note on the session",
+    "chunk": "pieces of streamed answers",
+    "run": "a run",
+    "output": "what was printed",
+    "edit": "what was changed by hand",
+    "touch": "state before its commit",
+}
+
+
+def _texts(data: Any) -> list[dict[str, Any]]:
+    """The parts with a text of a partial event."""
+    content = data.get("content") if isinstance(data, dict) else None
+    parts = content.get("parts") if isinstance(content, dict) else None
+    found = parts if isinstance(parts, list) else []
+    return [part for part in found if isinstance(part, dict) and isinstance(part.get("text"), str)]

@@ -1,0 +1,343 @@
+"""Everything about one session, read out in an order in which it can be put together again.
+
+What is read is one snapshot of the journal, so others may write meanwhile; it is read in pieces, so
+a session may be larger than the memory. A record is a dict with the key `type`; its texts are as
+they are in the journal, its JSON texts parsed. Ids of runs, numbers of edits and names of pieces
+are the journal's own. docs/guide/bundles.md describes the records.
+"""
+
+import base64
+import json
+from collections.abc import AsyncIterator, Collection, Sequence
+from typing import Any, NamedTuple
+
+from devui.store.database import Snapshot
+from devui.store.errors import SessionNotFound
+from devui.store.exported_spans import Record, optional, spans
+from devui.store.state import prefixed
+from devui.store.values import parsed
+
+_BATCH = 200
+_LINES = 200
+"""Lines of output in one record."""
+_END = 2**63 - 1
+
+_SESSION = """
+    SELECT app, user, id, title, created, updated, events, born, own_scope, user_scope, app_scope
+    FROM sessions WHERE key = ?
+"""
+_IMPORT = "SELECT data FROM imports WHERE session = ?"
+_FORK = """
+    SELECT forks.parent, sessions.id, sessions.title, forks.number, forks.reason, forks.note,
+           forks.invocation, forks.created
+    FROM forks LEFT JOIN sessions ON sessions.key = forks.parent WHERE forks.session = ?
+"""
+_CHILDREN = """
+    SELECT forks.session, sessions.id, sessions.title, forks.number, forks.reason, forks.note,
+           forks.invocation, forks.created
+    FROM forks JOIN sessions ON sessions.key = forks.session
+    WHERE forks.parent = ? ORDER BY forks.session
+"""
+_EDITS = """
+    SELECT id, run, gate, agent, tool, call, event, action, actor, at, before, after
+    FROM edits WHERE session = ? AND id > ? ORDER BY id LIMIT ?
+"""
+_CHUNKS = """
+    SELECT position, event, run, data FROM chunks
+    WHERE session = ? AND position > ? ORDER BY position LIMIT ?
+"""
+_INITIAL = """
+    SELECT scopes.kind, writes.key, writes.value FROM writes
+    JOIN scopes ON scopes.id = writes.scope
+    WHERE writes.seq = ? AND writes.scope IN (?, ?, ?) ORDER BY scopes.kind, writes.key
+"""
+# What this session saw of shared state when it began: of each key the last write before.
+_SHARED = """
+    SELECT max(writes.seq), scopes.kind, writes.key, writes.value FROM writes
+    JOIN scopes ON scopes.id = writes.scope
+    WHERE writes.scope IN (?2, ?3) AND writes.seq < ?1 GROUP BY writes.scope, writes.key
+    ORDER BY 1, 2, 3
+"""
+_EVENTS = """
+    SELECT seq, number, run, final, data FROM events
+    WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
+"""
+_WRITES = """
+    SELECT writes.seq, scopes.kind, writes.key, writes.value FROM writes
+    JOIN scopes ON scopes.id = writes.scope
+    WHERE writes.scope IN (?4, ?5, ?6) AND writes.seq > ?2 AND writes.seq <= ?3
+      AND NOT EXISTS (SELECT 1 FROM events WHERE events.session = ?1 AND events.seq = writes.seq)
+    ORDER BY 1, 2, 3
+"""
+_FILES = """
+    SELECT seq, id, name, version, mime, custom_metadata, created FROM artifacts
+    WHERE scope IN (?, ?) AND seq > ? AND seq <= ? ORDER BY seq, name, version
+"""
+_CONTENT = """
+    SELECT contents.text, contents.data FROM artifacts
+    JOIN contents ON contents.id = artifacts.content WHERE artifacts.id = ?
+"""
+_RUNS = """
+    SELECT runs.seq, runs.id, invocation_id, status, error, started, ended, message, unfinished,
+           closed, positions.data
+    FROM runs LEFT JOIN positions ON positions.run = runs.id
+    WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq
+"""
+_DROPPED = "SELECT seq, id FROM edits WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
+_OUTPUT = """
+    SELECT number, stream, text, at FROM output WHERE run = ? AND number > ? ORDER BY number LIMIT ?
+"""
+_TOUCHES = "SELECT number, event, flagged, data FROM uncommitted WHERE run = ? ORDER BY number"
+_EVER = """
+    SELECT scopes.kind, writes.key, writes.value FROM sessions
+    JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+    JOIN writes ON writes.scope = scopes.id WHERE sessions.key = ?
+"""
+_EVER_KEYS = """
+    SELECT DISTINCT scopes.kind, writes.key FROM sessions
+    JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+    JOIN writes ON writes.scope = scopes.id WHERE sessions.key = ?
+"""
+_NOTES = "SELECT number, text, starred, actor, at FROM notes WHERE session = ? ORDER BY number"
+
+
+class _Session(NamedTuple):
+    key: int
+    events: int
+    born: int
+    own: int
+    user: int
+    app: int
+
+
+class _Placed(NamedTuple):
+    """A record of the timeline, with the run that it tells the end of, if it does."""
+
+    seq: int
+    record: Record
+    run: str | None = None
+
+
+async def head(snapshot: Snapshot, key: int) -> Record:
+    """What a bundle says of the session itself. Raises SessionNotFound."""
+    rows = await snapshot.fetch(_SESSION, key)
+    if not rows:
+        raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
+    app, user, name, title, created, updated, *_ = rows[0]
+    children = [_lineage(row) for row in await snapshot.fetch(_CHILDREN, key)]
+    told: Record = {
+        "app": app,
+        "user": user,
+        "id": name,
+        "title": title,
+        "created": created,
+        "updated": updated,
+        "forked": [],
+        "forks": children,
+        "redacted": 0,
+    }
+    if kept := await snapshot.fetch(_IMPORT, key):
+        origin = _origin(kept[0][0])
+        return told | origin | {"forks": [*origin["forks"], *children]}
+    told["forked"] = await _ancestors(snapshot, key)
+    return told
+
+
+async def records(snapshot: Snapshot, key: int) -> AsyncIterator[Record]:
+    """Everything else, in order. Raises SessionNotFound, JournalDamaged."""
+    rows = await snapshot.fetch(_SESSION, key)
+    if not rows:
+        raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
+    session = _Session(key, *rows[0][6:])
+    for part in (_edits, _chunks, _timeline):
+        async for record in part(snapshot, session):
+            yield record
+    async for record in spans(snapshot, key):
+        yield record
+    async for record in _notes(snapshot, session):
+        yield record
+
+
+async def values_of(snapshot: Snapshot, key: int, names: Collection[str]) -> list[Any]:
+    """Every value that state keys of these names ever had for the session; with their prefixes."""
+    rows = await snapshot.fetch(_EVER, key)
+    return [parsed(value) for kind, name, value in rows if prefixed(kind, name) in names]
+
+
+async def keys_of(snapshot: Snapshot, key: int) -> list[str]:
+    """Every state key that the session ever saw, with its prefix, sorted."""
+    rows = await snapshot.fetch(_EVER_KEYS, key)
+    return sorted(prefixed(kind, name) for kind, name in rows)
+
+
+async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:
+    """Where a fork comes from, where that comes from, and so on."""
+    line: list[Record] = []
+    rows = await snapshot.fetch(_FORK, key)
+    while rows:
+        line.append(_lineage(rows[0]))
+        parent = rows[0][0]
+        if kept := await snapshot.fetch(_IMPORT, parent):
+            return [*line, *_origin(kept[0][0])["forked"]]
+        rows = await snapshot.fetch(_FORK, parent)
+    return line
+
+
+def _origin(text: str) -> Record:
+    """What the bundle of an imported session said of it."""
+    told: Record = json.loads(text)
+    return told
+
+
+def _lineage(row: Sequence[Any]) -> Record:
+    _, name, title, number, reason, note, invocation, created = row
+    return {
+        "id": name,
+        "title": title,
+        "number": number,
+        "reason": reason,
+        "note": note,
+        "invocation": invocation,
+        "created": created,
+    }
+
+
+async def _edits(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
+    after = 0
+    names = ("run", "gate", "agent", "tool", "call", "event", "action", "actor", "at")
+    while rows := await snapshot.fetch(_EDITS, session.key, after, _BATCH):
+        for number, *told, before, changed in rows:
+            yield {
+                "type": "edit",
+                "edit": number,
+                **dict(zip(names, told, strict=True)),
+                "before": parsed(before),
+                "after": parsed(changed),
+            }
+        after = rows[-1][0]
+
+
+async def _chunks(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
+    after = 0
+    while rows := await snapshot.fetch(_CHUNKS, session.key, after, _BATCH):
+        for _, event, run, data in rows:
+            yield {"type": "chunk", "event": event, "run": run, "data": parsed(data)}
+        after = rows[-1][0]
+
+
+async def _timeline(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
+    """What has a place in time: files, writes and runs between the events that they are between."""
+    async for record in _before(snapshot, session):
+        yield record
+    initial = await snapshot.fetch(_INITIAL, session.born, session.own, session.user, session.app)
+    state = {prefixed(kind, name): parsed(value) for kind, name, value in initial}
+    yield {"type": "start", "state": state}
+    after = session.born
+    while True:
+        rows = await snapshot.fetch(_EVENTS, session.key, after, _BATCH)
+        until = rows[-1][0] if len(rows) == _BATCH else _END
+        others = await _between(snapshot, session, after, until)
+        events = [_Placed(row[0], _event(row)) for row in rows]
+        for placed in sorted([*events, *others], key=lambda each: each.seq):
+            async for record in _whole(snapshot, placed):
+                yield record
+        if until == _END:
+            return
+        after = until
+
+
+async def _before(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
+    """What the session found when it began, of the user and the app."""
+    writes = await snapshot.fetch(_SHARED, session.born, session.user, session.app)
+    files = await snapshot.fetch(_FILES, session.own, session.user, -1, session.born)
+    placed = [*map(_write, writes), *map(_file, files)]
+    for each in sorted(placed, key=lambda each: each.seq):
+        async for record in _whole(snapshot, each):
+            yield record
+
+
+async def _between(snapshot: Snapshot, session: _Session, after: int, until: int) -> list[_Placed]:
+    scopes = (session.own, session.user, session.app)
+    writes = await snapshot.fetch(_WRITES, session.key, after, until, *scopes)
+    files = await snapshot.fetch(_FILES, *scopes[:2], after, until)
+    runs = await snapshot.fetch(_RUNS, session.key, after, until)
+    dropped = await snapshot.fetch(_DROPPED, session.key, after, until)
+    return [
+        *map(_write, writes),
+        *map(_file, files),
+        *map(_run, runs),
+        *(_Placed(seq, {"type": "dropped", "edit": edit}) for seq, edit in dropped),
+    ]
+
+
+async def _whole(snapshot: Snapshot, placed: _Placed) -> AsyncIterator[Record]:
+    """The record, with what is large and belongs to it."""
+    if placed.record["type"] == "artifact":
+        [(text, data)] = await snapshot.fetch(_CONTENT, placed.record.pop("content"))
+        content = {"text": text} if data is None else {"data": base64.b64encode(data).decode()}
+        yield {**placed.record, **content}
+        return
+    yield placed.record
+    if placed.run is None:
+        return
+    after = 0
+    while rows := await snapshot.fetch(_OUTPUT, placed.run, after, _LINES):
+        lines = [[stream, text, at] for _, stream, text, at in rows]
+        yield {"type": "output", "run": placed.run, "lines": lines}
+        after = rows[-1][0]
+    for number, event, flagged, data in await snapshot.fetch(_TOUCHES, placed.run):
+        yield {
+            "type": "touch",
+            "run": placed.run,
+            "number": number,
+            "event": event,
+            "flagged": flagged,
+            "data": parsed(data),
+        }
+
+
+def _event(row: Sequence[Any]) -> Record:
+    _, number, run, final, data = row
+    told = {"number": number, "run": run, "final": bool(final), "event": parsed(data)}
+    return {"type": "event", **told}
+
+
+def _write(row: Sequence[Any]) -> _Placed:
+    seq, kind, name, value = row
+    return _Placed(seq, {"type": "write", "scope": kind, "key": name, "value": parsed(value)})
+
+
+def _file(row: Sequence[Any]) -> _Placed:
+    seq, number, name, version, mime, metadata, created = row
+    told = {
+        "name": name,
+        "version": version,
+        "mime": mime,
+        "metadata": optional(metadata),
+        "created": created,
+    }
+    return _Placed(seq, {"type": "artifact", "content": number, **told})
+
+
+def _run(row: Sequence[Any]) -> _Placed:
+    seq, name, invocation, status, error, started, ended, message, unfinished, closed, held = row
+    going = ended is None
+    told = {
+        "run": name,
+        "invocation": invocation,
+        "status": "interrupted" if going else status,  # elsewhere it does not go on
+        "error": optional(error),
+        "started": started,
+        "ended": started if going else ended,
+        "message": optional(message),
+        "unfinished": optional(unfinished),
+        "closed": bool(closed),
+        "held": optional(held),
+    }
+    return _Placed(seq, {"type": "run", **told}, name)
+
+
+async def _notes(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
+    for number, text, starred, actor, at in await snapshot.fetch(_NOTES, session.key):
+        told = {"number": number, "text": text, "starred": bool(starred)}
+        yield {"type": "note", **told, "actor": actor, "at": at}

@@ -1,0 +1,244 @@
+"""Sessions that came from another journal: put together here, and read only ever after.
+
+A session is put together inside one job, from records in the order of a bundle: it is there whole
+or not at all. It gets scopes of its own, as forks do, and sequence numbers in the order in which
+its records come.
+"""
+
+import sqlite3
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+
+from devui.store.database import Database, advance
+from devui.store.events import adopt
+from devui.store.notes import put_note
+from devui.store.rows import (
+    Json,
+    NewEdit,
+    NewEvent,
+    NewSpan,
+    NewTouch,
+    NoteRow,
+    OutputLine,
+    RunRow,
+    Scope,
+    SessionRow,
+)
+from devui.store.sessions import private_scopes, require_session
+from devui.store.state import route_initial, write_state
+from devui.store.values import bounded, clean_text, finite, json_text, optional_text, printable
+
+_GET = "SELECT data FROM imports WHERE session = ?"
+_AMONG = "SELECT session FROM imports WHERE session IN (SELECT value FROM json_each(?))"
+_SESSION = """
+    INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
+                          own_scope, user_scope, app_scope)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_IMPORT = "INSERT INTO imports (session, data, created) VALUES (?, ?, ?)"
+_FORK = """
+    INSERT INTO forks (session, parent, number, reason, note, invocation, created)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_BORN = "UPDATE sessions SET born = ? WHERE key = ?"
+_DONE = "UPDATE sessions SET seq = ?, updated = ? WHERE key = ?"
+_EDIT = """
+    INSERT INTO edits (session, run, gate, agent, tool, call, event, action, actor, at,
+                       before, after)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_DROPPED = "UPDATE edits SET seq = ? WHERE id = ? AND session = ?"
+_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
+_CONTENT = "INSERT INTO contents (text, data) VALUES (?, ?)"
+_FILE = """
+    INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, content)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_RUN = """
+    INSERT INTO runs (id, session, invocation_id, status, error, started, ended, seq, message,
+                      unfinished, closed)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_HELD = "INSERT INTO positions (run, data) VALUES (?, ?)"
+_OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, ?, ?, ?)"
+_TOUCH = """
+    INSERT INTO uncommitted (run, number, session, event, flagged, data) VALUES (?, ?, ?, ?, ?, ?)
+"""
+_PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?)"
+_SPAN = """
+    INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent,
+                       event, seconds, first, error, result)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_USER_FILE = "user:"
+
+SpanOver = tuple[float | None, float | None, str | None, str | None]
+"""Seconds, seconds to the first piece, error, and result as JSON text."""
+
+Kept = Callable[["Landing"], None]
+"""Hands over the records of one bundle, in their order; may be called twice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewImport:
+    """The session that is to be made."""
+
+    app: str
+    user: str
+    title: str | None
+    created: float
+    updated: float
+    data: str
+    """What its bundle says of it, as JSON text."""
+    fork: tuple[int, str, str | None, str | None, float] | None = None
+    """If it was a fork: the last event of its beginning, reason, note, the invocation that it cut
+    through, and when."""
+
+
+class Imports:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def add(self, new: NewImport, records: Kept) -> SessionRow:
+        """Make the session, under an id of its own. Raises BadValue and what `records` raises."""
+        for text in (new.app, new.user):
+            clean_text(text, "a name of the session")
+        optional_text(new.title, "the title")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> SessionRow:
+            landing = Landing(connection, new, now)
+            records(landing)
+            return landing.finish(new.updated)
+
+        return await self._database.write(work)
+
+    async def get(self, session_key: int) -> str | None:
+        """Return what the bundle said of the session; None for one that was not imported."""
+        rows = await self._database.fetch(_GET, session_key)
+        return str(rows[0][0]) if rows else None
+
+    async def among(self, session_keys: Sequence[int]) -> set[int]:
+        """Return those of the sessions that were imported."""
+        keys = str([bounded(key) for key in session_keys])
+        return {key for (key,) in await self._database.fetch(_AMONG, keys)}
+
+
+class Landing:
+    """One session while it is put together. Every number, id and scope here is of this journal."""
+
+    def __init__(self, connection: sqlite3.Connection, new: NewImport, now: float) -> None:
+        self._connection = connection
+        self._scopes = private_scopes(connection, new.app, new.user)
+        seq = advance(connection)
+        names = (new.app, new.user, str(uuid.uuid4()), new.title)
+        times = (finite(new.created, "created"), finite(new.updated, "updated"))
+        row = (*names, *times, seq, seq, *self._scopes)
+        self.key = connection.execute(_SESSION, row).lastrowid or 0
+        """The session's key."""
+        connection.execute(_IMPORT, (self.key, new.data, now))
+        if new.fork is not None:
+            number, *rest = new.fork
+            # There is no session with such a key: the parent is elsewhere.
+            connection.execute(_FORK, (self.key, -self.key, number, *rest))
+
+    def edit(self, edit: NewEdit) -> int:
+        """A change that a person made to what was held; its number here."""
+        for value in astuple(edit):
+            if isinstance(value, str):
+                clean_text(value, "an edit")
+        row = (self.key, *astuple(edit))
+        return self._connection.execute(_EDIT, row).lastrowid or 0
+
+    def dropped(self, edit: int) -> None:
+        """Here an event was let fall by the edit with this number."""
+        self._connection.execute(_DROPPED, (advance(self._connection), edit, self.key))
+
+    def chunk(self, event: str, run: str | None, data: str) -> None:
+        """A partial event; all of them come before the events that they became."""
+        clean_text(event, "the event's id")
+        clean_text(data, f"a chunk of event {event!r}")
+        self._connection.execute(_CHUNK, (self.key, run, event, data))
+
+    def write(self, scope: Scope, key: str, value: Json) -> None:
+        """A write of state by somebody else than the session's own events."""
+        text = json_text(value, f"the state value of {key!r}")
+        routed = [(scope, clean_text(key, "a state key"), text)]
+        write_state(self._connection, advance(self._connection), self._scopes, routed)
+
+    def start(self, state: Mapping[str, Json]) -> None:
+        """The session's creation, with its initial state; keys with their prefixes."""
+        born = advance(self._connection)
+        write_state(self._connection, born, self._scopes, route_initial(state))
+        self._connection.execute(_BORN, (born, self.key))
+
+    def event(self, event: NewEvent, run: str | None) -> None:
+        """The next event. Raises BadValue."""
+        adopt(self._connection, self.key, event, run)
+
+    def artifact(
+        self,
+        name: str,
+        version: int,
+        *,
+        mime: str | None,
+        metadata: Json,
+        created: float,
+        content: str | bytes,
+    ) -> None:
+        """One version of a file."""
+        text = clean_text(content, f"the text of {name!r}") if isinstance(content, str) else None
+        data = content if isinstance(content, bytes) else None
+        size = len(content.encode() if isinstance(content, str) else content)
+        told = None if metadata is None else json_text(metadata, f"the metadata of {name!r}")
+        mine = name.startswith(_USER_FILE)
+        scope = self._scopes.user if mine else self._scopes.session
+        row = (scope, clean_text(name, "the artifact's name"), version, mime, size, told)
+        place = (finite(created, "created"), advance(self._connection))
+        filled = self._connection.execute(_CONTENT, (text, data)).lastrowid
+        self._connection.execute(_FILE, (*row, *place, filled))
+
+    def run(self, run: RunRow, held: str | None) -> None:
+        """A run that has ended; `held` is where it was held by the debugger, as JSON text."""
+        for text in (run.error, run.message, run.unfinished, run.invocation_id, held):
+            optional_text(text, "what is told of a run")
+        seq = advance(self._connection)
+        told = (run.invocation_id, run.status, run.error, run.started, run.ended, seq)
+        values = (run.id, self.key, *told, run.message, run.unfinished, run.closed)
+        self._connection.execute(_RUN, values)
+        if held is not None:
+            self._connection.execute(_HELD, (run.id, held))
+
+    def output(self, run: str, first: int, lines: Sequence[OutputLine]) -> None:
+        """Lines that a run printed; the first has the number `first`."""
+        rows = [
+            (run, number, printable(line.stream), printable(line.text), line.at)
+            for number, line in enumerate(lines, first)
+        ]
+        self._connection.executemany(_OUTPUT, rows)
+
+    def touch(self, run: str, touch: NewTouch) -> None:
+        """What a run did to its state before a commit."""
+        clean_text(touch.data, "what a run did to its state")
+        row = (run, touch.number, self.key, touch.event, touch.flagged, touch.data)
+        self._connection.execute(_TOUCH, row)
+
+    def piece(self, name: str, data: str) -> None:
+        """A piece of requests to models."""
+        self._connection.execute(_PIECE, (self.key, name, printable(data)))
+
+    def span(self, span: NewSpan, event: int | None, over: SpanOver) -> None:
+        """What an agent, model or tool did, the event that came of it, and how it ended."""
+        self._connection.execute(_SPAN, (self.key, *astuple(span), event, *over))
+
+    def note(self, note: NoteRow) -> None:
+        """What somebody said of an event."""
+        clean_text(note.text, "a note")
+        put_note(self._connection, note)
+
+    def finish(self, updated: float) -> SessionRow:
+        """The session as it now is."""
+        self._connection.execute(_DONE, (advance(self._connection), updated, self.key))
+        return require_session(self._connection, self.key)

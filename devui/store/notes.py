@@ -1,0 +1,117 @@
+"""Notes and stars: what people say about a session, or about one of its events.
+
+They are no part of what agents see. A fork takes over those of the events it begins with.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from devui.store.database import Database
+from devui.store.errors import BadValue, EventNotFound
+from devui.store.rows import NoteRow
+from devui.store.sessions import require_session
+from devui.store.values import bounded, clean_text
+
+LONGEST: Final = 20_000
+"""Characters of a note."""
+
+_GET = "SELECT * FROM note_rows WHERE session = ? AND number = ?"
+_OF = "SELECT * FROM note_rows WHERE session = ? AND number >= ? AND number <= ? ORDER BY number"
+_OF_SESSIONS = """
+    SELECT * FROM note_rows WHERE number = 0 AND session IN (SELECT value FROM json_each(?))
+"""
+_STARRED = """
+    SELECT number FROM note_rows WHERE session = ? AND number > 0 AND starred = 1 ORDER BY number
+"""
+_PUT = """
+    INSERT INTO notes (session, number, text, starred, actor, at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, number) DO UPDATE
+    SET text = excluded.text, starred = excluded.starred, actor = excluded.actor, at = excluded.at
+"""
+_FORGET = "DELETE FROM notes WHERE session = ? AND number = ?"
+_END = 2**63 - 1
+
+
+class Notes:
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def put(
+        self,
+        session_key: int,
+        number: int,
+        *,
+        text: str | None = None,
+        starred: bool | None = None,
+        actor: str,
+    ) -> NoteRow:
+        """Say something about the event of this number, about the session for 0; and star it.
+
+        What is None stays as it is; an empty text takes the note away. Raises SessionNotFound,
+        EventNotFound, BadValue.
+        """
+        clean_text(text or "", "the note")
+        clean_text(actor, "the name of who writes the note")
+        if len(text or "") > LONGEST:
+            raise BadValue(f"a note has at most {LONGEST} characters, this one {len(text or '')}")
+        now = self._clock()
+
+        def work(connection: sqlite3.Connection) -> NoteRow:
+            session = require_session(connection, session_key)
+            if not 0 <= number <= session.events:
+                raise EventNotFound(
+                    f"session {session.key} has no event #{number}: it has {session.events}"
+                )
+            old = _one(connection.execute(_GET, (session.key, number)).fetchall())
+            kept = old or NoteRow(session.key, number, "", False, actor, now)
+            new = NoteRow(
+                session.key,
+                number,
+                kept.text if text is None else text.strip(),
+                kept.starred if starred is None else starred,
+                actor,
+                now,
+            )
+            put_note(connection, new)
+            return new
+
+        return await self._database.write(work)
+
+    async def get(self, session_key: int, number: int) -> NoteRow | None:
+        """Return what is said about one event, or with 0 about the session; None: nothing."""
+        return _one(await self._database.fetch(_GET, session_key, number))
+
+    async def of(self, session_key: int, first: int = 0, last: int = _END) -> dict[int, NoteRow]:
+        """Return what is said about the events between two numbers, by number; 0 is the session."""
+        rows = await self._database.fetch(_OF, session_key, first, last)
+        return {row[1]: _row(row) for row in rows}
+
+    async def of_sessions(self, keys: Iterable[int]) -> dict[int, NoteRow]:
+        """Return what is said about whole sessions, by their keys."""
+        wanted = str([bounded(key) for key in keys])
+        rows = await self._database.fetch(_OF_SESSIONS, wanted)
+        return {row[0]: _row(row) for row in rows}
+
+    async def starred(self, session_key: int) -> list[int]:
+        """Return the numbers of the session's events that have a star."""
+        return [number for (number,) in await self._database.fetch(_STARRED, session_key)]
+
+
+def put_note(connection: sqlite3.Connection, note: NoteRow) -> None:
+    """Keep a note in place of what was there; one that says nothing is not kept. For jobs."""
+    if note.text or note.starred:
+        values = (note.session, note.number, note.text, note.starred, note.actor, note.at)
+        connection.execute(_PUT, values)
+    else:
+        connection.execute(_FORGET, (note.session, note.number))
+
+
+def _one(rows: list[tuple[Any, ...]]) -> NoteRow | None:
+    return _row(rows[0]) if rows else None
+
+
+def _row(row: tuple[Any, ...]) -> NoteRow:
+    session, number, text, starred, actor, at = row
+    return NoteRow(session, number, text, bool(starred), actor, at)

@@ -1,0 +1,340 @@
+"""Bundles: out of a journal and into another, and what is refused on the way in."""
+
+import asyncio
+import io
+import json
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from devui.debugger.bundles.exchange import Exchange, Wish
+from devui.debugger.bundles.reading import BadBundle
+from devui.debugger.commit import event_of
+from devui.debugger.redaction import MARK
+from devui.settings import Settings
+from devui.store import Journal, NewEdit, NewFork, OutputLine, ReadOnly, RunActive, SessionRow
+from devui.store.rows import NewSpan, NewTouch, SpanEnd
+from devui.wire.gates import EDITED
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
+VALUE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+KEY = st.sampled_from(["a", "b", "user:name", "user:lang", "app:rate"])
+DELTA = st.dictionaries(KEY, VALUE, max_size=3)
+STEP = (
+    st.tuples(st.just("event"), DELTA, TEXT)
+    | st.tuples(st.just("elsewhere"), DELTA)
+    | st.tuples(st.just("run"), st.sampled_from(["done", "failed", "stopped"]), DELTA, TEXT)
+    | st.tuples(st.just("file"), st.sampled_from(["f.txt", "user:g"]), TEXT | st.binary(max_size=9))
+    | st.tuples(st.just("note"), TEXT, st.booleans())
+    | st.tuples(st.just("fork"))
+)
+
+
+@asynccontextmanager
+async def exchange(folder: Path) -> AsyncIterator[tuple[Journal, Exchange]]:
+    async with await Journal.open(folder / "data") as journal:
+        yield journal, Exchange(journal, Settings(agents=folder, port=1))
+
+
+class Story:
+    """A session that many things happen to."""
+
+    def __init__(self, journal: Journal, session: SessionRow, other: SessionRow) -> None:
+        self.journal, self.session, self.other = journal, session, other
+        self.count = 0
+
+    async def step(self, what: str, *told: Any) -> None:
+        self.count += 1
+        await getattr(self, what)(*told)
+
+    async def event(self, delta: dict[str, Any], text: str, **more: Any) -> None:
+        await self._append(self.session, delta, text, **more)
+
+    async def elsewhere(self, delta: dict[str, Any]) -> None:
+        await self._append(self.other, delta, "")
+
+    async def _append(
+        self,
+        session: SessionRow,
+        delta: dict[str, Any],
+        text: str,
+        run: str | None = None,
+        **more: Any,
+    ) -> None:
+        event = {
+            "id": f"e{self.count}",
+            "invocationId": "i",
+            "author": "agent",
+            "timestamp": float(self.count),
+            "content": {"parts": [{"text": text}]},
+            "actions": {"stateDelta": delta},
+            **more,
+        }
+        new = event_of(event, json.dumps(event), final=bool(text))
+        await self.journal.events.append(session.key, new, run)
+
+    async def run(self, end: str, delta: dict[str, Any], text: str) -> None:
+        journal, key, name = self.journal, self.session.key, f"run-{key_of(self)}-{self.count}"
+        await journal.runs.start(name, key, "i", '{"parts":[]}')
+        edit = NewEdit(
+            name, "after_model", "agent", None, None, None, "edit", "Ada", 1.0, "{}", "[1]"
+        )
+        row = await journal.edits.add(key, edit)
+        drop = NewEdit(name, "commit", "agent", None, None, "x", "drop", "Ada", 1.0, "{}", "null")
+        await journal.edits.add(key, drop)
+        chunks = [
+            (f"e{self.count}", json.dumps({"content": {"parts": [{"text": c}]}})) for c in text
+        ]
+        await journal.events.add_chunks(key, name, [*chunks, ("never", "{}")])
+        sent = {"model": "m", "stream": True, "system": "h1", "tools": None, "config": None}
+        begun = [
+            NewSpan(name, 1, None, "agent", "agent", "agent", None, None, 1.5, None),
+            NewSpan(
+                name,
+                2,
+                1,
+                "model",
+                "m",
+                "agent",
+                None,
+                None,
+                1.5,
+                json.dumps(sent | {"contents": ["h2", "h1"]}),
+            ),
+            NewSpan(
+                name,
+                3,
+                1,
+                "tool",
+                "t",
+                "agent",
+                "b",
+                "c",
+                1.5,
+                '{"system":"no piece","contents":[]}',
+            ),
+        ]
+        ended = [
+            SpanEnd(name, 2, 0.5, 0.1, None, "[[0.1,{}]]"),
+            SpanEnd(name, 3, 0.5, None, "bad", None),
+        ]
+        await journal.spans.add(key, begun, ended, {"h1": json.dumps(text), "h2": '{"x":1}'})
+        marks = {EDITED: [{"edit": row.id, "gate": "after_model", "action": "edit", "by": "Ada"}]}
+        await self.event(delta, text, run=name, customMetadata=marks)
+        touch = NewTouch(1, f"e{self.count}", None, json.dumps({"key": "a", "value": text}))
+        await journal.uncommitted.put(key, name, [touch, NewTouch(2, "lost", None, "{}")])
+        await journal.runs.add_output(name, [OutputLine("stdout", text, 2.0)] * 3)
+        await journal.runs.keep_position(name, '{"gate":"x"}')
+        await journal.runs.change(name, end, error='{"type":"E","message":"m"}', unfinished="[]")  # type: ignore[arg-type]
+
+    async def file(self, name: str, content: str | bytes) -> None:
+        kept = {"text": content} if isinstance(content, str) else {"data": content}
+        names = ("travel", "ada", self.session.id)
+        await self.journal.artifacts.save(
+            *names, name, mime="a/b", custom_metadata={"x": 1}, **kept
+        )  # type: ignore[arg-type]
+
+    async def note(self, text: str, starred: bool) -> None:
+        row = await self.journal.sessions.get(self.session.key)
+        number = (row.events if row else 0) and self.count % ((row.events if row else 0) + 1)
+        await self.journal.notes.put(
+            self.session.key, number, text=text, starred=starred, actor="Ada"
+        )
+
+    async def fork(self) -> None:
+        row = await self.journal.sessions.get(self.session.key)
+        cut = (row.events if row else 0) * 2 // 3
+        new = NewFork(number=cut, id=f"fork{self.count}", reason="same", note="why")
+        self.session = await self.journal.forks.make(self.session.key, new)
+
+
+def key_of(story: Story) -> int:
+    return story.session.key
+
+
+async def exported(bundles: Exchange, key: int, wish: Wish = Wish()) -> str:  # noqa: B008
+    return "".join([line async for line in bundles.lines(key, wish)])
+
+
+async def seen(journal: Journal, key: int) -> list[Any]:
+    """What pages show of a session, without the journal's own numbers."""
+    row = await journal.sessions.get(key)
+    assert row is not None
+    told: list[Any] = [row.title, row.events, row.tokens, row.created, row.updated]
+    for number in range(row.events + 1):
+        seq = await journal.state.moment(key, number)
+        values = await journal.state.at(key, seq)
+        told.append([(v.scope, v.key, v.value, v.number, v.initial) for v in values])
+        body = await journal.events.body(key, number)
+        told.append(
+            body and (body[0].kind, body[0].final, body[0].chunks, json.loads(body[1])["content"])
+        )
+        told.append(
+            [(s.type, s.name, s.number, s.error) for s in await journal.spans.of_event(key, number)]
+        )
+    runs = sorted(await journal.runs.list(key), key=lambda run: run.seq)
+    told += [(r.status, r.error, r.message, await journal.runs.output(r.id)) for r in runs]
+    told.append(await journal.artifacts.keys(row.app, row.user, row.id))
+    told.append([(n.number, n.text, n.starred) for n in (await journal.notes.of(key)).values()])
+    return told
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(start=DELTA, steps=st.lists(STEP, max_size=12))
+def test_export_import_export_gives_the_same_file(start: dict[str, Any], steps: list[Any]) -> None:
+    async def story() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            async with exchange(Path(folder)) as (journal, bundles):
+                other = await journal.sessions.create(
+                    "travel", "ada", "other", {"user:name": "before"}
+                )
+                told = Story(
+                    journal,
+                    await journal.sessions.create("travel", "ada", "s", start, title="T"),
+                    other,
+                )
+                for step in steps:
+                    await told.step(*step)
+                key = told.session.key
+                first = await exported(bundles, key)
+                row = await bundles.take(io.BytesIO(first.encode()))
+                assert await exported(bundles, row.key) == first
+                assert await seen(journal, row.key) == await seen(journal, key)
+                assert json.loads(first)["count"] == len(json.loads(first)["records"])
+
+    asyncio.run(story())
+
+
+async def told(bundles: Exchange, journal: Journal) -> tuple[SessionRow, str]:
+    """A session that everything happened to, and its bundle."""
+    other = await journal.sessions.create("travel", "ada", "other", {})
+    story = Story(journal, await journal.sessions.create("travel", "ada", "s", {"a": 1}), other)
+    await story.step("elsewhere", {"user:name": "Ada"})
+    await story.step("run", "done", {"a": 2, "user:lang": "en"}, "hello")
+    await story.step("file", "f.bin", b"\x00\xff")
+    await journal.notes.put(story.session.key, 1, text="look here", starred=True, actor="Ada")
+    await story.step("event", {"b": None}, "bye")
+    return story.session, await exported(bundles, story.session.key)
+
+
+@pytest.mark.req("R27")
+async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: Path) -> None:
+    async with exchange(tmp_path) as (journal, bundles):
+        _, text = await told(bundles, journal)
+        lines = text.splitlines(keepends=True)
+        event = next(n for n, line in enumerate(lines) if '"type":"event"' in line)
+
+        def other(number: int, old: str, new: str) -> bytes:
+            assert old in lines[number], lines[number]
+            changed = lines[number].replace(old, new)
+            return "".join([*lines[:number], changed, *lines[number + 1 :]]).encode()
+
+        at = f"line {event + 1}: "
+        wrong = {
+            "the file is empty": b"",
+            "no session of devui": b'{"format":"other","records":[\n]}',
+            "it has version": other(0, '"version":1', '"version":2'),
+            "ends in the middle": "".join(lines[:-1]).encode(),
+            "a part of the file is missing": "".join(lines[:-3] + lines[-1:]).encode(),
+            "line 2: this is not JSON": (lines[0] + "{nonsense\n").encode(),
+            "line 2: this is not UTF-8": lines[0].encode() + b"\xff\xfe\n",
+            "line 2: an object has the same key twice": (lines[0] + '{"a":1,"a":2}\n').encode(),
+            "line 2: NaN is no number": (lines[0] + '{"a":NaN}\n').encode(),
+            "line 2: nested": (lines[0] + "[" * 5000 + "]" * 5000).encode(),
+            at + "event 7 comes where event 1 should": other(event, '"number":1', '"number":7'),
+            at + "event.number: Input should be greater": other(event, '"number":1', '"number":-1'),
+            at + "event.__class__: Extra": other(
+                event, '"number":1', '"__class__":"os.x","number":1'
+            ),
+            at + "event.final: Input should be a valid boolean": other(
+                event, '"final":true', '"final":"x"'
+            ),
+            at + "content: Input should be": other(event, '"content":{', '"content":7,"x":{'),
+            at + "the state key 'temp:x' is temporary": other(event, '"a":2', '"temp:x":2'),
+            "is no bundle": b'{"records":{}}',
+            "more after the end": (text + text.splitlines()[1]).encode(),
+        }
+        before = len(await journal.sessions.list("travel"))
+        for sentence, data in wrong.items():
+            with pytest.raises(BadBundle) as refused:
+                await bundles.take(io.BytesIO(data))
+            assert sentence.removeprefix("it has ") in str(refused.value), sentence
+        assert len(await journal.sessions.list("travel")) == before
+
+
+@pytest.mark.req("R27")
+async def test_an_imported_session_is_read_only_and_goes_on_in_a_fork(tmp_path: Path) -> None:
+    async with exchange(tmp_path) as (journal, bundles):
+        session, text = await told(bundles, journal)
+        pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
+        row = await bundles.take(io.BytesIO(pretty.encode()), app="elsewhere")
+        assert (row.app, row.user, row.events) == ("elsewhere", "ada", 2)
+        assert row.id != session.id
+        with pytest.raises(ReadOnly, match="fork it to go on"):
+            await journal.runs.start("r", row.key)
+        with pytest.raises(ReadOnly):
+            await journal.events.append(row.key, event_of(*_event("x"), final=True), None)
+        fork = await journal.forks.make(row.key, NewFork(number=2, id="mine", reason="same"))
+        await journal.runs.start("r", fork.key)
+        with pytest.raises(RunActive):
+            await journal.runs.start("r2", fork.key)
+        assert (await journal.notes.of(fork.key))[1].text == "look here"
+        assert json.loads(await exported(bundles, row.key)) == json.loads(text) | {
+            "forks": [json.loads(await exported(bundles, row.key))["forks"][-1]]
+        }
+        shared = await journal.sessions.create("elsewhere", "ada", "later", {})
+        assert await journal.state.merged(shared.key) == {}  # what is imported is nobody else's
+
+
+def _event(name: str) -> tuple[dict[str, Any], str]:
+    event = {"id": name, "invocationId": "i", "author": "user", "timestamp": 1.0}
+    return event, json.dumps(event)
+
+
+async def test_secrets_and_chosen_keys_do_not_leave(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("SERVICE=hunter2-hunter2\nREGION=europe\n")
+    async with exchange(tmp_path) as (journal, bundles):
+        state = {"note": "hunter2-hunter2", "user:mail": "ada@example.org", "where": "europe"}
+        session = await journal.sessions.create("travel", "ada", "s", state)
+        story = Story(journal, session, session)
+        key = "sk-ant-" + "a1B2" * 10
+        await story.step("run", "done", {"a": f"Bearer {key}"}, f"use {key} at ada@example.org")
+        await story.step("file", "f.txt", "it is hunter2-hunter2!")
+        await story.step("file", "f.bin", b"\xff hunter2-hunter2")
+        plain = await exported(bundles, session.key, Wish(keep_secrets=True))
+        assert all(text in plain for text in ("hunter2-hunter2", key, "ada@example.org"))
+
+        wish = Wish(keys=frozenset({"user:mail"}))
+        clean = await exported(bundles, session.key, wish)
+        for secret in ("hunter2", "a1B2", "ada@example.org"):
+            assert secret not in clean
+        assert json.loads(clean)["redacted"] >= 6
+        assert "europe" in clean  # a word is no secret
+        chunks = [r["data"] for r in json.loads(clean)["records"] if r["type"] == "chunk"]
+        texts = [part["text"] for data in chunks if data for part in data["content"]["parts"]]
+        assert "".join(texts) == f"use {MARK} at {MARK}"  # one character came at a time
+
+        preview = await bundles.preview(session.key, wish)
+        found = {(each.kind, each.hint[:3]): each for each in preview.findings}
+        assert found["a value of .env", "hun"].places[0] == "state"
+        assert "event #1" in found["an Anthropic key", "sk-"].places
+        assert ("the state key user:mail", "") in found
+        assert "a1B2" not in str(preview)
+        assert preview.keys == ("a", "note", "user:mail", "where")
+
+        row = await bundles.take(io.BytesIO(clean.encode()))
+        assert await exported(bundles, row.key, wish) == clean
