@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import Any, Final
+from io import IOBase
+from typing import IO, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from devui.cli.failures import Failed, Misused, MovedOn, NoServer, NotSignedIn, NotThere
@@ -22,6 +23,7 @@ _KINDS: Final[dict[int, type[Failed]]] = {
     422: Misused,
 }
 _ERRORS: Final = 400
+_PIECE: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,26 @@ class Client:
     def delete(self, *path: object) -> Any:
         """Delete something."""
         return self._ask("DELETE", path, {})
+
+    def download(self, *path: object, **query: object) -> Iterator[bytes]:
+        """A file, in the pieces in which it comes. One that ends too early raises NoServer."""
+        with closing(self._connection()) as connection:
+            response = self._sent(connection, "GET", path, query)
+            if response.status >= _ERRORS:
+                raise self._failure(response)
+            try:
+                while piece := response.read(_PIECE):
+                    yield piece
+            except (OSError, HTTPException) as error:
+                raise self._silent(error) from error
+
+    def upload(self, file: IO[bytes], *path: object, **query: object) -> Any:
+        """Send a file as it is, and return the answer."""
+        with closing(self._connection()) as connection:
+            response = self._sent(connection, "POST", path, query, file)
+            if response.status >= _ERRORS:
+                raise self._failure(response)
+            return json.loads(response.read())
 
     def stream(self, *path: object, **query: object) -> Iterator[Frame]:
         """The messages of a stream of server-sent events, as they come, until it ends."""
@@ -97,11 +119,11 @@ class Client:
     ) -> HTTPResponse:
         target = "/".join([urlsplit(self.url).path.rstrip("/"), *map(_segment, path)])
         given = {name: value for name, value in query.items() if value is not None}
-        target += f"?{urlencode(given)}" if given else ""
+        target += f"?{urlencode(given, doseq=True)}" if given else ""
         headers = {"Accept": "application/json"}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {} if body is None else {"Content-Type": "application/json"}
-        text = None if body is None else json.dumps(body)
+        text = body if body is None or isinstance(body, IOBase) else json.dumps(body)
         try:
             connection.request(method, target, text, headers)
             return connection.getresponse()

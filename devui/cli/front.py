@@ -19,6 +19,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     WEB: "devui.cli.web",
     "dbg": "devui.cli.dbg",
     "resume": "devui.cli.resume",
+    "export": "devui.cli.export",
+    "import": "devui.cli.take",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -32,6 +34,8 @@ Examples:
   devui --no-browser         print the link only
   devui resume 12            go on with the invocation of session 12 that was cut off
   devui dbg attach           follow a run in the terminal
+  devui export 12 -o it.json write a session into a file, without secrets
+  devui import it.json       read it back, here or elsewhere
   devui doctor               look whether everything is in order
 """
 

@@ -6,7 +6,7 @@ Facts carry the journal's `seq` and were committed before they were published (L
 
 from dataclasses import dataclass
 
-from devui.store.rows import EditRow, EventRow, OutputLine, RunRow, SessionRow
+from devui.store.rows import EditRow, EventRow, NoteRow, OutputLine, RunRow, SessionRow
 from devui.wire.messages import AgentError
 
 APPS = "apps"
@@ -113,6 +113,13 @@ class BreakpointsChanged:
     app: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoteChanged:
+    """Somebody wrote something about an event or the session, or starred it."""
+
+    note: NoteRow
+
+
 News = (
     EventCommitted
     | EventDropped
@@ -127,4 +134,5 @@ News = (
     | OutputArrived
     | AppChanged
     | BreakpointsChanged
+    | NoteChanged
 )

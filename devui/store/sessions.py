@@ -2,7 +2,7 @@
 
 import sqlite3
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from devui.store.database import Database, advance
@@ -18,6 +18,11 @@ _LIST_OF_USER = """
     SELECT * FROM session_rows WHERE app = ? AND seq < ? AND user = ? ORDER BY seq DESC LIMIT ?
 """
 _RECENT = "SELECT * FROM session_rows ORDER BY seq DESC LIMIT ?"
+_STARRED = """
+    SELECT session_rows.* FROM notes JOIN session_rows ON session_rows.key = notes.session
+    WHERE notes.number = 0 AND notes.starred = 1 AND (?1 IS NULL OR session_rows.app = ?1)
+      AND session_rows.seq < ?2 ORDER BY session_rows.seq DESC LIMIT ?3
+"""
 _COUNT = "SELECT app, count(*), max(updated) FROM sessions GROUP BY app"
 _INSERT = """
     INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
@@ -101,6 +106,14 @@ class Sessions:
     async def recent(self, limit: int) -> list[SessionRow]:
         """Return the sessions of all applications, the last changed first."""
         return [SessionRow(*row) for row in await self._database.fetch(_RECENT, max(limit, 0))]
+
+    async def starred(
+        self, app: str | None = None, limit: int | None = None, before: int | None = None
+    ) -> Sequence[SessionRow]:
+        """Return the sessions that have a star, of one application or of all, newest first."""
+        start = _END if before is None else before
+        count = _NO_LIMIT if limit is None else max(limit, 0)
+        return [SessionRow(*row) for row in await self._database.fetch(_STARRED, app, start, count)]
 
     async def counts(self) -> dict[str, tuple[int, float]]:
         """Return for each application how many sessions it has and when one last changed."""

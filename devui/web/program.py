@@ -22,6 +22,7 @@ from devui.store.errors import (
     BreakpointNotFound,
     EventConflict,
     EventNotFound,
+    ReadOnly,
     RunActive,
     SessionExists,
     SessionNotFound,
@@ -54,6 +55,7 @@ _AT_THE_EDGE = {
     BreakpointChanged: Conflict,
     SessionExists: Conflict,
     RunActive: Conflict,
+    ReadOnly: Conflict,
     EventConflict: Conflict,
     BadValue: BadRequest,
 }

@@ -11,6 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
 from devui.web.api.debug import CommandBody, StartBody
+from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.routes import debugger
 from tests.api.test_stepping import COUNT
@@ -21,7 +22,7 @@ from tests.kit.server import ROOT, running, write_app
 
 DOCUMENT = json.loads((ROOT / "docs" / "guide" / "openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
-BODIES = (StartBody, CommandBody, NewBody, ChangeBody, HitsBody, ForkBody, RewindBody)
+BODIES = (StartBody, CommandBody, NewBody, ChangeBody, HitsBody, ForkBody, RewindBody, NoteBody)
 
 
 def test_every_route_of_the_debugger_is_described_and_nothing_else() -> None:
@@ -153,12 +154,28 @@ def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield path + "/rewind", "post", client.post(url + "/rewind", json={"number": 1}).json()
 
 
+def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
+    """What it says of notes and files of sessions."""
+    debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
+    debugged.settled()
+    url = path.format(key=debugged.key)
+    note = client.patch(f"{url}/notes/1", json={"text": "look", "starred": True}).json()
+    yield path + "/notes/{number}", "patch", note
+    yield path + "/notes", "get", client.get(url + "/notes").json()
+    yield path + "/export/preview", "get", client.get(url + "/export/preview").json()
+    file = client.get(url + "/export")
+    yield path + "/export", "get", file.json()
+    headers = {"content-type": "application/json"}
+    made = client.post("/api/sessions/import", content=file.content, headers=headers).json()
+    yield "/api/sessions/import", "post", made
+
+
 def test_the_answers_are_as_described(tmp_path) -> None:
     write_app(tmp_path / "agents", "count", COUNT)
     write_app(tmp_path / "agents", "custom", CUSTOM)
     seen = set()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        for path, method, value in (*answers(client), *recovery(client)):
+        for path, method, value in (*answers(client), *recovery(client), *bundles(client)):
             assert value, path
             responses = DOCUMENT["paths"][path][method]["responses"]
             good = next(each for status, each in responses.items() if status.startswith("2"))

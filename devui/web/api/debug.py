@@ -6,7 +6,7 @@ Everything that the pages do with a held run is done here, too (docs/guide/api.m
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -113,17 +113,35 @@ async def start(request: Request) -> Response:
 
 
 async def sessions(request: Request) -> Response:
-    """Sessions with their keys: of `?app=`, of its `&user=`, or the one that is `&id=` there."""
+    """Sessions with their keys: of `?app=`, of its `&user=`, or the one that is `&id=` there.
+
+    `?starred=yes` gives those with a star.
+    """
     found, query = services(request), request.query_params
     app, user, name = query.get("app"), query.get("user"), query.get("id")
-    if app is None:
+    rows: Sequence[SessionRow]
+    if query.get("starred"):
+        rows = await found.journal.sessions.starred(app, _SESSIONS)
+    elif app is None:
         rows = await found.journal.sessions.recent(_SESSIONS)
     elif user is not None and name is not None:
         row = await found.journal.sessions.find(app, user, name)
         rows = [row] if row else []
     else:
         rows = await found.journal.sessions.list(app, user, limit=_SESSIONS)
-    return answer([_session(found, row) for row in rows])
+    keys = [row.key for row in rows]
+    notes = await found.journal.notes.of_sessions(keys)
+    imported = await found.journal.imports.among(keys)
+    told = []
+    for row in rows:
+        note = notes.get(row.key)
+        about = {
+            "starred": bool(note and note.starred),
+            "note": note.text if note else "",
+            "imported": row.key in imported,
+        }
+        told.append({**_session(found, row), **about})
+    return answer(told)
 
 
 async def newest(request: Request) -> Response:

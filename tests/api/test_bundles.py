@@ -1,0 +1,149 @@
+"""Sessions as files over HTTP and in the terminal: out, into another journal, and on in a fork."""
+
+import json
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import SAMPLES, get_session, make_session, run, running
+from tests.kit.terminal import devui
+
+BOOK = "Book a flight to London next Tuesday"
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+def booked(client):
+    """A session of the travel agent with one turn, a note and a star; its key."""
+    session = make_session(client, "travel")["id"]
+    run(client, "travel", session, BOOK)
+    query = {"app": "travel", "user": "u", "id": session}
+    key = client.get("/api/sessions", params=query).json()[0]["key"]
+    client.patch(f"/api/sessions/{key}/notes/2", json={"text": "why London?", "starred": True})
+    return client.get("/api/sessions", params=query).json()[0]
+
+
+def imported(client, data):
+    answer = client.post("/api/sessions/import", content=data, headers=JSON)
+    assert answer.status_code == 201, answer.text
+    return answer.json()
+
+
+def shown(client, key):
+    """What the API tells of a session, without the journal's own numbers."""
+    path = f"/api/sessions/{key}"
+    events = [
+        {k: v for k, v in e.items() if k not in {"seq", "run"}}
+        for e in client.get(path + "/events").json()
+    ]
+    spans = [
+        {k: v for k, v in s.items() if k not in {"id", "run"}}
+        for s in client.get(path + "/spans").json()
+    ]
+    state = [
+        {k: v for k, v in w.items() if k != "seq"}
+        for w in client.get(path + "/state").json()["values"]
+    ]
+    return (
+        events,
+        spans,
+        state,
+        client.get(path + "/notes").json(),
+        client.get(path + "/usage").json(),
+    )
+
+
+def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
+    path = f"/api/sessions/{booked['key']}"
+    answer = client.get(path + "/export")
+    assert answer.headers["content-disposition"].startswith('attachment; filename="travel-')
+    made = imported(client, answer.content)
+    assert shown(client, made["key"]) == shown(client, booked["key"])
+    again = client.get(f"/api/sessions/{made['key']}/export")
+    assert again.content == answer.content
+    listed = {each["key"]: each for each in client.get("/api/sessions?app=travel").json()}
+    assert listed[made["key"]]["imported"] is True
+    assert listed[booked["key"]]["imported"] is False
+    refused = client.post(f"/api/sessions/{made['key']}/runs", json={"message": "more"})
+    assert refused.status_code == 409
+    assert "fork it to go on" in refused.json()["detail"]
+    body = {"number": made["events"], "id": "mine"}
+    fork = client.post(f"/api/sessions/{made['key']}/forks", json=body).json()
+    run(client, "travel", fork["id"], "Thank you")
+    assert len(get_session(client, "travel", "mine")["events"]) > made["events"]
+
+
+def test_what_is_no_bundle_is_refused_with_the_line(client):
+    before = client.get("/api/sessions").json()
+    for data, status, detail in (
+        (b"", 422, "the file is empty"),
+        (b'{"format":"devui.session"}', 422, "no records"),
+        (b'{"format":"devui.session","version":9,"records":[\n],"count":0}', 422, "update devui"),
+    ):
+        answer = client.post("/api/sessions/import", content=data, headers=JSON)
+        assert (answer.status_code, detail in answer.json()["detail"]) == (status, True)
+    text = client.post("/api/sessions/import", content=b"x", headers={"content-type": "text/plain"})
+    assert text.status_code == 415
+    assert (
+        client.post("/api/sessions/import?app=none", content=b"", headers=JSON).status_code == 404
+    )
+    assert client.get("/api/sessions").json() == before
+
+
+def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client, booked):
+    path = f"/api/sessions/{booked['key']}/notes"
+    assert client.patch(path + "/0", json={"starred": True, "actor": "Ada"}).json()["text"] == ""
+    client.patch(path + "/0", json={"text": " the first booking "})
+    told = client.get(path).json()
+    assert [(n["number"], n["text"], n["starred"]) for n in told] == [
+        (0, "the first booking", True),
+        (2, "why London?", True),
+    ]
+    starred = client.get("/api/sessions?app=travel&starred=yes").json()
+    assert [(each["key"], each["note"]) for each in starred] == [
+        (booked["key"], "the first booking")
+    ]
+    client.patch(path + "/2", json={"text": "", "starred": False})
+    assert [note["number"] for note in client.get(path).json()] == [0]
+    assert client.patch(path + "/99", json={"text": "x"}).status_code == 404
+    assert client.patch(path + "/x", json={"text": "x"}).status_code == 404
+    assert client.patch(path + "/1", json={"text": "x" * 20_001}).status_code == 422
+
+
+def test_a_running_session_is_exported_as_it_stands(client):
+    debugged = Debugged(client, "travel").start(BOOK)
+    debugged.settled()
+    debugged.tell("step_event")
+    made = imported(client, client.get(f"/api/sessions/{debugged.key}/export").content)
+    position = client.get(f"/api/sessions/{made['key']}/run").json()
+    assert position["status"] == "interrupted"
+    debugged.tell("continue")
+
+
+def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monkeypatch):
+    secret = "hunter2-hunter2"
+    monkeypatch.setenv("SERVICE_PASSWORD", secret)
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        session = make_session(client, "travel", state={"pin": f"it is {secret}", "n": 1})["id"]
+        run(client, "travel", session, BOOK)
+        here = ("--data-dir", str(tmp_path / "data"))
+        seen = devui("export", "--preview", *here, cwd=tmp_path)
+        assert (
+            "left out: the value of a secret variable hun…(15 characters), 1 times" in seen.stdout
+        )
+        wrote = devui("export", "-o", "it.json", "--redact", "n", *here, cwd=tmp_path)
+        assert (wrote.returncode, wrote.stderr) == (0, "")
+        devui("export", session, "-o", "all.json", "--keep-secrets", *here, cwd=tmp_path)
+    assert secret in (tmp_path / "all.json").read_text()
+    text = (tmp_path / "it.json").read_text()
+    assert secret not in text
+    assert json.loads(text)["records"][0]["state"] == {"n": "[redacted]", "pin": "it is [redacted]"}
+    (tmp_path / "half.json").write_text(text[: len(text) // 2])
+    elsewhere = ("--data-dir", str(tmp_path / "other"), "--agents", str(SAMPLES))
+    read = devui("import", "it.json", *elsewhere, cwd=tmp_path)
+    assert (
+        "session 1 “Book a flight to London next Tuesday” of travel, 8 events, read only"
+        in read.stdout
+    )
+    refused = devui("import", "half.json", *elsewhere, cwd=tmp_path)
+    assert (refused.returncode, "line " in refused.stderr) == (2, True)
