@@ -219,7 +219,7 @@ class Landing:
         ]
         self._connection.executemany(_OUTPUT, rows)
 
-    def touch(self, run: str, touch: NewTouch) -> None:
+    def touched(self, run: str, touch: NewTouch) -> None:
         """What a run did to its state before a commit."""
         clean_text(touch.data, "what a run did to its state")
         row = (run, touch.number, self.key, touch.event, touch.flagged, touch.data)

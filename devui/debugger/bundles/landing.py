@@ -129,7 +129,7 @@ class Lander:
     def touch(self, record: schema.Touch) -> None:
         """What a run did to its state before a commit."""
         touch = NewTouch(record.number, record.event, record.flagged, dumped(record.data))
-        self._landing.touch(self._run(record.run), touch)
+        self._landing.touched(self._run(record.run), touch)
 
     def piece(self, record: schema.PieceOf) -> None:
         """A piece of requests."""
