@@ -36,6 +36,16 @@ ABSENT: Final = Absent()
 
 
 @dataclass(frozen=True, slots=True)
+class Pin:
+    """What somebody wants to know the history of."""
+
+    key: str
+    """With the prefix of its scope."""
+    path: Path = ()
+    """Within its value; () for the whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class Difference:
     """One place at which two values differ; of an addition or removal, the largest."""
 

@@ -60,9 +60,11 @@ class KeyHistory:
     earlier: bool
     """There are older writes than those that were read."""
     blame: tuple[tuple[Path, KeyWrite], ...]
-    """The pieces of the last value, each with the write it is from."""
+    """The pieces of the value, each with the write it is from."""
     asked: KeyWrite | None = None
     """The write that what is at the path that was asked for is from."""
+    oldest: int | None = None
+    """The seq of the oldest write that was read, whether or not it changed what is at the path."""
 
 
 async def key_history(
@@ -72,27 +74,67 @@ async def key_history(
     key: str,
     *,
     until: int | None = None,
+    seen: int | None = None,
     path: Path = (),
 ) -> KeyHistory:
-    """The last writes of a key up to a seq of the journal; with a path, those that changed it."""
+    """The last writes of a key up to a seq of the journal; with a path, those that changed it.
+
+    Blame is told of the value as of the seq `seen`, or of the last one.
+    """
     found = await histories.writes(session, scope, key, until=until, limit=MOST + 1)
     earlier = len(found) > MOST
     name = prefixed(scope, key)
-    return await asyncio.to_thread(_told, found, (scope, key, name), session, path, earlier)
+    known = sum(seen is None or write.seq <= seen for write in found)
+    return await asyncio.to_thread(
+        _told, found, (scope, key, name), session, path=path, earlier=earlier, known=known
+    )
+
+
+async def nearest_write(
+    histories: Histories,
+    session: int,
+    key: tuple[Scope, str],
+    seq: int,
+    *,
+    back: bool,
+    path: Path = (),
+) -> int | None:
+    """The number of this session's last event before a seq, or first after it, that wrote the key,
+    or changed what is at the path; None if there is none."""
+    if not path:
+        ask = histories.previous if back else histories.next
+        return await ask(session, *key, seq)
+    until, nearest = (seq - 1 if back else None), None
+    while True:
+        history = await key_history(histories, session, *key, until=until, path=path)
+        own = [write.event for write in history.writes if write.event and write.writer == "event"]
+        there = [event.number for event in own if back or event.seq > seq]
+        nearest = nearest if not there else there[-1] if back else there[0]
+        known = nearest is not None if back else (history.oldest or 0) <= seq
+        if known or not history.earlier or history.oldest is None:
+            return nearest
+        until = history.oldest - 1
 
 
 def _told(
-    found: Sequence[Write], names: tuple[Scope, str, str], session: int, path: Path, earlier: bool
+    found: Sequence[Write],
+    names: tuple[Scope, str, str],
+    session: int,
+    *,
+    path: Path,
+    earlier: bool,
+    known: int,
 ) -> KeyHistory:
     values = [parsed(write.value) for write in found]
     before: list[Found] = [ABSENT, *values]
+    oldest = found[int(earlier)].seq if found else None
     writes = [
         _write(write, old, new, names[2], session)
         for write, old, new in zip(found, before, values, strict=False)
     ]
     if earlier:  # the oldest was read for what it left
-        writes, values = writes[1:], values[1:]
-    blame = blamed(values) if values else None
+        writes, values, known = writes[1:], values[1:], max(known - 1, 0)
+    blame = blamed(values[:known]) if known else None
     asked = blamed_at(blame, path) if blame else None
     return KeyHistory(
         scope=names[0],
@@ -103,6 +145,7 @@ def _told(
         if blame
         else (),
         asked=None if asked is None else writes[asked],
+        oldest=oldest,
     )
 
 

@@ -2,6 +2,7 @@
 
 from urllib.parse import quote, urlencode
 
+from devui.debugger.blame import Pin, path_text
 from devui.web.cursor import Cursor
 
 
@@ -28,23 +29,29 @@ def session_url(
     tab: str | None = None,
     hits: int | None = None,
     at: int | None = None,
+    pin: Pin | None = None,
 ) -> str:
-    """The session page: the number of the event to show, the inspector's tab, and the breakpoint
-    whose hits over the past are shown there."""
-    return _with(f"/sessions/{key}", at=at, event=event, tab=tab, hits=hits)
+    """The session page: the number of the event to show, the inspector's tab, the breakpoint
+    whose hits over the past are shown there, and the state key whose history is."""
+    return _with(f"/sessions/{key}", at=at, event=event, tab=tab, hits=hits, **_pinned(pin))
 
 
-def moment_url(key: int, at: int | None, *, tab: str | None = None, pin: str | None = None) -> str:
+def moment_url(key: int, at: int | None, *, tab: str | None = None, pin: Pin | None = None) -> str:
     """The page as of an event, or as it is now; `pin` is the state key whose history is shown."""
-    return _with(f"/sessions/{key}", at=at, tab=tab, key=pin)
+    return _with(f"/sessions/{key}", at=at, tab=tab, **_pinned(pin))
 
 
 def writes_url(
-    key: int, direction: str, *, at: int | None, tab: str | None = None, pin: str | None = None
+    key: int, direction: str, *, at: int | None, tab: str | None = None, pin: Pin | None = None
 ) -> str:
     """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
     the key `pin`."""
-    return _with(f"/sessions/{key}/writes/{direction}", at=at, tab=tab, key=pin)
+    return _with(f"/sessions/{key}/writes/{direction}", at=at, tab=tab, **_pinned(pin))
+
+
+def key_history_url(key: int) -> str:
+    """The history of a state key, as a piece of the page."""
+    return f"/sessions/{key}/state/history"
 
 
 def stream_url(key: int, after: Cursor) -> str:
@@ -174,10 +181,16 @@ def artifact_url(key: int, name: str, version: int | None = None) -> str:
     return _with(f"/sessions/{key}/artifacts/{_segment(name)}", version=version)
 
 
+def _pinned(pin: Pin | None) -> dict[str, str | None]:
+    if pin is None:
+        return {}
+    return {"key": pin.key, "path": path_text(pin.path) or None}
+
+
 def _segment(text: str) -> str:
     return quote(text, safe="")
 
 
-def _with(path: str, **query: int | str | None) -> str:
+def _with(address: str, /, **query: int | str | None) -> str:
     given = {name: value for name, value in query.items() if value is not None}
-    return f"{path}?{urlencode(given)}" if given else path
+    return f"{address}?{urlencode(given)}" if given else address

@@ -50,6 +50,7 @@ pages = [
     Route("/sessions/{key}/hits/{direction}", gutter.hit, methods=["GET"]),
     Route("/sessions/{key}/writes/{direction}", writes.nearest, methods=["GET"]),
     Route("/sessions/{key}/state", events.state, methods=["GET"]),
+    Route("/sessions/{key}/state/history", writes.history, methods=["GET"]),
     Route("/sessions/{key}/standing", standing.show, methods=["GET"]),
     Route("/sessions/{key}/trace", requests.trace, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/raw", requests.raw, methods=["GET"]),

@@ -55,6 +55,7 @@ const KEYS = [
   { keys: ["g n"], does: "run to the next event like the selected one", run: runToLike },
   { keys: [",", "."], does: "the page as of one event earlier, later", run: (key) => click(key === "," ? "#cursor-back[href]" : "#cursor-on[href]") },
   { keys: ["<", ">"], does: "as of the state change before, after", run: (key) => click(key === "<" ? "#change-back" : "#change-on") },
+  { keys: ["{", "}"], does: "as of the write before, after, of the pinned state key", run: (key) => click(key === "{" ? "#write-back[href]" : "#write-on[href]") },
   { keys: ["p"], does: "pause at the next event", run: () => click("#do-pause") },
   { keys: ["c", "F8"], does: "continue", run: () => click("#do-continue") },
   { keys: ["n", "F10"], does: "step to after the next commit", run: () => click("#do-step_event") },

@@ -10,6 +10,7 @@ import * as earlier from "./earlier.js";
 import * as fold from "./fold.js";
 import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
+import * as history from "./history.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
 import * as outside from "./outside.js";
@@ -27,6 +28,6 @@ import * as trace from "./trace.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, menus, keys, outside, panes,
+  announce, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys, outside, panes,
   unique, rows, scrubber, splitters, stream, tab, tail, theme, times, title, trace,
 ]);

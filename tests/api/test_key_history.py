@@ -159,3 +159,18 @@ def patch(session: Debugged, delta: dict[str, Any]) -> None:
 def _user(session: Debugged) -> str:
     listed = session.client.get("/api/sessions").json()
     return next(each["user"] for each in listed if each["key"] == session.key)
+
+
+def test_one_goes_from_write_to_write_of_what_is_at_a_path(planned):
+    def there(way: str, **query: Any) -> str:
+        address = f"/sessions/{planned.key}/writes/{way}"
+        return planned.client.get(address, params=query).headers["location"]
+
+    first, second = (each["number"] for each in history(planned, key="plan")["writes"][1:])
+    done, title = {"key": "plan", "path": "steps[1].done"}, {"key": "plan", "path": "title"}
+    assert f"at={second}&" in there("previous", **done)
+    assert f"at={first}&" in there("previous", **done, at=second)
+    assert f"at={first}&" in there("previous", **title)
+    assert f"at={second}&" in there("next", **done, at=first)
+    assert f"at={first}&" in there("next", **title, at=1)
+    assert f"at={second}&" in there("next", **title, at=second)  # none: it stays

@@ -22,7 +22,14 @@ from devui.web.presenters.likeness import break_sheet
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
-from tests.web import held_samples, request_samples, samples, samples_breaks, standing_samples
+from tests.web import (
+    held_samples,
+    history_samples,
+    request_samples,
+    samples,
+    samples_breaks,
+    standing_samples,
+)
 from tests.web.samples import Stored, session_page
 
 ASSETS = Assets.find()
@@ -102,7 +109,7 @@ def live_pages() -> dict[str, Model]:
     """The session page as it follows what happens."""
     travel, long = samples.travel(), long_session()
     running = replace(samples.RUN, status="running", started=samples.NOW, ended=None)
-    now = samples.inspector(samples.state_at(None), "state")
+    now = samples.inspector(samples.state_tab(None), "state")
     hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
     breaks = samples.inspector(samples_breaks.breaks_panel(), "breaks")
@@ -132,7 +139,11 @@ def selected_pages() -> dict[str, Model]:
     panels: dict[str, tuple[list[Stored], parts.Panel, parts.TabKey]] = {
         "session-event": (travel, samples.event_panel(travel, 11), "event"),
         "session-text": (travel, samples.event_panel(travel, 5), "event"),
-        "session-state": (travel, samples.state_at(11), "state"),
+        "session-state": (
+            travel,
+            parts.StateTab(samples.state_at(11), history_samples.HISTORY),
+            "state",
+        ),
         "session-raw": (travel, samples.raw_panel(travel, 11), "raw"),
         "session-huge": (big, samples.event_panel(big, 2), "event"),
     }
@@ -161,6 +172,8 @@ def alone() -> list[Model]:
         ),
         break_sheet(*travel[10][:2], samples.MARGINS),
         samples.state_at(None),
+        parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
+        parts.HistoryAsk("/sessions/7/state/history"),
         held_samples.EDITS,
         held_samples.DROPPED,
         held_samples.NOTES,

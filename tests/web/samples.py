@@ -269,6 +269,10 @@ def state_at(number: int | None) -> parts.StatePanel:
     return state_panel(VALUES, changes, temp, session=KEY, number=number, pending=pending)
 
 
+def state_tab(number: int | None) -> parts.StateTab:
+    return parts.StateTab(state_at(number))
+
+
 def raw_panel(events: list[Stored], number: int) -> parts.RawPanel:
     return parts.RawPanel(number, json_text(events[number - 1][2]))
 

@@ -136,7 +136,7 @@ def test_every_text_is_escaped(name: str) -> None:
 @pytest.mark.req("R15")
 def test_what_agents_say_is_inert() -> None:
     page = samples.session_page(
-        samples.travel(), panel=samples.inspector(samples.state_at(11), "state", 11), selected=11
+        samples.travel(), panel=samples.inspector(samples.state_tab(11), "state", 11), selected=11
     )
     tree = html5lib.parse(str(RENDER.part(page)), namespaceHTMLElements=False)
     inert = {

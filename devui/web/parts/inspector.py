@@ -7,6 +7,7 @@ from devui.web.parts.basics import Fact, Moment
 from devui.web.parts.breakpoints import BreaksPanel, LikeThis
 from devui.web.parts.content import ContentPart
 from devui.web.parts.json import JsonText, JsonTree
+from devui.web.parts.keyhistory import KeyHistory, PinBar
 from devui.web.parts.marks import EventEdits, EventNotes
 from devui.web.parts.recovery import ForkForm
 from devui.web.parts.request import RequestPanel, ToolCallsPanel
@@ -47,6 +48,8 @@ class StateValue:
     """The event that wrote it."""
     note: str = ""
     """What else there is to say of the write."""
+    history: str = ""
+    """Who wrote it when; "" for what has no history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,15 @@ class StatePanel:
     """How many keys the selected event changed."""
     pending: tuple[PendingGroup, ...] = ()
     """What is written and not committed, or was lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateTab:
+    """The state, and above it who wrote the key that is pinned. Goes into `#panel`."""
+
+    template: ClassVar[str] = "parts/state_tab.html"
+    state: StatePanel
+    history: KeyHistory | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +194,7 @@ class Hint:
 
 Panel: TypeAlias = (
     EventDetail
-    | StatePanel
+    | StateTab
     | RawPanel
     | LogPanel
     | BreaksPanel
@@ -208,7 +220,7 @@ class Inspector:
     """The breakpoint whose past is shown, kept in the same way."""
     at: int | None = None
     """The event that the whole page is as of, kept, too."""
-    pin: str = ""
+    pin: PinBar | None = None
     """The state key whose history is shown, kept, too."""
 
 

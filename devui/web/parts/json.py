@@ -24,12 +24,16 @@ class JsonNode:
     body: str = ""
     """The whole text of a `text` node."""
     open: bool = False
+    href: str = ""
+    """Who wrote what is here; "" where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonTree:
     template: ClassVar[str] = "parts/json_tree.html"
     root: JsonNode
+    linked: bool = False
+    """Its names are links."""
 
 
 @dataclass(frozen=True, slots=True)

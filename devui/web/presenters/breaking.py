@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from devui.debugger.blame import Pin
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
 from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.hits import past_hits
@@ -61,8 +62,8 @@ class Asked:
     """The model call that a request is compared with; 0 for the one before."""
     at: EventRow | None = None
     """The event that the whole page is as of."""
-    pin: str = ""
-    """The state key whose history is shown, with its prefix."""
+    pin: Pin | None = None
+    """The state key whose history is shown."""
 
 
 NOTHING_ASKED: Final = Asked()

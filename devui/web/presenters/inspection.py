@@ -14,6 +14,7 @@ from devui.web.presenters.breaking import NOTHING_ASKED, Asked, break_count, bre
 from devui.web.presenters.debugging import pending
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.interventions import event_edits, mark_numbers
+from devui.web.presenters.keyhistory import key_history, pin_bar
 from devui.web.presenters.request import request_panel
 from devui.web.presenters.runs import log_line
 from devui.web.presenters.standing import run_panel
@@ -67,7 +68,7 @@ async def inspector(
         parts.Tab(
             key,
             label,
-            session_url(session.key, event=number, tab=key, at=at),
+            session_url(session.key, event=number, tab=key, at=at, pin=asked.pin),
             key == tab,
             str(i),
             count=break_count(found, session) if key == "breaks" else "",
@@ -79,8 +80,8 @@ async def inspector(
     elif tab == "request":
         panel = await request_panel(found, session, row, asked.against)
     else:
-        panel = await _panel(found, session, row, tab, fork=asked.fork)
-    hits = asked.past if tab == "breaks" else None
+        panel = await _panel(found, session, row, tab, asked=asked)
+    hits, pin = asked.past if tab == "breaks" else None, asked.pin
     return parts.Inspector(
         tab=tab,
         tabs=tabs,
@@ -88,7 +89,7 @@ async def inspector(
         sticky=row is not None,
         hits=hits,
         at=at,
-        pin=asked.pin,
+        pin=await pin_bar(found, session, row, pin, tab=tab, asked=asked) if pin else None,
     )
 
 
@@ -98,14 +99,18 @@ async def _panel(
     row: EventRow | None,
     tab: parts.TabKey,
     *,
-    fork: bool,
+    asked: Asked,
 ) -> parts.Panel:
     if tab == "trace":
         return await trace_panel(found, session, row)
     if tab == "run":
         return await run_panel(found, session)
     if tab == "state":
-        return await state(found, session, row)
+        now = await state(found, session, row, at=asked.at)
+        pin = asked.pin
+        return parts.StateTab(
+            now, await key_history(found, session, row, pin, asked=asked) if pin else None
+        )
     if tab == "log":
         return await log(found, session, row)
     if row is None:
@@ -113,7 +118,7 @@ async def _panel(
         return parts.Hint(title, "Choose a row of the timeline, or step through them with j and k.")
     if tab == "raw":
         return await raw(found, session, row)
-    return await detail(found, session, row, fork=fork)
+    return await detail(found, session, row, fork=asked.fork)
 
 
 async def raw(found: Services, session: SessionRow, row: EventRow) -> parts.RawPanel:
@@ -180,8 +185,13 @@ def _written(shown: Iterable[parts.ContentPart]) -> Iterator[str]:
             yield part.text
 
 
-async def state(found: Services, session: SessionRow, row: EventRow | None) -> parts.StatePanel:
-    """The state as of an event, or now; `temp:` state is known while its run lives."""
+async def state(
+    found: Services, session: SessionRow, row: EventRow | None, *, at: EventRow | None = None
+) -> parts.StatePanel:
+    """The state as of an event, or now, on a page that is as of `at`.
+
+    `temp:` state is known while its run lives.
+    """
     journal = found.journal
     live = found.runs.live(session.key)
     uncommitted = await groups(found, session, row, () if row else pending(live))
@@ -195,6 +205,7 @@ async def state(found: Services, session: SessionRow, row: EventRow | None) -> p
         dict(temp),
         session=session.key,
         number=row.number if row else None,
+        at=at.number if at else None,
         pending=uncommitted,
     )
     return await _beside(build, heavy=sum(len(value.value) for value in values) > _HEAVY)

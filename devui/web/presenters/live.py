@@ -33,8 +33,8 @@ from devui.debugger.news import (
 )
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, RunRow, SessionRow
-from devui.web.links import trace_url
-from devui.web.parts import ChatMessage, Notice, ToolChip, TraceAsk
+from devui.web.links import key_history_url, trace_url
+from devui.web.parts import ChatMessage, HistoryAsk, Notice, ToolChip, TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
 from devui.web.presenters.chat import (
     answers_in,
@@ -268,7 +268,8 @@ class LivePage:
         self._session = await self._found.journal.sessions.get(key) or self._session
         marks = ticks([kind_of(kind) for kind in self._kinds])
         panel = await state(self._found, self._session, None)
-        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel))
+        ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
+        return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel)) + ask
 
     async def _grown(self, batch: Batch) -> Markup:
         """For a page of the past: how long the session has become."""

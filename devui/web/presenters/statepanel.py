@@ -6,9 +6,11 @@ from dataclasses import replace
 from hashlib import sha1
 from typing import Final
 
+from devui.debugger.blame import Pin
 from devui.store.rows import Change, Scope, Value
 from devui.web.links import session_url
 from devui.web.parts import JsonTree, PendingGroup, StatePanel, StateScope, StateValue
+from devui.web.presenters.keyhistory import KeyLinks
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
 
@@ -27,16 +29,19 @@ def state_panel(
     *,
     session: int,
     number: int | None = None,
+    at: int | None = None,
     pending: tuple[PendingGroup, ...] = (),
 ) -> StatePanel:
     """All scopes, with what the selected event changed.
 
     `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
-    state is as of, None for now; `pending` is what is written and not committed.
+    state is as of, None for now; `at` is the one that the page is as of; `pending` is what is
+    written and not committed.
     """
     changed = {(change.scope, change.key): change for change in changes}
+    links = KeyLinks(session, number, at)
     scopes = [
-        StateScope(label, note, tuple(_scope(scope, values, changed, session, number)))
+        StateScope(label, note, tuple(_scope(scope, values, changed, links)))
         for scope, (label, note) in SCOPES.items()
     ]
     kept = tuple(_temporary(key, value) for key, value in temp.items())
@@ -50,12 +55,13 @@ def changed_values(
     changes: Iterable[Change], *, session: int, number: int | None
 ) -> tuple[StateValue, ...]:
     """What one event did to the state, old and new; keys carry their prefix."""
-    return tuple(_changed(change, session, number, PREFIXES[change.scope]) for change in changes)
+    links = KeyLinks(session, number)
+    return tuple(_changed(change, links, PREFIXES[change.scope]) for change in changes)
 
 
 def uncommitted_value(change: Change, *, number: int, note: str) -> StateValue:
     """One write that no event carries; `number` tells it from others of the same key."""
-    value = _changed(change, 0, None, PREFIXES[change.scope])
+    value = _changed(change, None, PREFIXES[change.scope])
     return replace(value, dom_id=f"{value.dom_id}-{number}", note=note)
 
 
@@ -63,31 +69,33 @@ def _scope(
     scope: Scope,
     values: Sequence[Value],
     changed: Mapping[tuple[Scope, str], Change],
-    session: int,
-    number: int | None,
+    links: KeyLinks,
 ) -> Iterable[StateValue]:
     present = {value.key for value in values if value.scope == scope}
     gone = [c for (s, key), c in changed.items() if s == scope and key not in present]
-    shown = [_value(v, changed.get((scope, v.key)), session) for v in values if v.scope == scope]
-    shown += [_changed(change, session, number) for change in gone]
+    shown = [_value(v, changed.get((scope, v.key)), links) for v in values if v.scope == scope]
+    shown += [_changed(change, links) for change in gone]
     return sorted(shown, key=lambda value: value.key)
 
 
-def _value(value: Value, change: Change | None, session: int) -> StateValue:
-    outside = "start" if value.initial else "elsewhere"
+def _value(value: Value, change: Change | None, links: KeyLinks) -> StateValue:
+    outside, key = "start" if value.initial else "elsewhere", PREFIXES[value.scope] + value.key
     return StateValue(
         key=visible(value.key),
         dom_id=_dom_id(value.scope, value.key),
         mark="same" if change is None else "new" if change.old is None else "changed",
-        value=json_tree(json.loads(value.value), open_levels=0),
+        value=json_tree(json.loads(value.value), open_levels=0, link=links.within(key)),
         old=_old(change),
         by=outside if value.number is None else f"#{value.number}",
-        href=None if value.number is None else session_url(session, event=value.number),
+        href=None if value.number is None else session_url(links.session, event=value.number),
+        history=links.to(Pin(key)),
     )
 
 
-def _changed(change: Change, session: int, number: int | None, prefix: str = "") -> StateValue:
+def _changed(change: Change, links: KeyLinks | None, prefix: str = "") -> StateValue:
+    """Without links for what no event has written yet."""
     new = None if change.new is None else json_tree(json.loads(change.new), open_levels=0)
+    number = links.event if links else None
     return StateValue(
         key=visible(prefix + change.key),
         dom_id=_dom_id(change.scope, change.key),
@@ -95,7 +103,8 @@ def _changed(change: Change, session: int, number: int | None, prefix: str = "")
         value=new,
         old=_old(change),
         by="" if number is None else f"#{number}",
-        href=None if number is None else session_url(session, event=number),
+        href=None if links is None or number is None else session_url(links.session, event=number),
+        history=links.to(Pin(PREFIXES[change.scope] + change.key)) if number and links else "",
     )
 
 

@@ -61,7 +61,7 @@ def _cursor(
     past: int | None,
 ) -> parts.CursorLinks:
     """From the cursor; without one from the selected event, or from now."""
-    key, pin = session.key, asked.pin or None
+    key, pin = session.key, asked.pin
     before = (here or count + 1) - 1
     on = here + 1 if here and here < count else None
     return parts.CursorLinks(

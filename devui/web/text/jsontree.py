@@ -4,10 +4,11 @@ A tree is bounded whatever the value is: long strings fold, big containers show 
 and after `NODES` nodes the rest is one-line previews. The raw view has everything.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
+from devui.debugger.blame import Path, Step
 from devui.debugger.preview import preview
 from devui.web.parts import JsonNode, JsonTree
 from devui.web.text.figures import plural
@@ -22,24 +23,33 @@ BODY: Final = 65_536
 DEPTH: Final = 12
 
 
-def json_tree(value: object, *, open_levels: int = 2) -> JsonTree:
-    """The tree of a value; containers down to `open_levels` are unfolded."""
-    return JsonTree(_Builder(open_levels).node(value, None, 0))
+def json_tree(
+    value: object, *, open_levels: int = 2, link: Callable[[Path], str] | None = None
+) -> JsonTree:
+    """The tree of a value; containers down to `open_levels` are unfolded, names are links to what
+    `link` makes of their paths."""
+    return JsonTree(_Builder(open_levels, link).node(value, ()), linked=link is not None)
 
 
 @dataclass(slots=True)
 class _Builder:
     open_levels: int
+    link: Callable[[Path], str] | None = None
     nodes: int = 0
 
-    def node(self, value: object, key: str | None, depth: int) -> JsonNode:
+    def node(self, value: object, path: Path) -> JsonNode:
         self.nodes += 1
+        node = self._node(value, visible(str(path[-1])) if path else None, path)
+        return replace(node, href=self.link(path)) if self.link and path else node
+
+    def _node(self, value: object, key: str | None, path: Path) -> JsonNode:
+        depth = len(path)
         if isinstance(value, str):
             return _string(value, key)
         if not isinstance(value, Mapping | list | tuple):
             return _scalar(value, key)
         full = self.nodes > NODES or depth > DEPTH
-        children = () if full or not value else self._children(value, depth)
+        children = () if full or not value else self._children(value, path)
         is_object = isinstance(value, Mapping)
         return JsonNode(
             kind="object" if is_object else "array",
@@ -51,17 +61,22 @@ class _Builder:
         )
 
     def _children(
-        self, value: Mapping[str, object] | list[object] | tuple[object, ...], depth: int
+        self, value: Mapping[str, object] | list[object] | tuple[object, ...], path: Path
     ) -> tuple[JsonNode, ...]:
-        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
         shown = [
-            self.node(item, visible(str(key)), depth + 1)
-            for position, (key, item) in enumerate(pairs)
+            self.node(item, (*path, key))
+            for position, (key, item) in enumerate(_pairs(value))
             if position < CHILDREN
         ]
         if len(value) > CHILDREN:
             shown.append(JsonNode(kind="cut", text=f"… {len(value) - CHILDREN:,} more"))
         return tuple(shown)
+
+
+def _pairs(
+    value: Mapping[str, object] | list[object] | tuple[object, ...],
+) -> Iterable[tuple[Step, object]]:
+    return value.items() if isinstance(value, Mapping) else enumerate(value)
 
 
 def _string(text: str, key: str | None) -> JsonNode:

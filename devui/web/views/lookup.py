@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from starlette.requests import Request
 
+from devui.debugger.blame import Pin, path_of
 from devui.store.rows import EventRow, SessionRow
-from devui.web.errors import NotFound
+from devui.web.errors import BadRequest, NotFound
 from devui.web.pages import Theme
 from devui.web.services import Services, services
 from devui.web.text.numbers import whole_number
@@ -52,6 +53,17 @@ async def moment_of(found: Services, session: SessionRow, number: str | None) ->
         name = "such event" if wanted is None else f"event #{wanted}"
         raise NotFound(f"session {session.key} has no {name}: it has {session.events}")
     return Moment(wanted, seq)
+
+
+def pin_of(request: Request) -> Pin | None:
+    """The state key that `?key=` names, and the `?path=` in its value; raises BadRequest."""
+    key = request.query_params.get("key")
+    if not key:
+        return None
+    try:
+        return Pin(key, path_of(request.query_params.get("path") or ""))
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
 
 
 def theme_of(request: Request) -> Theme:

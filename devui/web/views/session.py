@@ -14,7 +14,7 @@ from devui.web.presenters.transport import transport
 from devui.web.presenters.workbench import session_page
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
-from devui.web.views.lookup import event_of, session_of, theme_of
+from devui.web.views.lookup import event_of, pin_of, session_of, theme_of
 
 
 async def show(request: Request) -> Response:
@@ -27,7 +27,7 @@ async def show(request: Request) -> Response:
         against=whole_number(request.query_params.get("with")),
         fork=fork,
         at=await event_of(found, session, request.query_params.get("at")),
-        pin=request.query_params.get("key") or "",
+        pin=pin_of(request),
     )
     tab = "event" if fork else tab
     row = await event_of(found, session, request.query_params.get("event"))

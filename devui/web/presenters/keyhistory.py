@@ -1,0 +1,199 @@
+"""The state key that is pinned: its writes, what each changed, and which piece is from which."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from devui.debugger import keyhistory as told
+from devui.debugger.blame import ABSENT, Difference, Found, Path, Pin, path_text
+from devui.debugger.preview import preview
+from devui.store.rows import EventRow, SessionRow
+from devui.store.state import scoped
+from devui.web import parts
+from devui.web.links import session_url, writes_url
+from devui.web.presenters.breaking import Asked
+from devui.web.presenters.interventions import hint
+from devui.web.services import Services
+from devui.web.text.figures import plural
+from devui.web.text.visible import visible
+
+_VALUE: Final = 120
+"""Characters of a value that are shown."""
+_CHANGES: Final = 6
+"""Places of one write that are shown."""
+_PIECES: Final = 60
+_NOW: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLinks:
+    """Where the history of a key is shown: on a page about some event, as of some other."""
+
+    session: int
+    event: int | None = None
+    at: int | None = None
+
+    def to(self, pin: Pin) -> str:
+        """The state with the key pinned."""
+        return session_url(self.session, event=self.event, at=self.at, tab="state", pin=pin)
+
+    def within(self, key: str) -> Callable[[Path], str]:
+        """The same for what is at a path in the key's value."""
+        return lambda path: self.to(Pin(key, path))
+
+
+async def pin_bar(
+    found: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, tab: str, asked: Asked
+) -> parts.PinBar:
+    """What is pinned, with the ways to the writes around the event that is shown."""
+    links = KeyLinks(session.key, row.number if row else None, _at(asked))
+    seq, number = (row.seq, row.number) if row else (_NOW, None)
+
+    async def beside(*, back: bool) -> str | None:
+        there = await told.nearest_write(
+            found.journal.histories, session.key, scoped(pin.key), seq, back=back, path=pin.path
+        )
+        way = "previous" if back else "next"
+        return writes_url(session.key, way, at=number, tab=tab, pin=pin) if there else None
+
+    return parts.PinBar(
+        key=pin.key,
+        path=path_text(pin.path),
+        crumbs=_crumbs(pin, links),
+        back_href=await beside(back=True),
+        on_href=await beside(back=False) if row else None,
+        close_href=session_url(session.key, event=links.event, at=links.at, tab=tab),
+    )
+
+
+def _at(asked: Asked) -> int | None:
+    return asked.at.number if asked.at else None
+
+
+def _crumbs(pin: Pin, links: KeyLinks) -> tuple[parts.Crumb, ...]:
+    """The key, then each step: `plan`, `.steps`, `[1]`."""
+    steps = [parts.Crumb(visible(pin.key), links.to(Pin(pin.key)))]
+    for count in range(1, len(pin.path) + 1):
+        text = path_text(pin.path[count - 1 : count])
+        dot = "" if text.startswith("[") else "."
+        steps.append(parts.Crumb(visible(dot + text), links.to(Pin(pin.key, pin.path[:count]))))
+    return tuple(steps)
+
+
+async def key_history(
+    found: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, asked: Asked
+) -> parts.KeyHistory:
+    """Every write of what is pinned, up to the event that the page is as of."""
+    history = await told.key_history(
+        found.journal.histories,
+        session.key,
+        *scoped(pin.key),
+        until=asked.at.seq if asked.at else None,
+        seen=row.seq if row else None,
+        path=pin.path,
+    )
+    number, at = row.number if row else None, _at(asked)
+    shown = _Shown(pin, KeyLinks(session.key, number, at), row)
+    writes = [shown.write(each) for each in history.writes]
+    asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": at}
+    parallel = sorted({visible(by) for each in history.writes for by in _parallel(each)})
+    return parts.KeyHistory(
+        name=visible(pin.key + shown.place(pin.path)),
+        by=shown.writer(history.asked) if history.asked else None,
+        number=number,
+        writes=_marked(writes),
+        earlier=history.earlier,
+        pieces=_pieces(history, shown),
+        warning=" and ".join(parallel),
+        asked=tuple((name, str(value)) for name, value in asking.items() if value),
+    )
+
+
+def _parallel(write: told.KeyWrite) -> set[str]:
+    """Those who wrote the key at the same time, the writer itself among them."""
+    others = {note.by for note in write.overlaps}
+    return others | {write.event.author} if others and write.event else others
+
+
+def _marked(writes: list[parts.KeyWriteItem]) -> tuple[parts.KeyWriteItem, ...]:
+    """The last of those that are not later is the one whose value is shown."""
+    here = max((i for i, write in enumerate(writes) if not write.later), default=None)
+    return tuple(replace(write, here=i == here) for i, write in enumerate(writes))
+
+
+def _pieces(history: told.KeyHistory, shown: "_Shown") -> tuple[parts.KeyPiece, ...]:
+    """Nothing, where all of the value is from one write."""
+    if len(history.blame) < 2:
+        return ()
+    return tuple(
+        parts.KeyPiece(
+            path=visible(path_text(at)),
+            href=shown.links.to(Pin(shown.pin.key, at)),
+            writer=shown.writer(write),
+        )
+        for at, write in history.blame[:_PIECES]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What all lines have in common."""
+
+    pin: Pin
+    links: KeyLinks
+    row: EventRow | None
+
+    def write(self, write: told.KeyWrite) -> parts.KeyWriteItem:
+        """One write with what it changed at the path, or all of what it changed."""
+        changes = [
+            change
+            for change in write.changes
+            if change.path[: len(self.pin.path)] == self.pin.path
+            or self.pin.path[: len(change.path)] == change.path
+        ]
+        left_out = len(changes) - _CHANGES
+        return parts.KeyWriteItem(
+            writer=self.writer(write),
+            changes=tuple(self._change(change) for change in changes[:_CHANGES]),
+            more=plural(left_out, "more change") if left_out > 0 else "",
+            edits=(hint(write.summary),) if write.summary and write.summary.edited else (),
+            overlaps=tuple(visible(note.by) for note in write.overlaps),
+            here=False,
+            later=self._is_later(write),
+        )
+
+    def writer(self, write: told.KeyWrite) -> parts.WriterNote:
+        """Who it was, with the way there."""
+        row = write.event
+        if write.writer == "initial":
+            return parts.WriterNote("start", None, "", "what the session began with")
+        if row is None:
+            return parts.WriterNote("elsewhere", None, "", "a session that is gone")
+        if write.writer == "elsewhere":
+            href = session_url(row.session, event=row.number, tab="state")
+            return parts.WriterNote("elsewhere", href, visible(row.author), "in another session")
+        href = session_url(
+            self.links.session, event=row.number, at=self.links.at, tab="state", pin=self.pin
+        )
+        how = f"via {visible(', '.join(write.tools))}" if write.tools else ""
+        return parts.WriterNote(f"#{row.number}", href, visible(row.author), how)
+
+    def place(self, path: Path) -> str:
+        """A path as what follows the key."""
+        text = path_text(path)
+        return text if not text or text.startswith("[") else f".{text}"
+
+    def _is_later(self, write: told.KeyWrite) -> bool:
+        return bool(self.row and write.event and write.event.seq > self.row.seq)
+
+    def _change(self, change: Difference) -> parts.KeyChange:
+        return parts.KeyChange(
+            path=visible(self.place(change.path)),
+            href=self.links.to(Pin(self.pin.key, change.path)),
+            old=_value(change.old),
+            new=_value(change.new),
+        )
+
+
+def _value(value: Found) -> str:
+    return "" if value is ABSENT else visible(preview(value, _VALUE))
