@@ -174,6 +174,7 @@ def alone() -> list[Model]:
         samples.state_at(None),
         parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
         parts.HistoryAsk("/sessions/7/state/history"),
+        history_samples.BAR,
         held_samples.EDITS,
         held_samples.DROPPED,
         held_samples.NOTES,
