@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
+from devui.debugger.asked import Replaying
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
@@ -34,6 +35,7 @@ from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, RunStatus
+from devui.wire.framing import codecs
 from devui.wire.messages import (
     AgentError,
     Append,
@@ -82,6 +84,8 @@ class RunRequest:
     """What to do when all this is done."""
     actor: str = "api"
     """Who asks for it, as shown to others."""
+    replay: Replaying | None = None
+    """Execute a recorded run again."""
 
 
 class Driver:
@@ -234,6 +238,8 @@ class Driver:
                 streaming=request.streaming,
                 gates=self._gates.begin(),
                 watch=self._watched(),
+                recording=request.replay.recording if request.replay else None,
+                live_tools=bool(request.replay and request.replay.live_tools),
             )
         )
 
@@ -267,6 +273,9 @@ class Driver:
             self._record(message)
         elif isinstance(message, RunEnded):
             live.stuck = message.stuck_threads > 0
+            if message.replay is not None:
+                verdict = codecs().VERDICT.dump(message.replay).decode()
+                await self._journal.replays.end(live.row.id, verdict)
             await self.end(message.outcome, message.error)
         elif isinstance(message, WorkerGone):
             await self._lost(message)

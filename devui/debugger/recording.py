@@ -49,6 +49,7 @@ class Recording:
                 first=span.first,
                 error=span.error,
                 result=span.result,
+                effects=span.effects,
             )
         )
 

@@ -11,22 +11,24 @@ from devui.debugger.news import News, SessionChanged
 from devui.store.errors import SessionNotFound, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, Artifact, SessionRow
+from devui.wire.artifacts import (
+    DeleteArtifact,
+    ListArtifacts,
+    ListVersions,
+    LoadArtifact,
+    SaveArtifact,
+)
 from devui.wire.framing import WireError
 from devui.wire.messages import (
     Append,
     CreateSession,
-    DeleteArtifact,
     DeleteSession,
     Failure,
     FetchEvents,
     FetchSession,
-    ListArtifacts,
     ListSessions,
-    ListVersions,
-    LoadArtifact,
     Reply,
     Request,
-    SaveArtifact,
 )
 
 _PAGE_EVENTS = 500

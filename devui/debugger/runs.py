@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from devui.debugger.apps import UnknownApp
+from devui.debugger.asked import asked_text
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
@@ -146,7 +147,10 @@ class Runs:
             invocation_id=request.invocation,
             message=json.dumps(request.message) if request.message else None,
             seen=request.seen,
+            asked=asked_text(request),
         )
+        if (replay := request.replay) is not None:
+            await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched = request.watch
         if request.pause:

@@ -24,6 +24,7 @@ from devui.store.forks import Forks
 from devui.store.histories import Histories
 from devui.store.imports import Imports
 from devui.store.notes import Notes
+from devui.store.replays import Replays
 from devui.store.runs import Runs
 from devui.store.schema import Migration, inspect, load_migrations, migrate
 from devui.store.sessions import Sessions
@@ -66,6 +67,7 @@ class Journal:
         self.spans = Spans(database)
         self.notes = Notes(database, clock)
         self.imports = Imports(database, clock)
+        self.replays = Replays(database)
 
     @classmethod
     async def open(

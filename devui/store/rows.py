@@ -232,6 +232,8 @@ class SpanEnd:
     error: str | None
     result: str | None
     """JSON text."""
+    effects: str | None = None
+    """JSON text of what a tool changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +256,26 @@ class SpanRow:
     """None while it goes on, and if the run ended without a word of it."""
     first: float | None
     error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A span with all that is kept of it, as JSON texts."""
+
+    span: SpanRow
+    sent: str | None
+    result: str | None
+    effects: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayRow:
+    run: str
+    source: str
+    """The recorded run that it executes again."""
+    live_tools: int
+    verdict: str | None
+    """JSON text; None while it goes on, and if the server ended before it."""
 
 
 @dataclass(frozen=True, slots=True)

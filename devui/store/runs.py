@@ -43,6 +43,7 @@ _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq, message)
     VALUES (?, ?, ?, 'running', ?, ?, ?)
 """
+_ASKED = "INSERT INTO starts (run, data) VALUES (?, ?)"
 _CHANGE = """
     UPDATE runs SET status = ?, error = coalesce(?, error), ended = ?, seq = ?,
                     invocation_id = coalesce(?, invocation_id), unfinished = coalesce(?, unfinished)
@@ -85,12 +86,14 @@ class Runs:
         message: str | None = None,
         *,
         seen: int | None = None,
+        asked: str | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
         `message` is what the user said, as JSON text; the run keeps it until an event of the user
         is committed in it. With `seen`, the run is started only if the user has said nothing after
-        that seq: what the caller has read is still all there is.
+        that seq: what the caller has read is still all there is. `asked` is all that the run is to
+        do, as JSON text, kept for good.
 
         Raises RunActive while the session has another that has not ended, Overtaken, RunExists
         when the id is taken, SessionNotFound, ReadOnly for an imported session, BadValue.
@@ -98,6 +101,7 @@ class Runs:
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
         optional_text(message, "the user's message")
+        optional_text(asked, "what the run was asked")
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -108,6 +112,8 @@ class Runs:
                 _check_silence(connection, session_key, seen)
             values = (run_id, session_key, invocation_id, now, advance(connection), message)
             connection.execute(_INSERT, values)
+            if asked is not None:
+                connection.execute(_ASKED, (run_id, asked))
             return _require(connection, run_id)
 
         return await self._database.write(work)

@@ -21,7 +21,8 @@ _BEGIN = """
     ON CONFLICT DO NOTHING
 """
 _END = """
-    UPDATE spans SET seconds = ?, first = ?, error = ?, result = ? WHERE run = ? AND number = ?
+    UPDATE spans SET seconds = ?, first = ?, error = ?, result = ?, effects = ?
+    WHERE run = ? AND number = ?
 """
 _LIST = "SELECT * FROM span_rows WHERE session = ? AND id > ? ORDER BY id LIMIT ?"
 _OF_RUN = """
@@ -158,6 +159,7 @@ def _end(span: SpanEnd) -> tuple[object, ...]:
         span.first,
         _printable(span.error),
         _printable(span.result),
+        _printable(span.effects),
         span.run,
         bounded(span.number),
     )

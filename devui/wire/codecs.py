@@ -9,15 +9,14 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from devui.wire.messages import ToServer, ToWorker
+from devui.wire.recordings import Recording, ReplayVerdict
 
 
 class Codec:
-    """One direction of the wire; a message's `kind` tells its class."""
+    """Values of one type."""
 
-    def __init__(self, messages: Any) -> None:
-        self._adapter: TypeAdapter[Any] = TypeAdapter(
-            Annotated[messages, Field(discriminator="kind")]
-        )
+    def __init__(self, kind: Any) -> None:
+        self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def dump(self, message: Any) -> bytes:
         """The message as JSON."""
@@ -32,5 +31,8 @@ class Codec:
             raise ValueError(f"{first['msg']} at {first['loc']}") from error
 
 
-TO_WORKER = Codec(ToWorker)
-TO_SERVER = Codec(ToServer)
+# A message's `kind` tells its class.
+TO_WORKER = Codec(Annotated[ToWorker, Field(discriminator="kind")])
+TO_SERVER = Codec(Annotated[ToServer, Field(discriminator="kind")])
+RECORDING = Codec(Recording)
+VERDICT = Codec(ReplayVerdict)

@@ -10,7 +10,15 @@ A message with an `id` is a request: the server answers it with a `Reply` of the
 from dataclasses import dataclass, field
 from typing import Literal
 
+from devui.wire.artifacts import (
+    DeleteArtifact,
+    ListArtifacts,
+    ListVersions,
+    LoadArtifact,
+    SaveArtifact,
+)
 from devui.wire.gates import WorkerGate
+from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Look, Place, Seen
 from devui.wire.uncommitted import StateTouch, Touched, WatchState
@@ -81,6 +89,10 @@ class StartRun:
     """The gates at which the run asks, as of `ArmGates`."""
     watch: bool = False
     """Tell of uncommitted state, as of `WatchState`."""
+    recording: str | None = None
+    """JSON text of a `Recording`: execute that run again with its answers."""
+    live_tools: bool = False
+    """Call the tools all the same; only the models are answered from the recording."""
     kind: Literal["start_run"] = "start_run"
 
 
@@ -167,6 +179,8 @@ class RunEnded:
     error: AgentError | None = None
     stuck_threads: int = 0
     """Calls of agent code still running in threads, which nobody can stop but the system."""
+    replay: ReplayVerdict | None = None
+    """What came of it, if it was a replay."""
     kind: Literal["run_ended"] = "run_ended"
 
 
@@ -310,64 +324,6 @@ class DeleteSession:
     user: str
     session: str
     kind: Literal["delete_session"] = "delete_session"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SaveArtifact:
-    """Result: the new version, counted from 0."""
-
-    id: int
-    user: str
-    session: str | None
-    filename: str
-    part: str
-    """JSON text of the Part (`inlineData` or `text`)."""
-    metadata: str | None = None
-    kind: Literal["save_artifact"] = "save_artifact"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadArtifact:
-    """Result: the Part, or null."""
-
-    id: int
-    user: str
-    session: str | None
-    filename: str
-    version: int | None = None
-    kind: Literal["load_artifact"] = "load_artifact"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListArtifacts:
-    """Result: the file names, sorted."""
-
-    id: int
-    user: str
-    session: str | None
-    kind: Literal["list_artifacts"] = "list_artifacts"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListVersions:
-    """Result: `[{"version", "mimeType", "createTime", "customMetadata"}, …]`, oldest first."""
-
-    id: int
-    user: str
-    session: str | None
-    filename: str
-    kind: Literal["list_versions"] = "list_versions"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteArtifact:
-    """Result: null."""
-
-    id: int
-    user: str
-    session: str | None
-    filename: str
-    kind: Literal["delete_artifact"] = "delete_artifact"
 
 
 Request = (

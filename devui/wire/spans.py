@@ -61,4 +61,6 @@ class SpanEnded:
     """JSON text: a tool's result, or a model's responses as `[[seconds, response], …]`."""
     error: str | None = None
     """What it raised, in one line; "cancelled" if it was broken off."""
+    effects: str | None = None
+    """JSON text: what a tool set in its `EventActions`, in wire form; None if it set nothing."""
     kind: Literal["span_ended"] = "span_ended"

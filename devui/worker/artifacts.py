@@ -12,7 +12,7 @@ from devui.runtime.artifacts.base_artifact_service import (
     ensure_part,
 )
 from devui.runtime.errors.input_validation_error import InputValidationError
-from devui.wire.messages import (
+from devui.wire.artifacts import (
     DeleteArtifact,
     ListArtifacts,
     ListVersions,

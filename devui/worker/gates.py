@@ -5,6 +5,7 @@ look-up. What is held goes to the server as JSON; the run goes on when the serve
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,7 @@ class Gates:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._armed: dict[str, frozenset[WorkerGate]] = {}
+        self._asking: Counter[str] = Counter()
         self._marks: dict[str, dict[str, list[str]]] = {}
         """By run and by call, or agent and branch: the marks for the next event of it."""
 
@@ -48,6 +50,11 @@ class Gates:
         """The run is over."""
         self._armed.pop(run, None)
         self._marks.pop(run, None)
+        del self._asking[run]
+
+    def asks(self, run: str) -> bool:
+        """Whether the run stands at a gate."""
+        return self._asking[run] > 0
 
     def marks(self, run: str | None, event: Event) -> list[str]:
         """The marks of what people changed on the way to this event; each is given once."""
@@ -102,6 +109,7 @@ class Gates:
             asked = number
             return place.question(number, text, problem)
 
+        self._asking[place.run] += 1
         try:
             return await self._link.request(make)
         except FrameTooLarge as error:
@@ -110,6 +118,8 @@ class Gates:
         except asyncio.CancelledError:
             self._link.send(GateLeft(run=place.run, gate=asked))
             raise
+        finally:
+            self._asking[place.run] -= 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What looks into the runs of a worker: the gates, the calls under way, and the recorder."""
 
 from devui.runtime.plugins.plugin_manager import PluginManager
+from devui.wire.framing import codecs
 from devui.wire.messages import StartRun
 from devui.worker.acting import Naming
 from devui.worker.calls import Calls
@@ -8,6 +9,8 @@ from devui.worker.gates import Gates, GatesAfter, GatesBefore
 from devui.worker.link import Link
 from devui.worker.recorder import Recorder
 from devui.worker.repeatable import Repeatable
+from devui.worker.replaying.replay import Replay
+from devui.worker.replaying.replayer import Replayer
 
 
 class Instruments:
@@ -18,23 +21,36 @@ class Instruments:
         self.calls = Calls()
         self.recorder = Recorder(link.send)
         self.repeatable = Repeatable()
+        self.replayer = Replayer()
 
     def begin(self, start: StartRun) -> None:
         """A run begins."""
         self.gates.arm(start.run, start.gates)
         self.recorder.begin(start.run, start.session_key)
+        if start.recording is not None:
+            self.replayer.begin(start.run, self._replay(start, start.recording))
 
     def forget(self, run: str) -> None:
         """A run is over."""
         self.gates.forget(run)
         self.recorder.forget(run)
         self.repeatable.forget(run)
+        self.replayer.forget(run)
 
     def around(self, plugins: PluginManager) -> PluginManager:
         """The plugins of an app between the gates.
 
-        The calls and the recorder are innermost: what they see has passed all the others.
+        The calls and the recorder see what has passed all the others; only the replayer is further
+        in: it takes the place of models and tools.
         """
         before = [self.repeatable, Naming(), GatesAfter(self.gates)]
-        after = [GatesBefore(self.gates), self.calls, self.recorder]
+        after = [GatesBefore(self.gates), self.calls, self.recorder, self.replayer]
         return PluginManager([*before, *plugins.plugins, *after])
+
+    def _replay(self, start: StartRun, recording: str) -> Replay:
+        return Replay(
+            codecs().RECORDING.load(recording.encode()),
+            start.session,
+            live_tools=start.live_tools,
+            busy=lambda: self.gates.asks(start.run),
+        )

@@ -26,6 +26,7 @@ from devui.worker.faults import message_of, sendable
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.prompts import Prompts
+from devui.worker.replaying.effects import actions_now, changed_since
 
 _MAX_ERROR = 2000
 
@@ -55,6 +56,7 @@ class _Open:
     results: list[str] = field(default_factory=list)
     """Of a tool one, of a model `[seconds, response]` each."""
     error: str | None = None
+    effects: str | None = None
     complete: bool = False
     """It came to an end of its own."""
     unsaid: bool = True
@@ -75,6 +77,7 @@ class _Open:
             first=self.first,
             result=result,
             error=self.error,
+            effects=self.effects,
         )
 
 
@@ -167,8 +170,12 @@ class Recorder(BasePlugin):
         )
         if call:
             self._caused(span, call)
+        before = actions_now(tool_context)
         with self._inside(span):
-            result = await proceed()
+            try:
+                result = await proceed()
+            finally:  # what a tool did before it raised counts, too
+                span.effects = changed_since(tool_context, before)
             span.results.append(as_json(result))
             return result
 
@@ -229,7 +236,7 @@ class Recorder(BasePlugin):
         try:
             self._send(span.told(result(span)))
         except FrameTooLarge:
-            self._send(span.told(None))
+            self._send(replace(span.told(None), effects=None))
 
 
 def _hear(span: _Open, answer: LlmResponse) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from devui.runtime.calling import active_threads
 from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
+from devui.wire.recordings import DIVERGED, ReplayVerdict
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
 from devui.worker.instruments import Instruments
@@ -72,6 +73,7 @@ class Runs:
             stopped = isinstance(raised, asyncio.CancelledError) and start.run in self._stopped
             outcome = "stopped" if stopped else "failed"
             error = None if stopped else agent_error(raised, self._agents)
+        outcome, error, verdict = self._judged(start.run, outcome, error)
         self._stopped.discard(start.run)
         self._outputs.end(start.run)
         self._instruments.forget(start.run)
@@ -82,5 +84,19 @@ class Runs:
                 outcome=outcome,
                 error=error,
                 stuck_threads=active_threads() if alone else 0,
+                replay=verdict,
             )
         )
+
+    def _judged(
+        self, run: str, outcome: Outcome, error: AgentError | None
+    ) -> tuple[Outcome, AgentError | None, ReplayVerdict | None]:
+        """How a replay ended, which is more than how its code did."""
+        replay = self._instruments.replayer.of(run)
+        if replay is None:
+            return outcome, error, None
+        verdict = replay.verdict(outcome, f"{error.type}: {error.message}" if error else None)
+        if verdict.divergence is not None:
+            told = verdict.divergence.message
+            return "failed", AgentError(type=DIVERGED, message=told, traceback=""), verdict
+        return ("stopped", None, verdict) if replay.ended else (outcome, error, verdict)

@@ -194,6 +194,9 @@ class WireSessionService(BaseSessionService):
         mark(event, self._instruments.gates.marks(current_run.get(), event))
         self._instruments.repeatable.note(event)
         causes = self._instruments.recorder.causes(current_run.get(), event)
+        replay = self._instruments.replayer.of(current_run.get())
+        if replay is not None:
+            replay.event(_wire(event))
         name = (session.user_id, session.id)
         known = self._held.get(name)
         head = known.head if known is not None else None
@@ -203,7 +206,11 @@ class WireSessionService(BaseSessionService):
         if told is None:
             if known is not None:
                 known.head = head
+            if replay is not None:
+                replay.dropped()
             return event
+        if replay is not None:
+            replay.committed()
         with _quietly(session):
             appended = await super().append_event(session, event)
         if known is not None and head == told["previous"]:
@@ -230,7 +237,7 @@ class WireSessionService(BaseSessionService):
                 user=session.user_id,
                 session=session.id,
                 final=event.is_final_response(),
-                event=event.model_dump_json(by_alias=True, exclude_none=True),
+                event=_wire(event),
                 temp=temp,
                 spans=causes,
                 revised=revised,
@@ -327,6 +334,10 @@ def _quietly(session: Session) -> AbstractContextManager[None]:
     """What is written to the live state in here is nobody's uncommitted write."""
     here = _uncommitted_of(session)
     return nullcontext() if here is None else here.silent()
+
+
+def _wire(event: Event) -> str:
+    return event.model_dump_json(by_alias=True, exclude_none=True)
 
 
 def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:

@@ -13,6 +13,7 @@ from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
 from devui.web.api.debug import CommandBody, StartBody
 from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
+from devui.web.api.replays import ReplayBody
 from devui.web.routes import debugger
 from tests.api.test_stepping import COUNT
 from tests.api.test_uncommitted import CUSTOM
@@ -22,7 +23,17 @@ from tests.kit.server import ROOT, running, write_app
 
 DOCUMENT = json.loads((ROOT / "docs" / "guide" / "openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
-BODIES = (StartBody, CommandBody, NewBody, ChangeBody, HitsBody, ForkBody, RewindBody, NoteBody)
+BODIES = (
+    StartBody,
+    CommandBody,
+    NewBody,
+    ChangeBody,
+    HitsBody,
+    ForkBody,
+    RewindBody,
+    NoteBody,
+    ReplayBody,
+)
 
 
 def test_every_route_of_the_debugger_is_described_and_nothing_else() -> None:
@@ -94,6 +105,12 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/trace", "get", client.get(f"/api/sessions/{key}/trace").json()
     one = client.get(f"/api/sessions/{key}/spans/{spans[0]['id']}").json()
     yield "/api/sessions/{key}/spans/{span}", "get", one
+    made = client.get(f"/api/sessions/{key}/recording").json()
+    yield "/api/sessions/{key}/recording", "get", made
+    replay = client.post(f"/api/sessions/{key}/replays", json={"pause": True}).json()
+    yield "/api/sessions/{key}/replays", "post", replay
+    of = f"/api/runs/{replay['run']}/replay"
+    yield "/api/runs/{run}/replay", "get", client.get(of).json()
 
 
 def answers(client: Any) -> Iterator[tuple[str, str, Any]]:

@@ -17,9 +17,9 @@ from devui.store.journal import Journal
 from devui.store.rows import NewEvent, NewFork, SessionRow
 from devui.wire.gates import EDITED
 
-Reason = Literal["same", "message", "state", "event"]
+Reason = Literal["same", "message", "state", "event", "replay"]
 """What is different in the fork: nothing yet, the user's message that follows, the state, the
-last event."""
+last event; or nothing at all, since a run is executed again in it."""
 
 
 class NotForkable(ValueError):
@@ -38,6 +38,8 @@ class ForkRequest:
     """State keys to set behind the last event, with their prefixes."""
     event: Mapping[str, Any] | None = None
     """What takes the place of the last event, in ADK's wire form."""
+    replay: bool = False
+    """What follows in the parent is to be executed again."""
     note: str | None = None
     actor: str = "api"
     id: str | None = None
@@ -49,6 +51,8 @@ class ForkRequest:
             return "message"
         if self.event is not None:
             return "event"
+        if self.replay:
+            return "replay"
         return "same" if self.state is None else "state"
 
 
@@ -82,7 +86,7 @@ class Forking:
 
     async def _first(self, parent: SessionRow, request: ForkRequest) -> NewEvent | None:
         """The event that the fork has and its parent has not."""
-        if request.number == 0 and request.reason in {"same", "state"}:
+        if request.number == 0 and request.reason in {"same", "state", "replay"}:
             invocation = f"p-{uuid.uuid4()}"
         else:
             body = await self._journal.events.body(parent.key, request.number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from google.genai import types
@@ -79,7 +80,9 @@ async def _summarised(
         )
         return False
     try:
-        summary: Event | None = await summarizer.maybe_summarize_events(events=chosen)
+        summary: Event | None = await ctx.plugin_manager.around_summary(
+            chosen, partial(summarizer.maybe_summarize_events, events=chosen)
+        )
     except Exception:
         logger.warning("Old events could not be summed up; the history stays.", exc_info=True)
         return False

@@ -151,3 +151,9 @@ class BasePlugin:
         Return what `proceed()` does, or something else; a tool's exceptions pass here.
         """
         return await proceed()
+
+    async def around_summary(
+        self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
+    ) -> Event | None:
+        """Sum up old events: return what `proceed()` does, another summary, or None."""
+        return await proceed()

@@ -258,6 +258,14 @@ class PluginManager:
             )
         return proceed()
 
+    def around_summary(
+        self, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
+    ) -> Awaitable[Event | None]:
+        """The summary of the events, through each plugin that stands around the summarizer."""
+        for _, hook in reversed(self._having("around_summary")):
+            proceed = partial(hook, events=events, proceed=proceed)
+        return proceed()
+
     async def close(self) -> None:
         """Close all plugins, one after the other; RuntimeError names those that failed."""
         if self._skip_closing:

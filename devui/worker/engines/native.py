@@ -52,6 +52,7 @@ class NativeEngine:
             credential_service=InMemoryCredentialService(),
         )
         self._runner.plugin_manager = instruments.around(self._runner.plugin_manager)
+        self._replayer = instruments.replayer
 
     def describe(self) -> AppInfo:
         """What the app consists of."""
@@ -99,6 +100,8 @@ class NativeEngine:
             async for event in events:
                 if event.partial:
                     text = event.model_dump_json(by_alias=True, exclude_none=True)
+                    if (replay := self._replayer.of(start.run)) is not None:
+                        replay.fragment(text)
                     self._link.send(Partial(run=start.run, event=text))
 
     async def close(self) -> None:

@@ -1,0 +1,48 @@
+"""What a run is asked to do, beyond what its events tell."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+_MOST = 1_000_000
+"""Characters of what was asked that are kept apart from the events."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaying:
+    """Which run is executed again, and how."""
+
+    source: str
+    """The id of the recorded run."""
+    recording: str
+    """JSON text of a `Recording`."""
+    live_tools: bool = False
+
+
+class Asked(Protocol):
+    """What a run is started with; a `RunRequest`."""
+
+    @property
+    def message(self) -> Mapping[str, Any] | None: ...
+    @property
+    def invocation(self) -> str | None: ...
+    @property
+    def state_delta(self) -> Mapping[str, Any] | None: ...
+    @property
+    def streaming(self) -> bool: ...
+    @property
+    def rewind(self) -> str | None: ...
+
+
+def asked_text(request: Asked) -> str:
+    """What is kept for good of it, as JSON text; a large message is kept in its event alone."""
+    asked = {
+        "message": request.message,
+        "invocation": request.invocation,
+        "stateDelta": request.state_delta,
+        "streaming": request.streaming,
+        "rewind": request.rewind,
+    }
+    text = json.dumps(asked)
+    return text if len(text) <= _MOST else json.dumps({**asked, "message": None})

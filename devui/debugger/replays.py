@@ -1,0 +1,111 @@
+"""Executes a recorded run again, in a fork of its session: the recorded one stays as it is."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from devui.debugger.asked import Replaying
+from devui.debugger.driver import RunRequest
+from devui.debugger.recordings import NotRecorded, recording_of
+from devui.debugger.recovery.forking import Forking, ForkRequest
+from devui.debugger.runs import NoSuchRun, Runs
+from devui.store.journal import Journal
+from devui.store.rows import RunRow, SessionRow
+from devui.wire.framing import MAX_FRAME, codecs
+from devui.wire.recordings import Recording
+
+_ROOM = 1_000_000
+"""Bytes of the message to the worker besides the recording."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """What to execute again, and how."""
+
+    run: str | None = None
+    """The recorded run; None for the session's newest that was no rewind."""
+    live_tools: bool = False
+    pause: bool = False
+    note: str | None = None
+    actor: str = "api"
+
+
+class Replays:
+    """Starts replays and tells what came of them."""
+
+    def __init__(self, journal: Journal, runs: Runs, forking: Forking) -> None:
+        self._journal = journal
+        self._runs = runs
+        self._forking = forking
+
+    async def start(self, session: SessionRow, wanted: ReplayRequest) -> RunRow:
+        """Fork the session before the run and execute it again there; the new run.
+
+        Raises NoSuchRun, NotRecorded, and what starting a run does.
+        """
+        source = await self._source(session, wanted.run)
+        recording = await recording_of(self._journal, session, source)
+        text = recording_text(recording)
+        if len(text.encode()) > MAX_FRAME - _ROOM:
+            raise NotRecorded(
+                f"the recording is too large to be executed: {len(text):,} characters"
+            )
+        note = wanted.note or f"replay of the run of #{recording.first}"
+        fork = ForkRequest(number=recording.first - 1, replay=True, note=note, actor=wanted.actor)
+        made = await self._forking.fork(session, fork)
+        await self._journal.forks.close(made.key)
+        return await self._runs.start(made, _again(recording, text, source, wanted))
+
+    async def recording(self, session: SessionRow, run: str | None) -> Recording:
+        """All that is needed to execute the run without this server.
+
+        Raises NoSuchRun and NotRecorded.
+        """
+        source = await self._source(session, run)
+        return await recording_of(self._journal, session, source, whole=True)
+
+    async def told(self, run: str) -> dict[str, Any] | None:
+        """What a run replays and what came of it, as JSON; None for a run that is no replay."""
+        row = await self._journal.replays.get(run)
+        if row is None:
+            return None
+        source = await self._journal.runs.get(row.source)
+        again = await self._journal.runs.get(run)
+        return {
+            "run": run,
+            "session": again.session if again else None,
+            "source": row.source,
+            "sourceSession": source.session if source else None,
+            "liveTools": bool(row.live_tools),
+            "verdict": json.loads(row.verdict) if row.verdict else None,
+        }
+
+    async def _source(self, session: SessionRow, run: str | None) -> RunRow:
+        for row in await self._journal.runs.list(session.key):
+            if run == row.id or (run is None and not await self._is_rewind(row)):
+                return row
+        raise NoSuchRun(
+            f"session {session.key} has no run {run!r}" if run else "the session has no run yet"
+        )
+
+    async def _is_rewind(self, row: RunRow) -> bool:
+        asked = await self._journal.replays.asked(row.id)
+        return bool(asked and json.loads(asked).get("rewind"))
+
+
+def recording_text(recording: Recording) -> str:
+    """The recording as JSON text."""
+    text: str = codecs().RECORDING.dump(recording).decode()
+    return text
+
+
+def _again(recording: Recording, text: str, source: RunRow, wanted: ReplayRequest) -> RunRequest:
+    return RunRequest(
+        message=recording.message,
+        invocation=recording.invocation,
+        state_delta=recording.state_delta,
+        streaming=recording.streaming,
+        pause=wanted.pause,
+        actor=wanted.actor,
+        replay=Replaying(source=source.id, recording=text, live_tools=wanted.live_tools),
+    )

@@ -1,0 +1,60 @@
+"""What is needed to execute a run again, and what came of it (decisions/0012)."""
+
+from devui.store.database import Database
+from devui.store.rows import CallRecord, ReplayRow, SpanRow
+from devui.store.values import clean_text
+
+_STARTED = "SELECT data FROM starts WHERE run = ?"
+_BEGIN = "INSERT INTO replays (run, source, live_tools) VALUES (?, ?, ?)"
+_END = "UPDATE replays SET verdict = ? WHERE run = ?"
+_GET = "SELECT run, source, live_tools, verdict FROM replays WHERE run = ?"
+_EVENTS = """
+    SELECT number, data FROM event_bodies WHERE session = ? AND run = ? ORDER BY number
+"""
+_CHUNKS = "SELECT data FROM chunks WHERE session = ? AND run = ? ORDER BY position"
+_CALLS = """
+    SELECT span_rows.*, sent, result, effects FROM span_rows JOIN spans USING (id)
+    WHERE span_rows.session = ? AND span_rows.run = ? ORDER BY span_rows.number
+"""
+
+
+class Replays:
+    """Reads recordings of runs, and keeps replays."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def asked(self, run: str) -> str | None:
+        """Return what the run was asked to do; None if that was not kept."""
+        rows = await self._database.fetch(_STARTED, run)
+        return rows[0][0] if rows else None
+
+    async def begin(self, run: str, source: str, *, live: bool) -> None:
+        """This run executes the run `source` again; `live`: its tools are called."""
+        values = (run, source, int(live))
+        await self._database.write(lambda connection: connection.execute(_BEGIN, values))
+
+    async def end(self, run: str, verdict: str) -> None:
+        """Keep what came of it, as JSON text. Raises BadValue."""
+        clean_text(verdict, "the verdict")
+        await self._database.write(lambda connection: connection.execute(_END, (verdict, run)))
+
+    async def get(self, run: str) -> ReplayRow | None:
+        """Return what run this one executes again; None if it is no replay."""
+        rows = await self._database.fetch(_GET, run)
+        return ReplayRow(*rows[0]) if rows else None
+
+    async def events(self, session_key: int, run: str) -> list[tuple[int, str]]:
+        """Return the numbers and the JSON of the run's events, in order."""
+        return [
+            (number, data) for number, data in await self._database.fetch(_EVENTS, session_key, run)
+        ]
+
+    async def fragments(self, session_key: int, run: str) -> list[str]:
+        """Return the JSON of the run's partial events, in order."""
+        return [data for (data,) in await self._database.fetch(_CHUNKS, session_key, run)]
+
+    async def calls(self, session_key: int, run: str) -> list[CallRecord]:
+        """Return the run's spans with all that is kept of them, in the order of their begins."""
+        rows = await self._database.fetch(_CALLS, session_key, run)
+        return [CallRecord(SpanRow(*row[:-3]), *row[-3:]) for row in rows]

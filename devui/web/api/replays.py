@@ -1,0 +1,56 @@
+"""Executing a recorded run again over HTTP (docs/guide/api.md)."""
+
+from pydantic import Field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from devui.debugger.recordings import NotRecorded
+from devui.debugger.replays import ReplayRequest, recording_text
+from devui.web.api.bodies import Strict, parse
+from devui.web.api.debug import answer
+from devui.web.errors import NotFound, Unprocessable
+from devui.web.security.intake import read_json
+from devui.web.services import services
+from devui.web.views.lookup import session_of
+
+_LIMIT = 100_000
+
+
+class ReplayBody(Strict):
+    """`POST /api/sessions/{key}/replays`."""
+
+    run: str | None = None
+    live_tools: bool = False
+    pause: bool = False
+    note: str | None = Field(default=None, max_length=2000)
+    actor: str = Field(default="api", max_length=100)
+
+
+async def start(request: Request) -> Response:
+    """Execute a run again in a fork, with the recorded answers; the replay, which has begun."""
+    found, session = await session_of(request)
+    body = parse(ReplayBody, await read_json(request, limit=_LIMIT))
+    try:
+        row = await found.replays.start(session, ReplayRequest(**body.model_dump()))
+    except NotRecorded as error:
+        raise Unprocessable(str(error)) from error
+    return answer(await found.replays.told(row.id), status=201)
+
+
+async def show(request: Request) -> Response:
+    """What a replay executes again, and what came of it."""
+    found, run = services(request), request.path_params["run"]
+    told = await found.replays.told(run)
+    if told is None:
+        raise NotFound(f"there is no replay {run!r}")
+    return answer(told)
+
+
+async def recording(request: Request) -> Response:
+    """A run with all that is needed to execute it elsewhere: `?run=ID`, or the newest one."""
+    found, session = await session_of(request)
+    try:
+        made = await found.replays.recording(session, request.query_params.get("run"))
+    except NotRecorded as error:
+        raise Unprocessable(str(error)) from error
+    return Response(recording_text(made), media_type="application/json")

@@ -1,0 +1,62 @@
+"""What a worker asks of the journal about files; each is a request with a `Reply`."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveArtifact:
+    """Result: the new version, counted from 0."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    part: str
+    """JSON text of the Part (`inlineData` or `text`)."""
+    metadata: str | None = None
+    kind: Literal["save_artifact"] = "save_artifact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadArtifact:
+    """Result: the Part, or null."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    version: int | None = None
+    kind: Literal["load_artifact"] = "load_artifact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListArtifacts:
+    """Result: the file names, sorted."""
+
+    id: int
+    user: str
+    session: str | None
+    kind: Literal["list_artifacts"] = "list_artifacts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListVersions:
+    """Result: `[{"version", "mimeType", "createTime", "customMetadata"}, …]`, oldest first."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    kind: Literal["list_versions"] = "list_versions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteArtifact:
+    """Result: null."""
+
+    id: int
+    user: str
+    session: str | None
+    filename: str
+    kind: Literal["delete_artifact"] = "delete_artifact"

@@ -1,0 +1,1 @@
+"""Executes a recorded run again, with the recorded answers of its models and tools."""

@@ -1,0 +1,65 @@
+"""Which recorded call a call of the replay is: by its place in the tree of calls, not by its time.
+
+The same calls of agents that run side by side come in any order; within one agent on one branch
+they come in theirs. Whether the request is the recorded one is checked when the call is found.
+"""
+
+from collections.abc import Iterator
+
+from devui.wire.recordings import RecordedCall, Recording
+
+
+class CallTree:
+    """The recorded calls that the replay has not come to yet."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._calls = recording.calls
+        self._left = {call.number: call for call in recording.calls}
+        self._apart: set[int] = set()
+        """Calls whose insides were not executed again."""
+
+    def agent(self, parent: int | None, name: str, branch: str | None) -> RecordedCall | None:
+        """The recorded run of an agent; it is taken, and found no more."""
+        return self._take(call for call in self._of("agent", parent, branch) if call.name == name)
+
+    def model(self, parent: int | None, agent: str, branch: str | None) -> RecordedCall | None:
+        """The recorded call of a model."""
+        return self._take(call for call in self._of("model", parent, branch) if call.agent == agent)
+
+    def tool(
+        self, parent: int | None, branch: str | None, *, name: str, call: str | None
+    ) -> RecordedCall | None:
+        """The recorded call of a tool, by its recorded id; by its turn if that is unknown."""
+        found = [each for each in self._of("tool", parent, branch) if each.name == name]
+        named = [each for each in found if call is not None and each.call == call]
+        return self._take(iter(named or found))
+
+    def answered(self, call: RecordedCall) -> None:
+        """A tool was answered from the recording: what it called inside is not called again."""
+        self._apart.add(call.number)
+
+    def next_of(self, agent: str) -> RecordedCall | None:
+        """The call of a model or tool that was to come next, of this agent if it has one left."""
+        left = list(self.left())
+        return next((call for call in left if call.agent == agent), left[0] if left else None)
+
+    def left(self) -> Iterator[RecordedCall]:
+        """Calls of models and tools that were to come."""
+        for call in self._calls:
+            if call.parent in self._apart:
+                self._apart.add(call.number)
+            elif call.number in self._left and call.type != "agent" and not call.open:
+                yield call
+
+    def _of(self, kind: str, parent: int | None, branch: str | None) -> Iterator[RecordedCall]:
+        return (
+            call
+            for call in self._left.values()
+            if (call.type, call.parent, call.branch) == (kind, parent, branch)
+        )
+
+    def _take(self, found: Iterator[RecordedCall]) -> RecordedCall | None:
+        call = next(found, None)
+        if call is not None:
+            del self._left[call.number]
+        return call

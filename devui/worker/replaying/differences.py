@@ -1,0 +1,38 @@
+"""In which fields two JSON values differ."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from devui.wire.recordings import FieldDifference
+
+MOST = 20
+"""How many differences are told."""
+
+
+def differences(expected: Any, actual: Any) -> list[FieldDifference]:
+    """The first fields in which the values differ, in the order of the expected one."""
+    return list(islice(_differences("", expected, actual), MOST))
+
+
+def _differences(path: str, expected: Any, actual: Any) -> Iterator[FieldDifference]:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for name in [*expected, *(name for name in actual if name not in expected)]:
+            inner = f"{path}.{name}" if path else str(name)
+            yield from _differences(inner, expected.get(name), actual.get(name))
+    elif isinstance(expected, list) and isinstance(actual, list):
+        for place in range(max(len(expected), len(actual))):
+            yield from _differences(f"{path}[{place}]", _at(expected, place), _at(actual, place))
+    elif not _same(expected, actual):
+        yield FieldDifference(field=path, expected=expected, actual=actual)
+
+
+def _at(values: list[Any], place: int) -> Any:
+    return values[place] if place < len(values) else None
+
+
+def _same(expected: Any, actual: Any) -> bool:
+    """As JSON: 1 is 1.0, but true is not 1."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return expected is actual
+    return bool(expected == actual)

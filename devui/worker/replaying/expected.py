@@ -1,0 +1,79 @@
+"""The recorded events and fragments, to be compared with those that the replay makes."""
+
+from collections import defaultdict, deque
+from typing import Any
+
+from devui.wire.recordings import FieldDifference, Recording
+from devui.worker.replaying.differences import differences
+from devui.worker.replaying.ids import Ids, comparable
+from devui.worker.replaying.requests import without_results
+
+_Source = tuple[str, str | None]
+"""Author and branch."""
+
+
+class Expected:
+    """What is to come, in order: events one after the other, fragments source by source."""
+
+    def __init__(self, recording: Recording, ids: Ids, *, live_tools: bool) -> None:
+        self._events = recording.events
+        self._ids = ids
+        self._live_tools = live_tools
+        self._places: defaultdict[_Source, deque[int]] = defaultdict(deque)
+        for place, event in enumerate(recording.events):
+            self._places[_source(event)].append(place)
+        self._fragments: defaultdict[_Source, deque[dict[str, Any]]] = defaultdict(deque)
+        for fragment in recording.fragments:
+            self._fragments[_source(fragment)].append(fragment)
+
+    def place_of_next(self, author: str, branch: str | None) -> int | None:
+        """Where in the stream the source's next event is; None if it is to make no more.
+
+        Each call is for one event more.
+        """
+        places = self._places[author, self._ids.recorded(branch)]
+        return places.popleft() if places else None
+
+    def event(self, place: int, actual: dict[str, Any]) -> list[FieldDifference]:
+        """How an event differs from the recorded one at this place."""
+        expected = self._events[place]
+        self._ids.learn(actual, expected)
+        return self._differences(expected, actual)
+
+    def fragment(
+        self, actual: dict[str, Any]
+    ) -> tuple[dict[str, Any] | None, list[FieldDifference]]:
+        """The recorded fragment that this one is to be, None without one; how it differs."""
+        author, branch = _source(actual)
+        left = self._fragments[author, self._ids.recorded(branch)]
+        if not left:
+            return None, []
+        expected = left.popleft()
+        self._ids.learn(actual, expected)
+        return expected, self._differences(expected, actual)
+
+    def fragments_left(self) -> list[dict[str, Any]]:
+        """Fragments that did not come."""
+        return [each for left in self._fragments.values() for each in left]
+
+    def _differences(
+        self, expected: dict[str, Any], actual: dict[str, Any]
+    ) -> list[FieldDifference]:
+        expected, actual = comparable(expected), comparable(self._ids.recorded_in(actual))
+        if self._live_tools:
+            expected, actual = _loosely(expected), _loosely(actual)
+        return differences(expected, actual)
+
+
+def _source(event: dict[str, Any]) -> _Source:
+    return str(event.get("author", "")), event.get("branch")
+
+
+def _loosely(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without what a live tool may do otherwise than the recorded one."""
+    parts = (event.get("content") or {}).get("parts") or []
+    if not any(part.get("functionResponse") for part in parts):
+        return event
+    actions = {**(event.get("actions") or {}), "stateDelta": None, "artifactDelta": None}
+    told: dict[str, Any] = without_results({**event, "actions": actions})
+    return told

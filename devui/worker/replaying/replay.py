@@ -1,0 +1,398 @@
+"""One run that is executed again: answers its calls, and notices where it goes another way."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import asdict
+from typing import Any, Literal, NoReturn
+
+from devui.runtime.agents.context import Context
+from devui.runtime.events.event import Event
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
+from devui.worker.jsontext import as_json
+from devui.worker.replaying.calltree import CallTree
+from devui.worker.replaying.differences import differences
+from devui.worker.replaying.effects import apply_effects
+from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
+from devui.worker.replaying.expected import Expected
+from devui.worker.replaying.files import RecordedFiles
+from devui.worker.replaying.ids import Ids
+from devui.worker.replaying.requests import SentNow, request_differences, request_in_full
+from devui.worker.replaying.turns import Turns
+
+CUT_OFF = frozenset({"stopped", "interrupted"})
+"""Ends of a recorded run that are no part of what its code did."""
+
+
+class Replay:
+    """Stands between the code of one run and its models and tools."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        session: str,
+        *,
+        live_tools: bool = False,
+        busy: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Execute again in the session of this id.
+
+        `busy` tells whether the run waits for somebody, such as a person at a gate.
+        """
+        self.recording = recording
+        self.session = session
+        self.live_tools = live_tools
+        self.ids = Ids()
+        self.expected = Expected(recording, self.ids, live_tools=live_tools)
+        self.turns = Turns(lambda: busy() or self._committing or self._executing > 0)
+        self._tree = CallTree(recording)
+        self._files = RecordedFiles(recording)
+        self._executing = 0
+        """Tools that are called for real now."""
+        self._committing = False
+        self._seen: set[str] = set()
+        self._strayed = False
+        """A live tool gave another result than the recorded one."""
+        self._answered = 0
+        self._live = 0
+        self._notes: list[str] = []
+        self._end: ReplayEnd | None = None
+
+    @property
+    def cut_off(self) -> bool:
+        """The recorded run came to no end of its own."""
+        return self.recording.outcome in CUT_OFF
+
+    # --- agents ----------------------------------------------------------------------------
+
+    def agent(self, parent: int | None, name: str, branch: str | None) -> int:
+        """The recorded number of an agent's run; -1 for one that was not recorded."""
+        self.check()
+        self.turns.moved()
+        call = self._tree.agent(parent, name, self.ids.recorded(branch))
+        return call.number if call else -1
+
+    def first_sight(self, event: str) -> bool:
+        """Whether the event of this id has not been asked about before."""
+        known = event in self._seen
+        self._seen.add(event)
+        return not known
+
+    async def turn(self, author: str, branch: str | None) -> None:
+        """Let those events be committed that come before the next one of this author."""
+        place = self.expected.place_of_next(author, branch)
+        if place is not None:
+            await self.turns.wait_for(place)
+        self.check()
+
+    # --- calls -----------------------------------------------------------------------------
+
+    async def model(
+        self, parent: int | None, context: Context, request: LlmRequest, *, stream: bool
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The recorded responses; raises what the model raised, and ReplayEnd."""
+        self.check()
+        agent, branch = context.agent_name, self.ids.recorded(context.branch)
+        call = self._tree.model(parent, agent, branch)
+        if call is None:
+            self._unexpected("model", context, SentNow(request, stream=stream).told(self.ids))
+        self._compare_request(call, request, stream=stream, context=context)
+        self._answered += 1
+        for _, response in call.responses:
+            if not response.get("partial"):
+                await self._in_turn(call)
+            yield LlmResponse.model_validate_json(json.dumps(response))
+        await self._finish(call)
+
+    async def tool(
+        self, parent: int | None, context: Context, name: str, args: dict[str, Any]
+    ) -> RecordedCall:
+        """The recorded call; raises ReplayEnd if there is none of these arguments."""
+        self.check()
+        self.turns.moved()
+        branch = self.ids.recorded(context.branch)
+        known = self.ids.recorded(context.function_call_id)
+        call = self._tree.tool(parent, branch, name=name, call=known)
+        actual = json.loads(as_json(args))
+        if call is None:
+            self._unexpected("tool", context, {"tool": name, "args": actual})
+        found = differences(call.args, actual)
+        if found:
+            self.diverge(
+                "tool",
+                f"{context.agent_name} calls {name} with other arguments than recorded:"
+                f" {_fields([each.field for each in found])}",
+                context=context,
+                expected={"tool": name, "args": call.args},
+                actual={"tool": name, "args": actual},
+                differences=found,
+            )
+        return call
+
+    async def answer(self, call: RecordedCall, context: Context) -> Any:
+        """The recorded result of a tool, with all that it changed; raises what it raised."""
+        self._answered += 1
+        self._tree.answered(call)
+        await self._in_turn(call)
+        effects = json.loads(self.ids.actual(json.dumps(call.effects)))
+        apply_effects(context, effects)
+        await self._files.save(context, effects.get("artifactDelta") or {})
+        await self._finish(call)
+        return call.result
+
+    async def live(self, call: RecordedCall, proceed: Callable[[], Any], *, real: bool) -> Any:
+        """Execute a tool; `real`: it acts on the world, not on agents alone."""
+        self._live += real
+        self._executing += real
+        try:
+            result = await proceed()
+        finally:
+            self._executing -= real
+        if real and differences(call.result, json.loads(as_json(result))):
+            self._strayed = True
+            self._notes.append(f"{call.name} gave {call.agent} another result than recorded")
+        return result
+
+    # --- events ----------------------------------------------------------------------------
+
+    def event(self, text: str) -> None:
+        """Compare an event, as JSON text, before it is committed; raises ReplayEnd."""
+        self.check()
+        place, actual = self.turns.passed, json.loads(text)
+        number, author = self.recording.first + place, actual.get("author")
+        if place >= len(self.recording.events):
+            if self.cut_off:
+                self._recording_ends()
+            self.diverge(
+                "end",
+                f"The recorded run ended after #{number - 1}; {author} makes one more event.",
+                agent=author,
+                actual=actual,
+            )
+        found = self.expected.event(place, actual)
+        if found:
+            expected = self.recording.events[place]
+            self.diverge(
+                "event",
+                f"Event #{number} of {author} is not the recorded one of"
+                f" {expected.get('author')}: {_fields([each.field for each in found])}"
+                f"{_by_hand(expected)}",
+                agent=author,
+                expected=expected,
+                actual=actual,
+                differences=found,
+            )
+
+        self._committing = True
+
+    def committed(self) -> None:
+        """The event that was compared last is committed."""
+        self._committing = False
+        self.turns.passed_one()
+
+    def dropped(self) -> None:
+        """The event that was compared last is not to be committed: a person let it fall."""
+        self._committing = False
+        self._notes.append("an event was dropped by hand")
+
+    def fragment(self, text: str) -> None:
+        """Compare a partial event, as JSON text; raises ReplayEnd."""
+        self.check()
+        self.turns.moved()
+        actual = json.loads(text)
+        expected, found = self.expected.fragment(actual)
+        if self.cut_off and expected is None:
+            return  # what was streamed last may not have been kept
+        if expected is None or found:
+            author, place = actual.get("author"), self.recording.first + self.turns.passed
+            self.diverge(
+                "fragment",
+                f"{author} streams another fragment towards #{place} than recorded.",
+                agent=author,
+                expected=expected,
+                actual=actual,
+                differences=found,
+            )
+
+    def summary(self, events: Sequence[Event]) -> Event | None:
+        """The recorded summary of old events, if one comes next, for these; raises ReplayEnd."""
+        self.check()
+        place, recorded = self.turns.passed, self.recording.events
+        told = recorded[place] if place < len(recorded) else {}
+        if not (told.get("actions") or {}).get("compaction"):
+            return None
+        made = {name: value for name, value in told.items() if name not in {"id", "timestamp"}}
+        event = Event.model_validate_json(self.ids.actual(json.dumps(made)))
+        if event.actions.compaction is not None:
+            event.actions.compaction.start_timestamp = min(each.timestamp for each in events)
+            event.actions.compaction.end_timestamp = max(each.timestamp for each in events)
+        return event
+
+    def connection(self, target: str) -> NoReturn:
+        """Refuse a connection: nothing live is reached from a replay. Raises Diverged."""
+        told = f"the agent's code connects to {target}; a replay makes no live calls."
+        self.diverge("network", told, actual=target)
+
+    # --- the end ---------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise ReplayEnd if the replay is over."""
+        if self._end is not None:
+            raise self._end
+
+    def diverge(self, what: Any, message: str, **more: Any) -> NoReturn:
+        """End the replay here; the first time counts. Raises Diverged."""
+        self.check()
+        context: Context | None = more.pop("context", None)
+        if context is not None:
+            more |= {"agent": context.agent_name, "branch": context.branch}
+        place = self.turns.passed
+        self._end = Diverged(Divergence(what=what, message=message, place=place, **more))
+        self.turns.open()
+        raise self._end
+
+    @property
+    def ended(self) -> ReplayEnd | None:
+        """What ended the replay early."""
+        return self._end
+
+    def verdict(self, outcome: str, error: str | None) -> ReplayVerdict:
+        """What came of it; `outcome` and `error` are those of the run, as of a Recording."""
+        self._check_end(outcome, error)
+        end = self._end
+        stopped = outcome == "stopped" and end is None
+        if stopped:
+            self._notes.append("the replay was stopped before its end")
+        return ReplayVerdict(
+            identical=not stopped and not isinstance(end, Diverged),
+            events=self.turns.passed,
+            recorded=len(self.recording.events),
+            calls=self._answered,
+            live=self._live,
+            notes=list(dict.fromkeys(self._notes)),
+            divergence=end.divergence if isinstance(end, Diverged) else None,
+        )
+
+    def _check_end(self, outcome: str, error: str | None) -> None:
+        """Notice an end that is not the recorded one."""
+        if self._end is not None or outcome == "stopped" or self.cut_off:
+            return
+        try:
+            self._compare_end(outcome, error)
+        except Diverged:
+            return
+
+    def _compare_end(self, outcome: str, error: str | None) -> None:
+        recorded, events = self.recording, self.recording.events
+        if (outcome, error) != (recorded.outcome, recorded.error):
+            self.diverge(
+                "end",
+                f"The run ends otherwise than recorded: {error or outcome}.",
+                expected=recorded.error or recorded.outcome,
+                actual=error or outcome,
+            )
+        if self.turns.passed < len(events):
+            missing = events[self.turns.passed]
+            number = recorded.first + self.turns.passed
+            self.diverge(
+                "end",
+                f"The run ends before #{number} of {missing.get('author')}, which was recorded.",
+                agent=missing.get("author"),
+                expected=missing,
+            )
+        left = next(self._tree.left(), None)
+        if left is not None and not self.live_tools:
+            self.diverge(
+                "end",
+                f"The run ends without the recorded call of {left.name} by {left.agent}.",
+                agent=left.agent,
+                expected=_told(left),
+            )
+        if missed := self.expected.fragments_left():
+            author = missed[0].get("author")
+            told = f"{author} did not stream all fragments that were recorded."
+            self.diverge("fragment", told, agent=author, expected=missed[0])
+
+    # --- inside ----------------------------------------------------------------------------
+
+    def _compare_request(
+        self, call: RecordedCall, request: LlmRequest, *, stream: bool, context: Context
+    ) -> None:
+        self.turns.moved()
+        sent = SentNow(request, stream=stream)
+        if call.request is None:
+            self._notes.append(f"a request of {call.agent} was too large to be recorded")
+            return
+        if sent.asked == call.request:
+            return
+        expected = request_in_full(call.request, self.recording.pieces)
+        actual = sent.told(self.ids)
+        found = request_differences(expected, actual, told=not self._strayed)
+        if found:
+            self.diverge(
+                "model",
+                f"{call.agent} asks its model something else than recorded:"
+                f" {_fields([each.field for each in found])}",
+                context=context,
+                expected=expected,
+                actual=actual,
+                differences=found,
+            )
+
+    def _unexpected(
+        self, what: Literal["model", "tool"], context: Context, actual: Any
+    ) -> NoReturn:
+        if self.cut_off and self.turns.passed >= len(self.recording.events):
+            self._recording_ends()
+        nearest = self._tree.next_of(context.agent_name)
+        called = f"calls {actual['tool']}" if what == "tool" else "asks its model once more"
+        self.diverge(
+            what,
+            f"{context.agent_name} {called}; no such call was recorded here.",
+            context=context,
+            actual=actual,
+            nearest=_told(nearest) if nearest else None,
+        )
+
+    async def _in_turn(self, call: RecordedCall) -> None:
+        if call.event is not None:
+            await self.turns.wait_for(call.event)
+        self.check()
+
+    async def _finish(self, call: RecordedCall) -> None:
+        """End as the recorded call did."""
+        if call.open:
+            await self._never()
+        if call.error is not None:
+            raise recorded_error(call.error)
+
+    async def _never(self) -> None:
+        """The recorded call did not come back: it was broken off by others, or the run ended."""
+        if not self.cut_off:
+            await asyncio.Event().wait()
+        await self.turns.wait_for(len(self.recording.events))
+        self.check()
+        self._recording_ends()
+
+    def _recording_ends(self) -> NoReturn:
+        self._end = RecordingEnds("what was recorded of the run ends here")
+        self.turns.open()
+        raise self._end
+
+
+def _told(call: RecordedCall) -> dict[str, Any]:
+    told = asdict(call)
+    names = ("type", "name", "agent", "branch", "args", "event")
+    return {name: told[name] for name in names if told[name] is not None}
+
+
+def _fields(fields: list[str]) -> str:
+    first = ", ".join(field or "value" for field in fields[:3])
+    return f"{first} differ{'s' if len(fields) == 1 else ''}."
+
+
+def _by_hand(event: dict[str, Any]) -> str:
+    marks = (event.get("customMetadata") or {}).get("devui_edited")
+    return " It was changed by hand when it was recorded." if marks else ""

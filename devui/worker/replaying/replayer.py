@@ -1,0 +1,138 @@
+"""The plugin that executes recorded runs again: innermost, where the live calls would be."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.context import Context
+from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.events.event import Event
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.tools.agent_tool import AgentTool
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
+from devui.runtime.tools.finish_task_tool import FinishTaskTool
+from devui.runtime.tools.node_tool import NodeTool
+from devui.worker.output import current_run
+from devui.worker.replaying.network import guard, unguard
+from devui.worker.replaying.replay import Replay
+
+_inside: ContextVar[int | None] = ContextVar("devui_replayed", default=None)
+"""The recorded call of the agent or tool whose code is executing."""
+
+_STEER = (AgentTool, DelegatedAgentTool, NodeTool, FinishTaskTool)
+"""Tools of the runtime that run agents or direct them: their insides are executed again, and the
+models and tools that these call are answered from the recording."""
+
+
+class Replayer(BasePlugin):
+    """Knows which runs are replays; all others pass."""
+
+    def __init__(self) -> None:
+        super().__init__("devui_replayer")
+        self._replays: dict[str, Replay] = {}
+
+    def begin(self, run: str, replay: Replay) -> None:
+        """This run is a replay."""
+        self._replays[run] = replay
+        if not replay.live_tools:
+            guard(run, replay.connection)
+
+    def of(self, run: str | None) -> Replay | None:
+        """The replay that the run is; None for any other run."""
+        return self._replays.get(run or "")
+
+    def forget(self, run: str) -> None:
+        """The run is over."""
+        self._replays.pop(run, None)
+        unguard(run)
+
+    def around_agent(
+        self,
+        *,
+        agent: BaseAgent,
+        invocation_context: InvocationContext,
+        proceed: Callable[[], AsyncGenerator[Event, None]],
+    ) -> AsyncGenerator[Event, None]:
+        """Its events in the recorded order."""
+        replay = self.of(current_run.get())
+        return proceed() if replay is None else _ordered(replay, agent, invocation_context, proceed)
+
+    def around_model_call(
+        self,
+        *,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        stream: bool,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The recorded responses; the model of a replay is never asked."""
+        replay = self.of(current_run.get())
+        if replay is None:
+            return proceed(llm_request)
+        return replay.model(_inside.get(), callback_context, llm_request, stream=stream)
+
+    async def around_tool_call(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """The recorded result, unless the tool only steers agents, or tools are live."""
+        replay = self.of(current_run.get())
+        if replay is None:
+            return await proceed()
+        call = await replay.tool(_inside.get(), tool_context, tool.name, tool_args)
+        steers = _steers(tool)
+        if not (steers or replay.live_tools):
+            return await replay.answer(call, tool_context)
+        with _within(call.number):
+            return await replay.live(call, proceed, real=not steers)
+
+    async def around_summary(
+        self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
+    ) -> Event | None:
+        """The recorded summary of old events."""
+        replay = self.of(current_run.get())
+        if replay is None:
+            return await proceed()
+        return replay.summary(events)
+
+
+async def _ordered(
+    replay: Replay,
+    agent: BaseAgent,
+    ctx: InvocationContext,
+    proceed: Callable[[], AsyncGenerator[Event, None]],
+) -> AsyncGenerator[Event, None]:
+    own = ctx.session.id == replay.session
+    number = replay.agent(_inside.get(), agent.name, ctx.branch)
+    with _within(number):
+        async with aclosing(proceed()) as events:
+            async for event in events:
+                # An event passes the agents around its own, too.
+                if own and not event.partial and replay.first_sight(event.id):
+                    await replay.turn(event.author, event.branch)
+                yield event
+
+
+@contextmanager
+def _within(number: int) -> Iterator[None]:
+    outer = _inside.get()
+    _inside.set(number)
+    try:
+        yield
+    finally:
+        _inside.set(outer)
+
+
+def _steers(tool: BaseTool) -> bool:
+    """Whether it is the runtime's own code that runs, and its agents can be looked into."""
+    own = any(type(tool).run_async is kind.run_async for kind in _STEER)
+    return own and not (isinstance(tool, AgentTool) and not tool.include_plugins)

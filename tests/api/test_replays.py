@@ -1,0 +1,193 @@
+"""A recorded run is executed again without its models and tools, and gives the same events."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.replayed_apps import team
+from tests.kit.server import running, write_app
+
+FAITHFUL = {"identical": True, "live": 0, "notes": [], "divergence": None}
+
+APPS = {"team": {}, "broken": {"last": 'agent("broken")'}, "free": {"known": "enough"}}
+"""`free` tells its models nothing that its tools found."""
+
+
+class Stage:
+    """A server with the app, and what it reached outside."""
+
+    def __init__(self, folder: Path, client: Any, data: Path) -> None:
+        self.folder, self.client, self.data = folder, client, data
+        self.log = folder / "live.log"
+
+    def write(self, manner: str) -> None:
+        """Say how the writer is to write."""
+        (self.folder / "manner.txt").write_text(manner)
+
+    def live(self) -> list[str]:
+        return self.log.read_text().split() if self.log.exists() else []
+
+    def recorded(self, app: str = "team") -> Debugged:
+        self.write("well")
+        debugged = Debugged(self.client, app).start(pause=False)
+        debugged.settled()
+        return debugged
+
+    def replay(self, of: Debugged, **more: Any) -> tuple[Debugged, dict[str, Any]]:
+        """Execute the session's newest run again, to its end or first hold."""
+        answer = self.client.post(f"/api/sessions/{of.key}/replays", json=more)
+        assert answer.status_code == 201, answer.text
+        again = Debugged.__new__(Debugged)
+        again.client, again.app = self.client, of.app
+        again.run, again.key = answer.json()["run"], answer.json()["session"]
+        again.settled()
+        return again, self.verdict(again)
+
+    def verdict(self, of: Debugged) -> dict[str, Any]:
+        told = self.client.get(f"/api/runs/{of.run}/replay").json()
+        return told["verdict"]
+
+    def stream(self, of: Debugged) -> list[tuple[Any, ...]]:
+        """Events and fragments as the journal has them, ids and times aside."""
+        with closing(sqlite3.connect(self.data / "journal.db")) as connection:
+            events = connection.execute(
+                "SELECT data FROM events WHERE session = ? ORDER BY seq", (of.key,)
+            ).fetchall()
+            chunks = connection.execute(
+                "SELECT data FROM chunks WHERE session = ? ORDER BY position", (of.key,)
+            ).fetchall()
+        found = [plain(json.loads(text)) for (text,) in events]
+        parts = sorted(str(plain(json.loads(text))) for (text,) in chunks)
+        return [*found, *parts]
+
+
+def plain(event: dict[str, Any]) -> Any:
+    """What is no id and no time: generated ids stand in branches and paths, too."""
+    told = {k: v for k, v in event.items() if k not in {"id", "timestamp", "invocationId"}}
+    for part in (told.get("content") or {}).get("parts") or []:
+        for name in ("functionCall", "functionResponse"):
+            part.get(name, {}).pop("id", None)
+    return told
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    folder = tmp_path_factory.mktemp("replays")
+    for name, changes in APPS.items():
+        write_app(folder / "agents", name, team(folder, **changes))
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        yield Stage(folder, client, server.data)
+
+
+def test_a_replay_is_the_same_stream_and_reaches_nothing_outside(stage: Stage) -> None:
+    recorded = stage.recorded()
+    assert recorded.position["status"] == "done"
+    before = stage.live()
+    assert len(before) > 8
+    again, verdict = stage.replay(recorded)
+    assert stage.live() == before
+    assert verdict == {**FAITHFUL, "events": 12, "recorded": 12, "calls": 10}
+    assert stage.stream(again) == stage.stream(recorded)
+    assert any(isinstance(each, str) for each in stage.stream(again))
+
+
+HEADLESS = """
+import asyncio, json, sys
+from pathlib import Path
+from dataclasses import asdict
+from devui.worker.loading import load
+from devui.worker.replaying.headless import read_recording, replay_headless
+
+replayed = asyncio.run(
+    replay_headless(load(Path(sys.argv[1]), "team"), read_recording(Path(sys.argv[2])))
+)
+wire = {"mode": "json", "by_alias": True, "exclude_none": True}
+events = [event.model_dump(**wire) for event in replayed.events]
+print(json.dumps({"verdict": asdict(replayed.verdict), "events": events, "state": replayed.state}))
+"""
+
+
+def headless(stage: Stage, recording: Path) -> dict[str, Any]:
+    command = [sys.executable, "-c", HEADLESS, str(stage.folder / "agents"), str(recording)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_recording_in_a_file_needs_no_server(stage: Stage, tmp_path: Path) -> None:
+    recorded = stage.recorded()
+    second = recorded.start("and again", pause=False)
+    second.settled()
+    answer = stage.client.get(f"/api/sessions/{recorded.key}/recording")
+    assert answer.status_code == 200, answer.text
+    file = tmp_path / "recording.json"
+    file.write_text(json.dumps(answer.json(), indent=1, sort_keys=True))
+    before = stage.live()
+    told = headless(stage, file)
+    assert told["verdict"] == {**FAITHFUL, "events": 12, "recorded": 12, "calls": 10}
+    assert stage.live() == before
+    kept = second.kept()
+    assert [plain(e) for e in told["events"]] == [plain(e) for e in kept["events"][12:]]
+    state = {k: v for k, v in told["state"].items() if not k.startswith("temp:")}
+    assert state == kept["state"]
+
+
+def test_a_run_that_failed_fails_again(stage: Stage) -> None:
+    recorded = stage.recorded("broken")
+    assert recorded.position["status"] == "failed"
+    before = stage.live()
+    again, verdict = stage.replay(recorded)
+    assert again.position["status"] == "failed"
+    assert again.position["error"]["message"] == "the model is down"
+    assert verdict == {**FAITHFUL, "events": 13, "recorded": 13, "calls": 11}
+    assert stage.live() == before
+
+
+def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> None:
+    recorded = stage.recorded()
+    before = stage.live()
+    stage.write("badly")
+    again, verdict = stage.replay(recorded)
+    assert again.position["status"] == "failed"
+    assert again.position["error"]["type"] == "ReplayDiverged"
+    assert not verdict["identical"]
+    found = verdict["divergence"]
+    assert (found["what"], found["agent"]) == ("model", "writer")
+    assert [each["field"] for each in found["differences"]] == ["system"]
+    assert "Write well." in found["differences"][0]["expected"]
+    assert "Write badly." in found["differences"][0]["actual"]
+    assert again.position["error"]["message"] == found["message"]
+    assert stage.live() == before
+
+
+def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
+    recorded = stage.recorded("free")
+    before = stage.live()
+    again, verdict = stage.replay(recorded, liveTools=True)
+    assert verdict["divergence"] is None
+    assert again.position["status"] == "done"
+    assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]
+    assert (verdict["identical"], verdict["live"]) == (True, 3)
+    assert "search gave researcher another result than recorded" in verdict["notes"]
+
+
+def test_a_replay_is_stepped_as_any_run(stage: Stage) -> None:
+    recorded = stage.recorded()
+    before = stage.live()
+    again, verdict = stage.replay(recorded, pause=True)
+    assert verdict is None
+    gates = [again.hold()["gate"], *(gate for gate, _ in again.gates("step_into", "step_into"))]
+    assert gates[0] == "before_commit"
+    assert len(set(gates)) > 1
+    assert again.tell("continue")["status"] == "done"
+    assert stage.verdict(again)["identical"]
+    assert stage.live() == before
+    assert stage.stream(again) == stage.stream(recorded)
