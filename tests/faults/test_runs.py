@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tests.kit.patience import PATIENCE
-from tests.kit.processes import workers_of
+from tests.kit.processes import worker_of, workers_of
 from tests.kit.server import get_session, make_session, run, run_body
 
 pytestmark = pytest.mark.req("R50")
@@ -273,16 +273,6 @@ def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
     assert "line 200\n" not in page
     assert "9,800 more lines not kept" in page
     run(client, "prattles", make_session(client, "prattles")["id"], "go")
-
-
-def worker_of(server, app: str) -> psutil.Process:
-    """The process of an app, the newest if one before it is on its way out."""
-    found = [
-        (child.create_time(), child)
-        for child in psutil.Process(server.pid).children()
-        if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-6:-4] == ["--app", app]
-    ]
-    return max(found, key=lambda pair: pair[0])[1]
 
 
 def run_of(client, session: dict) -> str:

@@ -123,3 +123,13 @@ AGENTS = {
     "raising": "def helper():\n    raise RuntimeError('no key')\n\nhelper()\n",
     "exiting": "import sys\nsys.exit('bye')\n",
 }
+
+FLOOD = _HEAD.replace(
+    "{body}",
+    """
+        for n in range(1, 5_000):
+            yield Event(author=self.name, content=said(f"{n}"), partial=True)
+            yield event(f"{n}", **{"n": n, "user:n": n, f"key{n % 5}": "x" * (n % 99)})
+""",
+)
+"""An agent that has much to tell, so that it is cut off in the middle."""

@@ -193,7 +193,7 @@ class OurJournal(Place):
         return await door.create_session(**where, state=initial, events=events)
 
     async def check(self) -> None:
-        found = check_journal(self.folder / "journal.db", _delta_of)
+        found = check_journal(self.folder / "journal.db", delta_of)
         assert found.faults == []
         for row in await self.journal.sessions.recent(100):
             numbers = [event.number for event in await self.journal.events.since(row.key, 0)]
@@ -210,6 +210,7 @@ class OurJournal(Place):
         return found
 
 
-def _delta_of(data: str) -> dict[str, Any]:
+def delta_of(data: str) -> dict[str, Any]:
+    """The state delta in an event's JSON, for the checkup."""
     delta: dict[str, Any] = (json.loads(data).get("actions") or {}).get("stateDelta") or {}
     return delta

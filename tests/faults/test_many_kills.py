@@ -1,0 +1,186 @@
+"""Servers and workers are killed two hundred times; what was shown is never lost (R35 to R37, R55).
+
+At random moments, and at the places in a commit where it would hurt most. A client remembers what
+it was shown; the next server has to have it, in its place and no more than once.
+"""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from devui.store.checkup import check_journal
+from tests.faults.zoo import FLOOD
+from tests.kit.debugged import Debugged
+from tests.kit.mortal import Doom, Forge
+from tests.kit.processes import worker_of
+from tests.kit.server import running, write_app
+from tests.kit.witness import Witness
+from tests.store.services import delta_of
+
+pytestmark = [
+    pytest.mark.req("R35"),
+    pytest.mark.req("R36"),
+    pytest.mark.req("R37"),
+    pytest.mark.req("R55"),
+]
+
+PLACES = [
+    Doom("before", "INSERT INTO events"),
+    Doom("before", "INSERT INTO writes"),
+    Doom("before", "UPDATE sessions SET events"),
+    Doom("before", "COMMIT"),
+    Doom("after", "COMMIT"),
+    Doom("publish"),
+    Doom("before", "nothing", checkpoints=True),
+]
+"""Between the parts of a commit, between it and its telling, and somewhere in a checkpoint."""
+
+
+@pytest.fixture(scope="module")
+def forge():
+    with Forge() as opened:
+        yield opened
+
+
+@pytest.fixture
+def agents(tmp_path):
+    for number in range(3):
+        write_app(tmp_path / "agents", f"flood{number}", FLOOD)
+    return tmp_path / "agents"
+
+
+def fate(chance: random.Random, number: int) -> tuple[Doom | None, int]:
+    """Every other server has a doom; how many events are shown before the others are killed."""
+    if number % 2:
+        return None, chance.randint(1, 40)
+    place = PLACES[number // 2 % len(PLACES)]
+    if place.checkpoints:
+        return place, chance.randint(1, 40)
+    return Doom(place.place, place.statement, chance.randint(1, 30)), 10_000
+
+
+def live(life, client, witnesses: list[Witness], *, runs: bool, until: int) -> None:
+    """Have all of them write and watch until so much was shown, or the server dies; kill it."""
+    seen = threading.Semaphore(0)
+    with ThreadPoolExecutor(2 * len(witnesses)) as pool:
+        futures = []
+        for witness in witnesses:
+            futures.append(pool.submit(witness.watch, client, seen))
+            futures.append(pool.submit(witness.run if runs else witness.change, client))
+        for _ in range(until):
+            seen.acquire()
+        life.kill()
+        for future in futures:
+            future.result()
+
+
+def is_sound(data) -> None:
+    assert check_journal(data / "journal.db", delta_of).faults == []
+
+
+LIVES = 17
+"""As long as a session's history is read again and again, so many of its servers are killed."""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_servers_that_are_killed_while_people_write_lose_nothing(forge, agents, tmp_path, seed):
+    chance, data = random.Random(seed), tmp_path / "data"
+    witnesses: list[Witness] = []
+    for number in range(LIVES * seed, LIVES * (seed + 1)):
+        doom, until = fate(chance, number)
+        if (life := forge.serve(agents, data, doom)) is not None:
+            with life.client() as client:
+                for witness in witnesses:
+                    witness.holds(client)
+                if not witnesses:
+                    names = ("ada", "bob")
+                    witnesses = [Witness.of_new_session(client, "flood0", n) for n in names]
+                live(life, client, witnesses, runs=False, until=until)
+        is_sound(data)
+    assert all(len(witness.shown) > LIVES for witness in witnesses)
+
+
+CUTS = [
+    None,
+    Doom("before", "UPDATE runs SET status"),
+    None,
+    Doom("after", "COMMIT", 1),
+    None,
+]
+"""Where the next server dies, which has to mark the runs that were cut off."""
+
+
+def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agents, tmp_path):
+    chance, data = random.Random(7), tmp_path / "data"
+    witnesses: list[Witness] = []
+    for number in range(16):
+        if (life := forge.serve(agents, data, CUTS[number % len(CUTS)])) is None:
+            continue
+        with life.client() as client:
+            for witness in witnesses:
+                witness.holds(client)
+            if not witnesses:
+                names = [f"u{n}" for n in range(3)]
+                witnesses = [Witness.of_new_session(client, "flood0", n) for n in names]
+            live(life, client, witnesses, runs=True, until=chance.randint(1, 90))
+        is_sound(data)
+    assert sum(len(witness.runs) for witness in witnesses) > 20
+    assert sum(len(witness.shown) for witness in witnesses) > 100
+
+
+WORKER_KILLS = 48
+
+
+def test_workers_that_are_killed_lose_nothing_that_was_committed(agents, tmp_path):
+    with running(agents, tmp_path / "data") as server, ThreadPoolExecutor(3) as pool:
+        apps = [f"flood{n}" for n in range(3)]
+        killed = list(pool.map(lambda app: kill_workers(server, app), apps))
+    assert sum(killed) == WORKER_KILLS
+    is_sound(tmp_path / "data")
+
+
+def kill_workers(server, app: str) -> int:
+    """Kill the app's workers while runs of two sessions go on; how many were killed."""
+    chance, number = random.Random(app), 0
+    with server.client() as client:
+        witnesses: list[Witness] = []
+        for number in range(1, WORKER_KILLS // 3 + 1):
+            if number % 7 == 1:
+                witnesses = [Witness.of_new_session(client, app, f"{app}{number}{n}") for n in "ab"]
+            kill_worker_of(server, app, witnesses, [chance.randint(1, 30) for _ in witnesses])
+            for witness in witnesses:
+                witness.holds(client)
+    return number
+
+
+def kill_worker_of(server, app: str, witnesses: list[Witness], until: list[int]) -> None:
+    """Kill it as soon as each run was seen to do so much."""
+    with server.client() as client, ThreadPoolExecutor(2) as pool:
+        watching = []
+        for witness in witnesses:
+            witness.run(client)
+            seen = threading.Semaphore(0)
+            watch = pool.submit(witness.watch, client, seen, until_its_end=True)
+            watching.append((seen, watch))
+        for (seen, _), count in zip(watching, until, strict=True):
+            for _ in range(count):
+                seen.acquire()
+        worker_of(server, app).kill()
+        for _, watch in watching:
+            watch.result()
+
+
+def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agents, tmp_path):
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        for steps, gate, kept in [(0, "before_commit", 0), (3, "after_commit", 2)]:
+            debugged = Debugged(client, "flood0").start()
+            debugged.settled()
+            for _ in range(steps):
+                debugged.tell("step_half")
+            assert debugged.hold()["gate"] == gate
+            worker_of(server, "flood0").kill()
+            assert debugged.settled()["status"] == "failed"
+            assert len(debugged.kept()["events"]) == kept
+    is_sound(tmp_path / "data")

@@ -1,0 +1,189 @@
+"""Servers that die, many and quickly: one process has devui in memory and forks each of them.
+
+What is forked is the whole `devui` command, in a process of its own that is killed like any other.
+It may be given a doom, a place in its code at which it kills itself; the product knows nothing
+of that. `python -m tests.kit.mortal` is the process that forks; `Forge` starts and asks it.
+"""
+
+import importlib
+import json
+import os
+import pkgutil
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import httpx2
+
+from tests.kit.patience import PATIENCE
+from tests.kit.server import ROOT, TOKEN
+
+
+@dataclass(frozen=True)
+class Doom:
+    """Where a server ends by itself."""
+
+    place: str
+    """`before` or `after` a statement that begins with `statement`; `publish`: a fact is committed,
+    and nobody has been told of it."""
+    statement: str = ""
+    count: int = 1
+    """The how manyth time."""
+    checkpoints: bool = False
+    """Let SQLite move its log into the database with nearly every commit."""
+
+
+class Life:
+    """A server, from its start to its end."""
+
+    def __init__(self, forge: "Forge", url: str, pid: int) -> None:
+        self._forge, self.url, self.pid = forge, url, pid
+
+    def client(self) -> httpx2.Client:
+        """A client with the bearer token; it reads no certificates, which would take a while."""
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=PATIENCE, verify=False)
+
+    def kill(self) -> None:
+        """End it at once, if that has not happened by itself."""
+        os.kill(self.pid, signal.SIGKILL)  # the number is not given anew before the next one
+        self.ended()
+
+    def ended(self) -> None:
+        """Wait for its end, which a signal has to bring about."""
+        how = self._forge.told(r"# ended (\d+)")[1]
+        assert int(how) == signal.SIGKILL, f"it ended by itself: {how}"
+
+
+class Forge:
+    """The process that forks servers, one at a time; a context manager that ends both."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.kit.mortal"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._process:
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def serve(self, agents: Path, data: Path, doom: Doom | None = None) -> Life | None:
+        """A server that answers; None if its doom came first."""
+        command = [str(agents), "--no-browser", "--port", "0", "--data-dir", str(data)]
+        job = {"command": command, "doom": asdict(doom) if doom else None}
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        pid = int(self.told(r"# begun (\d+)")[1])
+        told = self.told(r"(http://[^/ ]+)/|# ended (\d+)")
+        return Life(self, told[1], pid) if told[1] else None
+
+    def told(self, pattern: str) -> re.Match[str]:
+        """Wait until the pattern is printed."""
+        seen = ""
+        patience = threading.Timer(PATIENCE, self._process.kill)
+        patience.start()
+        try:
+            while line := self._process.stdout.readline():
+                seen += line
+                if found := re.search(pattern, line):
+                    return found
+        finally:
+            patience.cancel()
+        raise AssertionError(f"{pattern} was not printed:\n{seen}")
+
+
+class _Doomed(sqlite3.Connection):
+    doom: ClassVar[Doom]
+    left: ClassVar[int]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.doom.place == "before":
+            self.set_trace_callback(self._before)
+
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        if self.doom.checkpoints:
+            sql = sql.replace("wal_autocheckpoint = 4000", "wal_autocheckpoint = 2")
+        cursor = super().execute(sql, parameters)
+        if self.doom.place == "after" and sql.startswith(self.doom.statement):
+            _count_down()
+        return cursor
+
+    def _before(self, sql: str) -> None:
+        if sql.lstrip().startswith(self.doom.statement):
+            _count_down()
+
+
+def _count_down(*_: Any) -> None:
+    _Doomed.left -= 1
+    if _Doomed.left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _arrange(doom: Doom) -> None:
+    """Put the doom where it belongs, in this process alone."""
+    _Doomed.doom, _Doomed.left = doom, doom.count
+    journal = importlib.import_module("devui.store.journal").Journal
+    journal.open.__func__.__kwdefaults__["factory"] = _Doomed
+    if doom.place == "publish":
+        importlib.import_module("devui.debugger.bus").Bus.publish = _count_down
+
+
+@contextmanager
+def _silent_input() -> Iterator[None]:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    yield
+
+
+def _play(job: dict[str, Any]) -> None:
+    with _silent_input():
+        if job["doom"]:
+            _arrange(Doom(**job["doom"]))
+        importlib.import_module("devui.cli").main(job["command"])
+
+
+def _load_all() -> None:
+    for name in ("devui.cli", "devui.debugger", "devui.store", "devui.web"):
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(module.name)
+
+
+def main() -> None:
+    """Fork a server for each line of standard input, and tell when it begins and ends."""
+    _load_all()
+    pid = 0
+    for line in sys.stdin:
+        if pid:
+            os.waitpid(pid, 0)
+        pid = os.fork()
+        if pid == 0:
+            _play(json.loads(line))
+            os._exit(0)
+        sys.stdout.write(f"# begun {pid}\n")
+        told = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        sys.stdout.write(f"\n# ended {told.si_status if told else 0}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""A client that remembers every event it was shown, and holds the server to it afterwards."""
+
+import json
+import re
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from tests.kit.frames import messages
+from tests.kit.server import get_session, make_session
+
+HTML = {"Accept": "text/html"}
+CUT_OFF = {"interrupted", "failed"}
+_MARKS = re.compile(r'class="run-end (\w+)" id="r-([0-9a-f]{32})"')
+
+
+@dataclass
+class Witness:
+    """What was shown of one session, and promised about it."""
+
+    app: str
+    name: str
+    key: int
+    shown: dict[int, str] = field(default_factory=dict)
+    """Ids by number, as the stream told them."""
+    promised: set[int] = field(default_factory=set)
+    """Values of `n` whose change was acknowledged."""
+    runs: list[str] = field(default_factory=list)
+    """Runs whose start was acknowledged; each is to be cut off."""
+
+    @classmethod
+    def of_new_session(cls, client: httpx2.Client, app: str, name: str) -> "Witness":
+        """A session of a user of its own."""
+        make_session(client, app, name, sessionId=name, state={"born": name, "user:born": name})
+        query = {"app": app, "user": name, "id": name}
+        [row] = client.get("/api/sessions", params=query).json()
+        return cls(app, name, row["key"])
+
+    def watch(
+        self, client: httpx2.Client, seen: threading.Semaphore, *, until_its_end: bool = False
+    ) -> None:
+        """Read the session's stream until the connection breaks, or the end of the last run."""
+        path = f"/api/sessions/{self.key}/stream?after={max(self.shown, default=0)}"
+        with suppress(httpx2.TransportError), client.stream("GET", path) as answer:
+            assert answer.status_code == 200, answer.read()
+            for message in messages(answer.iter_lines()):
+                told = json.loads(message.data) if message.data else {}
+                if told.get("type") == "event":
+                    assert self.shown.setdefault(told["number"], told["id"]) == told["id"]
+                    seen.release()
+                elif until_its_end and self.is_over(told):
+                    break
+        seen.release(10_000)
+
+    def is_over(self, told: dict[str, Any]) -> bool:
+        """Whether a message says that the last run has ended."""
+        return told.get("run") == self.runs[-1] and told["status"] in {*CUT_OFF, "done"}
+
+    def change(self, client: httpx2.Client) -> None:
+        """Change the state, again and again, until the connection breaks."""
+        path = f"/apps/{self.app}/users/{self.name}/sessions/{self.name}"
+        n = max(self.promised, default=0)
+        with suppress(httpx2.TransportError):
+            while True:
+                n += 1
+                delta = {"n": n, "user:n": n, f"key{n % 5}": "x" * n}
+                answer = client.patch(path, json={"stateDelta": delta})
+                assert answer.status_code == 200, answer.text
+                self.promised.add(n)
+
+    def run(self, client: httpx2.Client) -> None:
+        """Have the agent begin."""
+        with suppress(httpx2.TransportError):
+            path = f"/api/sessions/{self.key}/runs"
+            answer = client.post(path, json={"message": "go", "streaming": True})
+            assert answer.status_code == 201, answer.text
+            self.runs.append(answer.json()["run"])
+
+    def holds(self, client: httpx2.Client) -> None:
+        """All that was shown is there, in its place; the state is the fold; runs are marked."""
+        kept = get_session(client, self.app, self.name, self.name)
+        events = kept["events"]
+        assert {number: events[number - 1]["id"] for number in self.shown} == self.shown
+        state: dict[str, Any] = {"born": self.name, "user:born": self.name}
+        told = set()
+        for event in events:
+            delta = event["actions"].get("stateDelta", {})
+            told.add(delta.get("n"))
+            state |= delta
+        assert kept["state"] == state
+        assert self.promised <= told
+        if self.runs:
+            self._runs_are_marked(client)
+
+    def _runs_are_marked(self, client: httpx2.Client) -> None:
+        for run in self.runs:
+            assert client.get(f"/api/runs/{run}").json()["status"] in CUT_OFF
+        page = client.get(f"/sessions/{self.key}", headers=HTML).text
+        marked = _MARKS.findall(page)
+        assert {status for status, _ in marked} <= CUT_OFF
+        assert len({run for _, run in marked}) == len(marked), "a run has two marks"
+        assert [run for _, run in marked].count(self.runs[-1]) == 1
