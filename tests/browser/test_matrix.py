@@ -1,0 +1,131 @@
+"""Every text of the corpus through every place that shows texts: nothing runs, nothing is loaded.
+
+By the stream into a page that is open, by htmx into the inspector, and by loading the page. What
+each text looks like is the matter of tests/browser/test_hostile.py.
+"""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from devui.web.text.visible import visible
+from tests.browser import matrix
+from tests.browser.conftest import DESKTOP
+from tests.browser.corpus import CORPUS
+from tests.browser.matrix import GROUP, KINDS
+from tests.browser.test_hostile import is_inert, shown, squeezed
+from tests.kit.browser import SessionPage, Visit
+from tests.kit.debugged import Debugged
+from tests.kit.server import running
+
+pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]
+
+OF_EVENTS = ("event", "raw")
+TABS = ("state", "log", "breaks", "run", "request", "trace")
+GROUPS = -(-len(CORPUS) // GROUP)
+ASKED = re.compile(
+    r"GET /(static/.*|stream|login.*)?"
+    r"|(GET|POST) /apps/(teller|clerk)(/sessions)?"
+    r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks)?|state|trace|standing"
+    r"|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks))?(\?.*)?"
+    r"|POST /runs/\w+/commands"
+)
+
+
+@pytest.fixture(scope="module")
+def lair(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("matrix")
+    matrix.write(folder / "agents")
+    with running(folder / "agents", folder / "data", "--no-auth") as started:
+        yield started
+
+
+@pytest.fixture
+def client(lair):
+    with lair.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser, lair):
+    with Visit(browser.new_context(viewport=DESKTOP), lair) as begun:
+        yield begun
+        assert not [asked for asked in begun.requests if not ASKED.fullmatch(asked)]
+
+
+def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
+    """The inspector on these events and with every tab, by htmx; then each tab by loading it."""
+    for number in numbers:
+        session.select(number)
+        for tab in OF_EVENTS:
+            session.tab(tab)
+            is_inert(session.page)
+    tabs = [tab for tab in TABS if session.page.locator(f"#tab-{tab}").count()]
+    for tab in tabs:
+        session.tab(tab)
+        is_inert(session.page)
+    for tab in tabs:
+        load(visit, f"{session.path}?event={numbers[-1]}&tab={tab}")
+
+
+def load(visit: Visit, path: str) -> None:
+    """Open a page, look at it, and close it: its stream takes one of six connections."""
+    page = visit.open(path)
+    is_inert(page)
+    page.close()
+
+
+def test_what_an_agent_says_by_itself(visit):
+    session = visit.session("teller", title=CORPUS[1])
+    session.send("tell")
+    session.ends("failed")
+    is_inert(session.page)
+    last = GROUPS * KINDS + 1
+    look_through(visit, session, *range(last - KINDS + 1, last + 1))
+    loaded = visit.again(session)
+    is_inert(loaded.page)
+    loaded.tab("state")
+    keys = set(shown(loaded.page, "#panel dt"))
+    assert {squeezed(visible(text)) for text in CORPUS} <= keys
+    for number in range(1, last, 40):
+        load(visit, f"{session.path}?at={number}&event={number}")
+
+
+def test_what_an_agent_asks(visit):
+    session = visit.session("teller")
+    session.send("ask")
+    session.ends()
+    is_inert(session.page)
+    assert session.page.locator("#messages form").count() >= GROUPS
+    look_through(visit, session, 3, 4)
+
+
+def test_what_goes_to_a_model_and_a_tool(visit, client):
+    debugged = Debugged(client, "clerk").start("\n\n".join(CORPUS))
+    session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
+    while debugged.settled()["status"] == "held":
+        expect(session.page.locator("#run .run")).to_have_class("run held")
+        is_inert(session.page)
+        debugged.tell("step_into", wait=False)
+    session.ends()
+    is_inert(session.page)
+    look_through(visit, session, 2, 3, 4)
+
+
+def test_what_people_write_into_breakpoints_forks_and_titles(visit, client):
+    debugged = Debugged(client, "clerk").start("go", pause=False)
+    debugged.settled()
+    path = f"/sessions/{debugged.key}"
+    session = SessionPage(visit.open(path))
+    for text in CORPUS:
+        body = {"on": "event", "name": text[:100], "log": text.replace("{", "")[:200]}
+        answer = client.post("/api/apps/clerk/breakpoints", json=body)
+        assert answer.status_code == 201, answer.text
+    fork = client.post(f"/api{path}/forks", json={"number": 2, "note": "\n".join(CORPUS)[:2000]})
+    assert fork.status_code == 201, fork.text
+    look_through(visit, session, 2)
+    for key in (debugged.key, debugged.key + 1):
+        load(visit, f"/sessions/{key}?tab=breaks")
+    load(visit, "/apps/clerk")
+    load(visit, "/")
