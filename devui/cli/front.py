@@ -21,6 +21,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "resume": "devui.cli.resume",
     "export": "devui.cli.export",
     "import": "devui.cli.take",
+    "compare": "devui.cli.compare",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -33,6 +34,7 @@ Examples:
   devui --port 9000          another port
   devui --no-browser         print the link only
   devui resume 12            go on with the invocation of session 12 that was cut off
+  devui compare 12 15        how two sessions, or runs, differ
   devui dbg attach           follow a run in the terminal
   devui export 12 -o it.json write a session into a file, without secrets
   devui import it.json       read it back, here or elsewhere

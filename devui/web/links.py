@@ -1,5 +1,6 @@
 """Every address of the pages, by name."""
 
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 from devui.debugger.blame import Pin, path_text
@@ -156,6 +157,42 @@ def trace_api_url(key: int, run: str | None = None) -> str:
     return _with(f"/api/sessions/{key}/trace", run=run)
 
 
+class Compared(NamedTuple):
+    """The names of two sides: sessions by their keys, runs of them as `12@2`."""
+
+    left: str
+    right: str
+
+
+def choose_url(left: str, right: str = "") -> str:
+    """The comparison of two sides; a choice, where one is not named."""
+    return _with("/compare", left=left or None, right=right or None)
+
+
+def compare_url(
+    sides: Compared,
+    *,
+    start: int | None = None,
+    unfolded: bool = False,
+    opened: tuple[int | None, int | None] | None = None,
+) -> str:
+    """The page of a comparison: its first row, and the row whose difference is shown."""
+    numbers = "-".join(str(number or "") for number in opened) if opened else None
+    shown = {"from": start, "unfold": "yes" if unfolded else None, "open": numbers}
+    return _with("/compare", **sides._asdict(), **shown)
+
+
+def pair_url(sides: Compared, left: int | None, right: int | None) -> str:
+    """What differs between an event of each side."""
+    return _with("/compare/events", **sides._asdict(), leftEvent=left, rightEvent=right)
+
+
+def stretch_url(sides: Compared, left: int, right: int, count: int) -> str:
+    """Rows that are the same, from these events on."""
+    events = {"leftEvent": left, "rightEvent": right, "count": count}
+    return _with("/compare/rows", **sides._asdict(), **events)
+
+
 def stop_url(run: str) -> str:
     return f"/runs/{_segment(run)}/stop"
 
@@ -193,4 +230,4 @@ def _segment(text: str) -> str:
 
 def _with(address: str, /, **query: int | str | None) -> str:
     given = {name: value for name, value in query.items() if value is not None}
-    return f"{address}?{urlencode(given)}" if given else address
+    return f"{address}?{urlencode(given, safe='@')}" if given else address

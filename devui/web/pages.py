@@ -57,3 +57,30 @@ class SessionPage:
     stream_href: str
     """The stream of everything that comes after this page."""
     notices: tuple[parts.Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePage:
+    """`/compare`: two sessions or runs beside each other."""
+
+    template: ClassVar[str] = "pages/compare.html"
+    theme: Theme
+    left: parts.CompareSide
+    right: parts.CompareSide
+    swap_href: str
+    verdict: parts.Verdict
+    figures: tuple[parts.CompareFigure, ...]
+    table: parts.CompareTable
+    folded: bool
+    """What is the same is folded."""
+    fold_href: str
+    """The same page with that unfolded, or folded again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoosePage:
+    """`/compare` as long as a side is not named."""
+
+    template: ClassVar[str] = "pages/choose.html"
+    theme: Theme
+    choice: parts.CompareChoice

@@ -7,6 +7,7 @@ from devui.web.views import apps
 
 app = Later("devui.web.views.app")
 artifacts = Later("devui.web.views.artifacts")
+beside = Later("devui.web.views.compare")
 breaks = Later("devui.web.views.breakpoints")
 events = Later("devui.web.views.events")
 gutter = Later("devui.web.views.gutter")
@@ -43,6 +44,9 @@ pages = [
     Route("/apps/{app}", app.show, methods=["GET"]),
     Route("/apps/{app}/reload", app.reload, methods=["POST"]),
     Route("/apps/{app}/sessions", app.create_session, methods=["POST"]),
+    Route("/compare", beside.show, methods=["GET"]),
+    Route("/compare/events", beside.pair, methods=["GET"]),
+    Route("/compare/rows", beside.stretch, methods=["GET"]),
     Route("/sessions/{key}", session.show, methods=["GET"]),
     Route("/sessions/{key}/stream", stream.session, methods=["GET"]),
     Route("/sessions/{key}/events", events.older, methods=["GET"]),

@@ -3,7 +3,8 @@ import { start } from "./behaviours.js";
 import * as confirm from "./confirm.js";
 import * as connection from "./connection.js";
 import * as menus from "./menus.js";
+import * as pick from "./pick.js";
 import * as theme from "./theme.js";
 import * as times from "./times.js";
 
-start([confirm, connection, menus, theme, times]);
+start([confirm, connection, menus, pick, theme, times]);

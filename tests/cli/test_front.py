@@ -19,7 +19,7 @@ def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
     said = devui("--help", cwd=tmp_path).stdout
     assert "[OPTIONS] [AGENTS_DIR]" in said
     assert "--no-browser" in said
-    for name in ("web", "resume", "dbg"):
+    for name in ("web", "resume", "compare", "dbg"):
         assert f"\n  {name} " in said
 
 

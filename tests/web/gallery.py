@@ -23,6 +23,7 @@ from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
 from tests.web import (
+    compare_samples,
     held_samples,
     history_samples,
     request_samples,
@@ -179,6 +180,7 @@ def alone() -> list[Model]:
         held_samples.DROPPED,
         held_samples.NOTES,
         *request_samples.ALL,
+        *compare_samples.ALL,
         standing_samples.PANEL,
         standing_samples.EMPTY,
         standing_samples.UNREAD,
@@ -238,7 +240,7 @@ def photograph(page: Page, address: str, name: str, folder: Path) -> None:
 def write(folder: Path, wanted: list[str]) -> list[str]:
     """The pages; returns their names."""
     render = Renderer(ASSETS)
-    models = app_pages() | live_pages() | selected_pages()
+    models = app_pages() | live_pages() | selected_pages() | compare_samples.PAGES
     names = [name for name in models if not wanted or name in wanted]
     for name in names:
         (folder / f"{name}.html").write_text(str(render.part(models[name])))

@@ -370,9 +370,11 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
         ),
         lineage=parts.Lineage(
             parent=parts.ForkLink(links.session_url(2, event=3), "Flight to Paris", "at #3"),
+            compare_href=links.choose_url("2", str(KEY)),
             siblings=(parts.ForkLink(links.session_url(3), "Flight to Rome", "at #3", "cheaper"),),
         ),
         delete_action=links.delete_url(KEY),
+        compare_href=links.choose_url(str(KEY)),
         user="user",
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
         run=run_status(run),

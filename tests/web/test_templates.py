@@ -12,14 +12,16 @@ from jinja2 import meta
 from devui.web import pages, parts
 from devui.web.assets import Assets
 from devui.web.render import Model, Renderer
-from tests.web import gallery, samples
+from tests.web import compare_samples, gallery, samples
 
 RENDER = Renderer(Assets.find())
 ENVIRONMENT = RENDER.environment
 GLOBALS = set(ENVIRONMENT.globals)
 BARE = ENVIRONMENT.overlay()
 BARE.globals = {}  # or names of globals would not be found among the variables
-PAGES = gallery.app_pages() | gallery.live_pages() | gallery.selected_pages()
+PAGES = (
+    gallery.app_pages() | gallery.live_pages() | gallery.selected_pages() | compare_samples.PAGES
+)
 HOSTILE = '<script>alert("1")</script>\'&amp;'
 
 

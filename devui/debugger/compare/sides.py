@@ -44,7 +44,7 @@ class Side:
 
 async def read_side(journal: Journal, session: SessionRow, place: int | None) -> Side:
     """The session, or its run at this place, counted from 1; raises NoSuchRun."""
-    runs = sorted(await journal.runs.list(session.key), key=lambda run: run.started)
+    runs = _in_order(await journal.runs.list(session.key))
     if place is not None and not 1 <= place <= len(runs):
         raise NoSuchRun(f"session {session.key} has no run {place}: it has {len(runs)}")
     run = runs[place - 1] if place else max(runs, key=lambda run: run.seq, default=None)
@@ -53,6 +53,16 @@ async def read_side(journal: Journal, session: SessionRow, place: int | None) ->
         rows = [row for row in rows if row.run == run.id]
     kept = tuple(rows[:MOST])
     return Side(session, place, run, tuple(runs), kept, len(rows) - len(kept))
+
+
+def place_of(run: RunRow, runs: Sequence[RunRow]) -> int:
+    """Which of its session's runs it is, from 1."""
+    return [each.id for each in _in_order(runs)].index(run.id) + 1
+
+
+def _in_order(runs: Sequence[RunRow]) -> list[RunRow]:
+    """As they began; one begins after the other has ended."""
+    return sorted(runs, key=lambda run: (run.started, run.seq))
 
 
 async def compare_sides(journal: Journal, left: Side, right: Side) -> Comparison:

@@ -62,6 +62,8 @@ class SessionItem:
     show_app: bool = False
     forked: str = ""
     """`fork at #12`, for a fork."""
+    pick: bool = False
+    """It can be picked to be compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ class Lineage:
     template: ClassVar[str] = "parts/lineage.html"
     parent: ForkLink | None = None
     """None for a session that is no fork."""
+    compare_href: str = ""
+    """The parent beside the fork."""
     gone: str = ""
     """What is said of a parent that was deleted."""
     siblings: tuple[ForkLink, ...] = ()

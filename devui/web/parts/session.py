@@ -109,6 +109,8 @@ class TopBar:
     sessions: tuple[MenuItem, ...]
     """The newest sessions of this app."""
     delete_action: str
+    compare_href: str
+    """Where it is chosen what to compare the session with."""
     user: str
     session_id: str
     lineage: Lineage

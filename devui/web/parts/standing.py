@@ -79,3 +79,5 @@ class RunPanel:
     beside: tuple[Beside, ...] = ()
     """What goes on at the same time, if that is more than one thing."""
     tasks: tuple[TaskShown, ...] = ()
+    compare_href: str = ""
+    """This run beside the one before; "" for the first one."""

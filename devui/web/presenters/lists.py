@@ -90,9 +90,14 @@ def session_title(row: SessionRow) -> Title:
 
 
 def session_item(
-    row: SessionRow, run: RunRow | None, *, fork: ForkRow | None = None, show_app: bool = False
+    row: SessionRow,
+    run: RunRow | None,
+    *,
+    fork: ForkRow | None = None,
+    show_app: bool = False,
+    pick: bool = False,
 ) -> SessionItem:
-    """A session in a list, with the status of its newest run."""
+    """A session in a list, with the status of its newest run; `pick`: to be compared."""
     status = run.status if run else "idle"
     return SessionItem(
         key=row.key,
@@ -108,6 +113,7 @@ def session_item(
         rename_action=rename_url(row.key),
         delete_action=delete_url(row.key),
         show_app=show_app,
+        pick=pick,
         forked=f"fork at #{fork.number}" if fork else "",
     )
 

@@ -109,7 +109,7 @@ def _unchanged(blocks: Sequence[Said]) -> parts.DiffBlock:
 
 
 def _changed(was: Said, now: Said) -> parts.DiffBlock:
-    pieces = tuple(_pieces(word_diff(was.text, now.text)))
+    pieces = tuple(around(word_diff(was.text, now.text)))
     note = "" if was.role == now.role else f"was {visible(was.role)}"
     if was.text == now.text and not note:
         note = "its text is the same; a file, a signature or another detail differs"
@@ -127,7 +127,7 @@ def _label(said: Said) -> str:
     return visible(f"{said.role} {said.place}".strip())
 
 
-def _pieces(
+def around(
     changes: Sequence[tuple[parts.Difference, str]],
 ) -> Iterator[tuple[parts.Difference, str]]:
     """What changed, and a little of what is around it."""
@@ -185,4 +185,4 @@ def _named(old: dict[str, str], new: dict[str, str]) -> Iterator[parts.DiffBlock
             text = visible(_clipped(now if now is not None else was or ""))
             yield parts.DiffBlock(kind, visible(name), ((kind, text),))
         else:
-            yield parts.DiffBlock("changed", visible(name), tuple(_pieces(word_diff(was, now))))
+            yield parts.DiffBlock("changed", visible(name), tuple(around(word_diff(was, now))))

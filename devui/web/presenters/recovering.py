@@ -12,7 +12,7 @@ from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web import parts
-from devui.web.links import close_url, forks_url, runs_url, session_url
+from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
 from devui.web.presenters.content import clipped
 from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.lists import session_name
@@ -123,6 +123,7 @@ async def lineage(found: Services, session: SessionRow) -> parts.Lineage:
     parent = await journal.sessions.get(row.parent) if row else None
     return parts.Lineage(
         parent=_parent(parent, row) if parent and row else None,
+        compare_href=choose_url(str(parent.key), str(session.key)) if parent else "",
         gone=f"fork at #{row.number} of a session that was deleted" if row and not parent else "",
         siblings=await _links(found, [s for s in siblings if s.session != session.key]),
         forks=await _links(found, forks),

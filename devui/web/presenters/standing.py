@@ -3,14 +3,17 @@
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, Literal
 
+from devui.debugger.compare.sides import place_of
 from devui.debugger.live import LiveRun
 from devui.store.rows import RunRow, SessionRow
 from devui.web import parts
 from devui.web.links import (
     breakpoints_url,
+    choose_url,
     commands_url,
     session_url,
     standing_url,
@@ -46,9 +49,17 @@ async def run_panel(found: Services, session: SessionRow) -> parts.RunPanel:
         return parts.RunPanel(standing_url(session.key), "There was no run yet", going=False)
     told = await found.runs.standing(run.id)
     live = found.runs.live(session.key)
+    compare = await _compare_href(found, session, run)
     if live is None or live.row.id != run.id:
-        return _over(session, run, told)
-    return _going(session, live, told)
+        return replace(_over(session, run, told), compare_href=compare)
+    return replace(_going(session, live, told), compare_href=compare)
+
+
+async def _compare_href(found: Services, session: SessionRow, run: RunRow) -> str:
+    """The run beside the one before."""
+    place = place_of(run, await found.journal.runs.list(session.key))
+    sides = (f"{session.key}@{place - 1}", f"{session.key}@{place}")
+    return choose_url(*sides) if place > 1 else ""
 
 
 def unread_panel(session: SessionRow, *, going: bool) -> parts.RunPanel:

@@ -11,7 +11,15 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web import parts
 from devui.web.cursor import Cursor
-from devui.web.links import app_url, delete_url, moment_url, runs_url, stop_url, stream_url
+from devui.web.links import (
+    app_url,
+    choose_url,
+    delete_url,
+    moment_url,
+    runs_url,
+    stop_url,
+    stream_url,
+)
 from devui.web.pages import SessionPage, Theme
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked
 from devui.web.presenters.chat import written
@@ -197,6 +205,7 @@ async def _topbar(
         lineage=await lineage(found, session),
         sessions=session_menu(newest, session.key),
         delete_action=delete_url(session.key),
+        compare_href=choose_url(str(session.key)),
         user=visible(session.user),
         session_id=visible(session.id),
         run=await run_of(found, session.key, run),

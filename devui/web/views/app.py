@@ -68,6 +68,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         raise BadRequest("`before` has to be a number: the seq of the last session shown")
     rows = await found.journal.sessions.list(name, limit=_PAGE, before=before)
     forks = await found.journal.forks.among([row.key for row in rows])
+    pick = len(rows) > 1
     page = AppPage(
         theme=theme_of(request),
         head=app_head(found.workers.status(name), found.apps.about(name)),
@@ -75,7 +76,12 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         form=form,
         sessions=tuple(
             [
-                session_item(row, await found.journal.runs.newest(row.key), fork=forks.get(row.key))
+                session_item(
+                    row,
+                    await found.journal.runs.newest(row.key),
+                    fork=forks.get(row.key),
+                    pick=pick,
+                )
                 for row in rows
             ]
         ),

@@ -1,0 +1,104 @@
+"""Two sessions beside each other as the page shows them, for the template tests and the gallery."""
+
+from dataclasses import replace
+
+from devui.debugger.blame import Difference
+from devui.debugger.compare.changes import sections
+from devui.debugger.compare.comparison import Comparison, compare
+from devui.debugger.compare.moments import Moment, MomentDiff, Prompts
+from devui.debugger.compare.sides import Side
+from devui.debugger.compare.steps import step_of
+from devui.debugger.statediff import StateChange
+from devui.store.rows import SessionRow
+from devui.web import links, pages, parts
+from devui.web.presenters.comparesides import figures
+from devui.web.presenters.comparing import Asked, Rows, row_id, verdict
+from devui.web.presenters.pairdiff import pair_diff
+from tests.web import request_samples, samples
+from tests.web.samples import NOW, PRICES, Stored
+
+LEFT = samples.travel()
+_BRANCH = "root.right"
+
+
+def _other() -> list[Stored]:
+    """The same with another question, a call more, and a parallel branch that was faster."""
+    first = [*samples.FIRST]
+    first[0] = {"author": "user", "content": samples.text("Book a flight to London on Monday")}
+    extra = {"author": "TravelAgent", "content": samples.call("weather", "adk-77", city="London")}
+    aside = {"author": "Watcher", "branch": _BRANCH, "content": samples.text("all is well")}
+    return samples.stored([*first[:3], extra, aside, *first[3:]], invocation="e-other")
+
+
+RIGHT = _other()
+
+
+def side(key: int, events: list[Stored], place: int | None = None) -> Side:
+    row = SessionRow(key, "travel", "user", "s", "Flight", NOW, NOW, 1, len(events))
+    rows = tuple(row for row, _, _ in events)
+    return Side(row, place, samples.RUN, (samples.RUN, samples.FAILED), rows, left_out=0)
+
+
+def comparison(left: list[Stored], right: list[Stored]) -> Comparison:
+    steps = [[step_of(row, event) for row, _, event in events] for events in (left, right)]
+    return compare(*steps)
+
+
+def body(left: Stored, right: Stored) -> parts.PairDiff:
+    state = StateChange("session", "city", None, None, (Difference(("a",), "Oslo", [1, 2]),))
+    moments = [Moment(row, event) for row, _, event in (left, right)]
+    sent = Prompts(
+        request_samples.SPAN, request_samples.SPAN, request_samples.BEFORE, request_samples.AFTER
+    )
+    return pair_diff(MomentDiff(*moments, sections(left[2], right[2]), (state,), sent))
+
+
+def shown(label: str, note: str = "") -> parts.CompareSide:
+    return parts.CompareSide(
+        label=label,
+        title="Flight to London",
+        about="session 7 · run 2 of 2 · travel · user",
+        href=links.session_url(7),
+        status="done",
+        word="done",
+        sessions=(parts.MenuItem("Flight to Paris", links.choose_url("7", "8"), "12 events"),),
+        runs=(parts.MenuItem("run 1", links.choose_url("7@1", "8"), "failed", current=True),),
+        note=note,
+    )
+
+
+def page(left: list[Stored], right: list[Stored], asked: Asked) -> pages.ComparePage:
+    sides = side(7, left), side(8, right, 2)
+    found = comparison(left, right)
+    bodies = {row_id(found.first): body(left[0], right[0])} if found.first else {}
+    table = Rows(*sides).table(found, asked, bodies)
+    return pages.ComparePage(
+        theme="auto",
+        left=shown("left"),
+        right=shown("right", "its run goes on: load the page again to see more of it"),
+        swap_href=links.choose_url("8@2", "7"),
+        verdict=verdict(found),
+        folded=not asked.unfolded,
+        fold_href=links.compare_url(links.Compared("7", "8@2"), unfolded=True),
+        figures=figures(PRICES, *sides),
+        table=replace(table, before_href="/compare?from=0", after_href="/compare?from=400")
+        if asked.start
+        else table,
+    )
+
+
+CHOICE = parts.CompareChoice(
+    known="Flight to London", sessions=shown("left").sessions, runs=shown("left").runs
+)
+PAGES = {
+    "compare": page(LEFT, RIGHT, Asked()),
+    "compare-more": page(LEFT, RIGHT, Asked(start=1, unfolded=True)),
+    "compare-same": page(LEFT, LEFT, Asked()),
+    "compare-empty": page([], [], Asked()),
+    "compare-choose": pages.ChoosePage("auto", CHOICE),
+    "compare-begin": pages.ChoosePage("auto", parts.CompareChoice("", CHOICE.sessions, ())),
+}
+ALL = (
+    Rows(side(7, LEFT), side(8, RIGHT)).same(1, 1, 3),
+    body(LEFT[0], RIGHT[0]),
+)
