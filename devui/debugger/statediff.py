@@ -2,11 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from devui.debugger.blame import ABSENT, Difference, differences
 from devui.debugger.keyhistory import Writer
 from devui.store.rows import Scope, Value
 from devui.store.values import parsed
+
+
+class Moment(NamedTuple):
+    """A point of a session's past."""
+
+    number: int
+    """Of the event it is just after; 0: before the first."""
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,15 +31,26 @@ def session_url(
     hits: int | None = None,
     at: int | None = None,
     pin: Pin | None = None,
+    since: int | None = None,
 ) -> str:
     """The session page: the number of the event to show, the inspector's tab, the breakpoint
-    whose hits over the past are shown there, and the state key whose history is."""
-    return _with(f"/sessions/{key}", at=at, event=event, tab=tab, hits=hits, **_pinned(pin))
+    whose hits over the past are shown there, the state key whose history is, and the event whose
+    state is compared with."""
+    shown = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
+    return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
-def moment_url(key: int, at: int | None, *, tab: str | None = None, pin: Pin | None = None) -> str:
-    """The page as of an event, or as it is now; `pin` is the state key whose history is shown."""
-    return _with(f"/sessions/{key}", at=at, tab=tab, **_pinned(pin))
+def moment_url(
+    key: int,
+    at: int | None,
+    *,
+    tab: str | None = None,
+    pin: Pin | None = None,
+    since: int | None = None,
+) -> str:
+    """The page as of an event, or as it is now; `pin` is the state key whose history is shown, and
+    `since` the event whose state is compared with."""
+    return _with(f"/sessions/{key}", at=at, tab=tab, since=since, **_pinned(pin))
 
 
 def writes_url(

@@ -71,6 +71,7 @@ export const KEYS = [
   { keys: ["f"], does: "fork at the selected event", run: () => fork.open() },
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], does: "Event, State, Raw, Log, Breaks, Run, Request, Trace", run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["[", "]"], does: "streamed answer: one piece back, one on", run: (key) => stream.step(key === "]" ? 1 : -1) },
+  { keys: ["d"], does: "mark the state shown, to compare that of other events with it", run: () => click("#tab-state:not([aria-current]), #mark-state, #unmark-state") },
   { keys: ["h"], does: "what holds the run up", run: () => click("#why, #tab-run") },
   { keys: ["Enter", "Ctrl+Enter"], does: "send the message", field: true },
   { keys: ["Shift+Enter"], does: "new line in the message", field: true },

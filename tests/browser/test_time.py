@@ -90,3 +90,33 @@ def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
     expect(session.page.locator("#as-of")).to_contain_text("as of #3")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     assert shown(session) == ["e-1", "e-2", "e-3"]
+
+
+def test_the_states_of_two_events_are_compared(visit, travelled):
+    travelled.say(BOOK)
+    count, page, panel = travelled.events.count(), travelled.page, travelled.panel
+    travelled.select(2)
+    travelled.tab("state")
+    page.keyboard.press("d")
+    expect(panel).to_contain_text("The state is the same at both.")
+    expect(panel).to_contain_text("Choose another event")
+    travelled.select(count)
+    diff = panel.locator("#state-diff")
+    expect(diff.locator("h2")).to_contain_text(f"State from #2 to #{count}")
+    city = diff.locator(".var.new").filter(has_text=re.compile(r"^\s*city"))
+    expect(city).to_contain_text('"London"')
+    expect(city.locator(".by a")).to_have_text(re.compile(r"#\d+"))
+    expect(page).to_have_url(re.compile(r"since=2\b"))
+    panel.locator("#mark-state").click()
+    page.keyboard.press("k")
+    expect(diff.locator("h2")).to_contain_text(f"State from #{count - 1} to #{count}")
+    panel.get_by_label("Compare with the state as of #").fill("0")
+    panel.get_by_role("button", name="Compare").click()
+    expect(diff.locator("h2")).to_contain_text(f"State from before the first event to #{count - 1}")
+    again = visit.again(travelled, "?" + page.url.partition("?")[2])
+    expect(again.panel.locator("#state-diff .var")).to_have_count(diff.locator(".var").count())
+    panel.get_by_role("link", name="Stop comparing").click()
+    expect(panel.locator("#state-at")).to_contain_text(f"State as of #{count - 1}")
+    visit.allow("status 404|the server responded with a status of 404")
+    page.goto(page.url.partition("?")[0] + "?since=999&tab=state")
+    expect(page.locator("main")).to_contain_text("has no event #999")

@@ -142,7 +142,7 @@ def selected_pages() -> dict[str, Model]:
         "session-text": (travel, samples.event_panel(travel, 5), "event"),
         "session-state": (
             travel,
-            parts.StateTab(samples.state_at(11), history_samples.HISTORY),
+            parts.StateTab(samples.state_at(11), samples.state_with(11), history_samples.HISTORY),
             "state",
         ),
         "session-raw": (travel, samples.raw_panel(travel, 11), "raw"),
@@ -181,6 +181,8 @@ def alone() -> list[Model]:
         held_samples.NOTES,
         *request_samples.ALL,
         *compare_samples.ALL,
+        samples.STATE_DIFF,
+        parts.StateTab(samples.STATE_DIFF, samples.state_with(11, since=4)),
         standing_samples.PANEL,
         standing_samples.EMPTY,
         standing_samples.UNREAD,

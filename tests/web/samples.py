@@ -21,6 +21,7 @@ from devui.web.presenters.statepanel import state_panel
 from devui.web.presenters.ticks import ticks
 from devui.web.text.figures import UNKNOWN, compact
 from devui.web.text.jsontext import json_text
+from devui.web.text.jsontree import json_tree
 from devui.web.text.moments import moment
 from tests.web import held_samples
 
@@ -270,7 +271,40 @@ def state_at(number: int | None) -> parts.StatePanel:
 
 
 def state_tab(number: int | None) -> parts.StateTab:
-    return parts.StateTab(state_at(number))
+    return parts.StateTab(state_at(number), state_with(number))
+
+
+def state_with(number: int | None, since: int | None = None) -> parts.StateWith:
+    """The form below the state."""
+    return parts.StateWith(
+        action=links.session_url(KEY),
+        event=number,
+        at=number,
+        since=since,
+        mark_href=links.session_url(KEY, event=number, tab="state", since=number),
+        unmark_href=links.session_url(KEY, event=number, tab="state"),
+    )
+
+
+STATE_DIFF = parts.StateDiff(
+    first="#4",
+    last="#11",
+    hint="#4 stays: choose any event to compare it with.",
+    keys=(
+        parts.ChangedKey(
+            "user:plan",
+            "changed",
+            "#11",
+            links.session_url(KEY, event=11),
+            (parts.ChangedPlace("steps[2].done", json_tree(False), None),),
+            "and 3 more places",
+        ),
+        parts.ChangedKey(
+            "city", "new", "start", None, (parts.ChangedPlace("", None, json_tree("Oslo")),), ""
+        ),
+    ),
+)
+"""What differs between two moments."""
 
 
 def raw_panel(events: list[Stored], number: int) -> parts.RawPanel:

@@ -91,11 +91,67 @@ class StatePanel:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedPlace:
+    """One place in a value; None where there is nothing."""
+
+    path: str
+    old: JsonTree | None
+    new: JsonTree | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedKey:
+    """A key whose value is another one."""
+
+    key: str
+    """With its prefix."""
+    mark: Mark
+    by: str
+    """Who wrote what it is now: `#11`, `start`, `elsewhere`."""
+    href: str | None
+    places: tuple[ChangedPlace, ...]
+    more: str
+    """How many places are not shown, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateDiff:
+    """What differs in the state between two moments, the earlier one first."""
+
+    template: ClassVar[str] = "parts/state_diff.html"
+    first: str
+    """`#4`, `before the first event`."""
+    last: str
+    """`#11`, `now`."""
+    hint: str
+    """Which of the two stays, and what to do about the other one."""
+    keys: tuple[ChangedKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateWith:
+    """With which other moment the state is to be compared."""
+
+    action: str
+    event: int | None
+    """The event that the tab shows; None for now."""
+    at: int | None
+    """The event that the whole page is as of."""
+    since: int | None
+    """The event that is marked; 0: before the first."""
+    mark_href: str
+    """The same with the tab's event marked; "" for now, and for the one that is."""
+    unmark_href: str
+
+
+@dataclass(frozen=True, slots=True)
 class StateTab:
-    """The state, and above it who wrote the key that is pinned. Goes into `#panel`."""
+    """The state, or what differs in it; above it who wrote the key that is pinned. Goes into
+    `#panel`."""
 
     template: ClassVar[str] = "parts/state_tab.html"
-    state: StatePanel
+    state: StatePanel | StateDiff
+    compare: StateWith
     history: KeyHistory | None = None
 
 
@@ -221,6 +277,8 @@ class Inspector:
     at: int | None = None
     """The event that the whole page is as of, kept, too."""
     pin: PinBar | None = None
+    since: int | None = None
+    """The event whose state others' are compared with, kept, too."""
     """The state key whose history is shown, kept, too."""
 
 

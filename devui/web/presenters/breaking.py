@@ -9,6 +9,7 @@ from devui.debugger.blame import Pin
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
 from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.hits import past_hits
+from devui.debugger.statediff import Moment
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
@@ -64,6 +65,8 @@ class Asked:
     """The event that the whole page is as of."""
     pin: Pin | None = None
     """The state key whose history is shown."""
+    since: Moment | None = None
+    """The moment whose state is compared with that of what is selected."""
 
 
 NOTHING_ASKED: Final = Asked()

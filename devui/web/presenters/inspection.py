@@ -18,6 +18,7 @@ from devui.web.presenters.keyhistory import key_history, pin_bar
 from devui.web.presenters.request import request_panel
 from devui.web.presenters.runs import log_line
 from devui.web.presenters.standing import run_panel
+from devui.web.presenters.statediff import state_diff, state_with
 from devui.web.presenters.statepanel import state_panel
 from devui.web.presenters.trace import trace_panel
 from devui.web.presenters.uncommitted import event_notes, groups, of_run
@@ -64,11 +65,12 @@ async def inspector(
 ) -> parts.Inspector:
     """The tabs and the panel of one; `asked` is what it shows of it."""
     number, at = row.number if row else None, asked.at.number if asked.at else None
+    since = asked.since.number if asked.since else None
     tabs = tuple(
         parts.Tab(
             key,
             label,
-            session_url(session.key, event=number, tab=key, at=at, pin=asked.pin),
+            session_url(session.key, event=number, tab=key, at=at, pin=asked.pin, since=since),
             key == tab,
             str(i),
             count=break_count(found, session) if key == "breaks" else "",
@@ -90,6 +92,7 @@ async def inspector(
         hits=hits,
         at=at,
         pin=await pin_bar(found, session, row, pin, tab=tab, asked=asked) if pin else None,
+        since=since,
     )
 
 
@@ -106,11 +109,7 @@ async def _panel(
     if tab == "run":
         return await run_panel(found, session)
     if tab == "state":
-        now = await state(found, session, row, at=asked.at)
-        pin = asked.pin
-        return parts.StateTab(
-            now, await key_history(found, session, row, pin, asked=asked) if pin else None
-        )
+        return await _state_tab(found, session, row, asked)
     if tab == "log":
         return await log(found, session, row)
     if row is None:
@@ -119,6 +118,19 @@ async def _panel(
     if tab == "raw":
         return await raw(found, session, row)
     return await detail(found, session, row, fork=asked.fork)
+
+
+async def _state_tab(
+    found: Services, session: SessionRow, row: EventRow | None, asked: Asked
+) -> parts.StateTab:
+    pin, since = asked.pin, asked.since
+    return parts.StateTab(
+        await state(found, session, row, at=asked.at)
+        if since is None
+        else await state_diff(found, session, row, since),
+        state_with(session, row, asked),
+        await key_history(found, session, row, pin, asked=asked) if pin else None,
+    )
 
 
 async def raw(found: Services, session: SessionRow, row: EventRow) -> parts.RawPanel:

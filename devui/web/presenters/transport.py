@@ -62,12 +62,13 @@ def _cursor(
 ) -> parts.CursorLinks:
     """From the cursor; without one from the selected event, or from now."""
     key, pin = session.key, asked.pin
+    since = asked.since.number if asked.since else None
     before = (here or count + 1) - 1
     on = here + 1 if here and here < count else None
     return parts.CursorLinks(
         at=past,
-        back=moment_url(key, before, tab=tab, pin=pin) if before >= 1 else None,
-        on=moment_url(key, on, tab=tab, pin=pin) if on else None,
+        back=moment_url(key, before, tab=tab, pin=pin, since=since) if before >= 1 else None,
+        on=moment_url(key, on, tab=tab, pin=pin, since=since) if on else None,
         change_back=writes_url(key, "previous", at=here, tab=tab),
         change_on=writes_url(key, "next", at=here, tab=tab) if on else None,
     )

@@ -1,10 +1,9 @@
 """What an address names: a session, an event, the reader's theme."""
 
-from typing import NamedTuple
-
 from starlette.requests import Request
 
 from devui.debugger.blame import Pin, path_of
+from devui.debugger.statediff import Moment
 from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import BadRequest, NotFound
 from devui.web.pages import Theme
@@ -33,14 +32,6 @@ async def event_of(found: Services, session: SessionRow, number: str | None) -> 
         name = "such event" if wanted is None else f"event #{wanted}"
         raise NotFound(f"session {session.key} has no {name}: it has {session.events}")
     return body[0]
-
-
-class Moment(NamedTuple):
-    """A point of a session's past."""
-
-    number: int
-    """Of the event it is just after; 0: before the first."""
-    seq: int
 
 
 async def moment_of(found: Services, session: SessionRow, number: str | None) -> Moment | None:

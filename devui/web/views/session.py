@@ -14,7 +14,7 @@ from devui.web.presenters.transport import transport
 from devui.web.presenters.workbench import session_page
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
-from devui.web.views.lookup import event_of, pin_of, session_of, theme_of
+from devui.web.views.lookup import event_of, moment_of, pin_of, session_of, theme_of
 
 
 async def show(request: Request) -> Response:
@@ -28,6 +28,7 @@ async def show(request: Request) -> Response:
         fork=fork,
         at=await event_of(found, session, request.query_params.get("at")),
         pin=pin_of(request),
+        since=await moment_of(found, session, request.query_params.get("since")),
     )
     tab = "event" if fork else tab
     row = await event_of(found, session, request.query_params.get("event"))
