@@ -54,6 +54,18 @@ _BEFORE = """
 _MODEL_CALLS = """
     SELECT * FROM span_rows WHERE session = ? AND type = 'model' ORDER BY id DESC LIMIT ?
 """
+_SETTINGS = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT event, json_extract(sent, '$.model'), json_extract(sent, '$.system'),
+           json_extract(sent, '$.tools'), json_extract(sent, '$.config')
+    FROM line JOIN spans USING (session)
+    WHERE type = 'model' AND sent IS NOT NULL AND event IS NOT NULL
+          AND (until IS NULL OR event <= until)
+    ORDER BY id
+"""
 _GET = """
     WITH RECURSIVE line (session, until) AS (
         SELECT ?1, NULL UNION ALL
@@ -121,6 +133,15 @@ class Spans:
         """Return at most `limit` model calls of the session, the newest first."""
         rows = await self._database.fetch(_MODEL_CALLS, session_key, max(limit, 0))
         return [SpanRow(*row) for row in rows]
+
+    async def settings(self, session_key: int) -> Mapping[int, Sequence[str | None]]:
+        """Return how models were asked, by the number of the event that came of it.
+
+        Model, system instruction, tools and config; but for the model by the names of the pieces,
+        which are the same in all sessions where the pieces are.
+        """
+        rows = await self._database.fetch(_SETTINGS, session_key)
+        return {event: settings for event, *settings in rows}
 
     async def bodies(self, span_id: int) -> tuple[str | None, str | None]:
         """Return what was sent and what came back, as JSON texts."""

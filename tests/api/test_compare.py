@@ -106,6 +106,10 @@ def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
         assert second["left"]["run"] != second["right"]["run"]
         third = compare(client, f"{told.key}@1", f"{told.key}@3")
         assert third["first"]["aspects"] == ["text"]
+        assert second["prompts"] == []
+        assert third["prompts"] == [
+            {"piece": piece, "left": 4, "right": 10} for piece in ("system", "config")
+        ]
         last = third["rows"][-1]
         assert (last["kind"], last["left"], last["right"]) == ("changed", 4, 10)
         prompts = pair(client, told.key, told.key, 4, 10)["prompts"]

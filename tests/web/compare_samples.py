@@ -6,6 +6,7 @@ from devui.debugger.blame import Difference
 from devui.debugger.compare.changes import sections
 from devui.debugger.compare.comparison import Comparison, compare
 from devui.debugger.compare.moments import Moment, MomentDiff, Prompts
+from devui.debugger.compare.prompts import OtherPrompt
 from devui.debugger.compare.sides import Side
 from devui.debugger.compare.steps import step_of
 from devui.debugger.statediff import StateChange
@@ -67,6 +68,9 @@ def shown(label: str, note: str = "") -> parts.CompareSide:
     )
 
 
+PROMPTS = (OtherPrompt("system", 2, 2), OtherPrompt("config", 2, 2), OtherPrompt("tools", 5, 7))
+
+
 def page(left: list[Stored], right: list[Stored], asked: Asked) -> pages.ComparePage:
     sides = side(7, left), side(8, right, 2)
     found = comparison(left, right)
@@ -77,7 +81,7 @@ def page(left: list[Stored], right: list[Stored], asked: Asked) -> pages.Compare
         left=shown("left"),
         right=shown("right", "its run goes on: load the page again to see more of it"),
         swap_href=links.choose_url("8@2", "7"),
-        verdict=verdict(found),
+        verdict=verdict(found, PROMPTS if asked.unfolded else ()),
         folded=not asked.unfolded,
         fold_href=links.compare_url(links.Compared("7", "8@2"), unfolded=True),
         figures=figures(PRICES, *sides),

@@ -1,5 +1,6 @@
 """Two sessions or runs beside each other, over HTTP."""
 
+from dataclasses import asdict
 from typing import Any
 
 from starlette.requests import Request
@@ -9,6 +10,7 @@ from devui.debugger.compare.changes import Section
 from devui.debugger.compare.comparison import Row
 from devui.debugger.compare.facts import facts_of
 from devui.debugger.compare.moments import MomentDiff, Prompts, moment_diff
+from devui.debugger.compare.prompts import other_prompts
 from devui.debugger.compare.sides import Side, compare_sides
 from devui.web.api.debug import answer
 from devui.web.api.keyhistory import change_told
@@ -22,12 +24,14 @@ async def show(request: Request) -> Response:
     """`?left=` and `?right=` aligned: each row with what of it differs."""
     found, left, right = await sides_of(request)
     comparison = await compare_sides(found.journal, left, right)
+    prompts = await other_prompts(found.journal, left, right, comparison)
     return answer(
         {
             "left": _side(found, left),
             "right": _side(found, right),
             "equal": comparison.equal,
             "differences": comparison.differences,
+            "prompts": [asdict(each) for each in prompts],
             "first": _row(comparison.first) if comparison.first else None,
             "rows": [_row(row) for row in comparison.rows],
         }

@@ -165,6 +165,8 @@ class Verdict:
     first_href: str = ""
     first_label: str = ""
     """`#4`."""
+    prompts: str = ""
+    """What of the prompts is another one, and from where on."""
 
 
 @dataclass(frozen=True, slots=True)

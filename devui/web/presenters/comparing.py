@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from devui.debugger.compare.comparison import Comparison, Row
+from devui.debugger.compare.prompts import OtherPrompt
 from devui.debugger.compare.sides import Side
 from devui.debugger.nodes import name_of
 from devui.debugger.summary import Summary
@@ -12,6 +13,7 @@ from devui.store.rows import EventRow
 from devui.web import parts
 from devui.web.links import Compared, compare_url, pair_url, session_url, stretch_url
 from devui.web.presenters.kinds import CODE, WORDS, shape
+from devui.web.presenters.pairdiff import NOUNS
 from devui.web.presenters.pairdiff import WORDS as ASPECTS
 from devui.web.text.figures import plural, seconds
 from devui.web.text.visible import visible
@@ -128,11 +130,11 @@ def partners(row: Row) -> tuple[int | None, int | None]:
     return row.left or row.elsewhere, row.right or row.elsewhere
 
 
-def verdict(comparison: Comparison) -> parts.Verdict:
-    """Whether the two differ, and where it begins."""
-    first = comparison.first
+def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> parts.Verdict:
+    """Whether the two differ, and where it begins; `prompts`: what of those is another one."""
+    first, told = comparison.first, _prompts(prompts)
     if first is None:
-        return parts.Verdict(True, _equal(comparison), 0)
+        return parts.Verdict(True, _equal(comparison), 0, prompts=told)
     number = first.left or first.right
     return parts.Verdict(
         equal=False,
@@ -141,7 +143,19 @@ def verdict(comparison: Comparison) -> parts.Verdict:
         first=_told(first),
         first_href=f"#{row_id(first)}",
         first_label=f"#{number}" + ("" if first.left else " on the right"),
+        prompts=told,
     )
+
+
+def _prompts(prompts: Sequence[OtherPrompt]) -> str:
+    """`Other prompts: the system instruction and the settings from #2 on`."""
+    if not prompts:
+        return ""
+    places: dict[int, list[str]] = {}
+    for each in prompts:
+        places.setdefault(each.left, []).append(NOUNS[each.piece])
+    told = (f"{' and '.join(nouns)} from #{at} on" for at, nouns in sorted(places.items()))
+    return f"Other prompts: {'; '.join(told)}"
 
 
 def _equal(comparison: Comparison) -> str:

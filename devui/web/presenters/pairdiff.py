@@ -42,13 +42,14 @@ _MOST: Final = 60
 """Differences of one section."""
 _LONG: Final = 60
 """Characters from which on two texts are compared word by word."""
-_NOUNS: Final = {
+NOUNS: Final = {
     "model": "the model",
     "system": "the system instruction",
     "tools": "the tools",
     "config": "the settings",
     "messages": "the messages",
 }
+"""The pieces of a prompt, as people call them."""
 
 
 def pair_diff(diff: MomentDiff) -> parts.PairDiff:
@@ -82,7 +83,7 @@ def _said(diff: MomentDiff) -> Iterator[str]:
 def _of_prompts(prompts: Prompts) -> str:
     if not prompts.differing:
         return "The models were sent the same."
-    nouns = [_NOUNS[name] for name in prompts.differing]
+    nouns = [NOUNS[name] for name in prompts.differing]
     told = nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} and {nouns[-1]}"
     return f"Of what was sent to the models, {told} {'differ' if _several(nouns) else 'differs'}."
 

@@ -7,6 +7,7 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.compare.comparison import Comparison
 from devui.debugger.compare.moments import moment, moment_diff
+from devui.debugger.compare.prompts import other_prompts
 from devui.debugger.compare.sides import Side, compare_sides
 from devui.web import parts
 from devui.web.errors import BadRequest
@@ -34,6 +35,7 @@ async def show(request: Request) -> Response:
         return await _choose(request)
     found, left, right = await sides_of(request)
     comparison = await compare_sides(found.journal, left, right)
+    prompts = await other_prompts(found.journal, left, right, comparison)
     asked = _asked(request)
     bodies = await _bodies(found, (left, right), comparison, asked)
     first, second = await sides(found, left, right)
@@ -42,7 +44,7 @@ async def show(request: Request) -> Response:
         left=first,
         right=second,
         swap_href=choose_url(right.name, left.name),
-        verdict=verdict(comparison),
+        verdict=verdict(comparison, prompts),
         figures=figures(found.prices, left, right),
         folded=not asked.unfolded,
         fold_href=compare_url(Compared(left.name, right.name), unfolded=not asked.unfolded),

@@ -1,0 +1,46 @@
+"""Whether two runs asked their models in the same way: which model, instruction, tools, settings.
+
+Messages are left out: they follow from what was said and done before, which the rows tell.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from devui.debugger.compare.comparison import Comparison
+from devui.debugger.compare.sides import Side
+from devui.store.journal import Journal
+
+_PIECES: Final = ("model", "system", "tools", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPrompt:
+    """A piece of the prompt that is another one on the right, and where that begins."""
+
+    piece: str
+    """`model`, `system`, `tools` or `config`."""
+    left: int
+    right: int
+
+
+async def other_prompts(
+    journal: Journal, left: Side, right: Side, comparison: Comparison
+) -> list[OtherPrompt]:
+    """The pieces that differ somewhere, each with the first two events of which it does."""
+    ours = await journal.spans.settings(left.session.key)
+    theirs = await journal.spans.settings(right.session.key)
+    found: dict[str, OtherPrompt] = {}
+    for first, second in _pairs(comparison):
+        if first in ours and second in theirs:
+            pieces = zip(_PIECES, ours[first], theirs[second], strict=True)
+            differing = [piece for piece, old, new in pieces if old != new]
+            found = {piece: OtherPrompt(piece, first, second) for piece in differing} | found
+    return [found[piece] for piece in _PIECES if piece in found]
+
+
+def _pairs(comparison: Comparison) -> Iterator[tuple[int, int]]:
+    """The events that belong together, by their numbers."""
+    for row in comparison.rows:
+        if row.left and (right := row.right or row.elsewhere):
+            yield row.left, right
