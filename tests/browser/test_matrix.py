@@ -27,6 +27,7 @@ GROUPS = -(-len(CORPUS) // GROUP)
 ASKED = re.compile(
     r"GET /(static/.*|stream|login.*)?"
     r"|(GET|POST) /apps/(teller|clerk)(/sessions)?"
+    r"|GET /compare(/\w+)?\?.*"
     r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks)?|state|trace|standing"
     r"|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks))?(\?.*)?"
     r"|POST /runs/\w+/commands"
@@ -127,5 +128,9 @@ def test_what_people_write_into_breakpoints_forks_and_titles(visit, client):
     look_through(visit, session, 2)
     for key in (debugged.key, debugged.key + 1):
         load(visit, f"/sessions/{key}?tab=breaks")
+    sides = f"left={debugged.key}&right={debugged.key + 1}"
+    load(visit, f"/compare?{sides}&open=2-2")
+    load(visit, f"/compare?{sides}&unfold=yes&open=4-")
+    load(visit, f"/compare?left={debugged.key}")
     load(visit, "/apps/clerk")
     load(visit, "/")
