@@ -2,11 +2,18 @@
 
 import errno
 import socket
+import sys
 
 from devui.settings import DEFAULT_HOST, DEFAULT_PORT
 
 _PORTS_TRIED = 50
 _BACKLOG = 128
+_UNREAD_SECONDS = 30
+"""After so long with nothing taken the system cuts a connection off (R60).
+
+The streams have given such a reader up by then, but what waits in the connection's buffers would
+keep it open as long as its reader lives.
+"""
 _ABOUT_THE_PORT = {errno.EADDRINUSE, errno.EACCES}
 
 
@@ -53,6 +60,9 @@ def _socket(family: socket.AddressFamily, host: str, port: int) -> socket.socket
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if sys.platform == "linux":  # connections have it from their listener
+            limit = _UNREAD_SECONDS * 1000
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)
         listener.bind((host, port))
         listener.listen(_BACKLOG)
     except OSError:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
 from devui.wire.framing import WireError, codecs, for_worker, read_from_worker
 from devui.wire.messages import Shutdown, ToServer, ToWorker
@@ -21,8 +22,21 @@ SECRETS = ("DEVUI_TOKEN",)
 _TAIL = 16 * 1024
 """Bytes of raw output that are remembered."""
 _CHUNK = 64 * 1024
-_SECONDS_TO_LEAVE = 4.0
 _SECONDS_TO_TERMINATE = 2.0
+
+
+class Ladder(NamedTuple):
+    """How long a process may take for its end, in seconds."""
+
+    leave: float
+    """After it was asked."""
+    terminate: float
+    """After SIGTERM; SIGKILL leaves no choice."""
+
+
+PATIENT = Ladder(leave=4.0, terminate=_SECONDS_TO_TERMINATE)
+HASTY = Ladder(leave=2.0, terminate=1.0)
+"""When the server goes: it has five seconds for everything (R56)."""
 
 
 class WorkerProcess:
@@ -111,13 +125,13 @@ class WorkerProcess:
         self._down.close()
         return status
 
-    async def stop(self) -> None:
+    async def stop(self, ladder: Ladder = PATIENT) -> None:
         """End the process: ask, then SIGTERM, then SIGKILL, to the whole group (R52)."""
         await self.send(Shutdown())
-        if await self._gone(_SECONDS_TO_LEAVE):
+        if await self._gone(ladder.leave):
             return
         self._signal(signal.SIGTERM)
-        if not await self._gone(_SECONDS_TO_TERMINATE):
+        if not await self._gone(ladder.terminate):
             self.kill()
             await self._process.wait()
 

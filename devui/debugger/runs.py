@@ -114,13 +114,17 @@ class Runs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        await self.interrupt()
+        for task in tuple(self._running.values()):
+            task.cancel()
+        await self._tasks.__aexit__(kind, error, trace)
+
+    async def interrupt(self) -> None:
+        """Mark every run that is under way as interrupted, since the server goes."""
         stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
-        for run, driver in tuple(self._drivers.items()):
+        for driver in tuple(self._drivers.values()):
             with contextlib.suppress(StoreError):
                 await driver.end("interrupted", stopped)
-            if run in self._running:
-                self._running[run].cancel()
-        await self._tasks.__aexit__(kind, error, trace)
 
     # --- what others ask -------------------------------------------------------------------
 

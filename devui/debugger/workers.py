@@ -18,7 +18,7 @@ from devui.debugger.apps import AppFolder
 from devui.debugger.bus import Bus
 from devui.debugger.news import APPS, AppChanged, News
 from devui.debugger.printed import Printed
-from devui.debugger.process import WorkerProcess
+from devui.debugger.process import HASTY, WorkerProcess
 from devui.debugger.tasks import Tasks
 from devui.wire.messages import (
     AgentError,
@@ -71,9 +71,9 @@ class Worker:
         await self.process.send(message)
 
     async def end(self) -> None:
-        """End the process: in order, or at once while it is still importing the app."""
+        """End the process soon: in order, or at once while it is still importing the app."""
         if self.loaded.done():
-            await self.process.stop()
+            await self.process.stop(HASTY)
         else:
             self.process.kill()
 
@@ -119,6 +119,7 @@ class Workers:
         self._bus = bus
         self._apps: dict[str, _App] = {}
         self._all: set[Worker] = set()
+        self._ends: dict[Worker, asyncio.Task[None]] = {}
         self._tasks = Tasks()
         self._leaving = asyncio.Event()
 
@@ -137,9 +138,16 @@ class Workers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._leaving.set()
-        await asyncio.gather(*(worker.end() for worker in self._all))
+        self.leave()
+        await asyncio.gather(*self._ends.values())
         await self._tasks.__aexit__(kind, error, trace)
+
+    def leave(self) -> None:
+        """Begin to end all workers, and start none any more; the exit waits until they are gone."""
+        self._leaving.set()
+        for worker in self._all - self._ends.keys():
+            name = f"ending worker {worker.process.pid}"
+            self._ends[worker] = self._tasks.start(worker.end(), name)
 
     # --- what pages ask --------------------------------------------------------------------
 

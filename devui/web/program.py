@@ -139,9 +139,13 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
 
 
 async def leave(found: Services) -> None:
-    """Send readers home before the server waits for them (R56)."""
+    """Send readers home, and begin to end the workers, before the server waits for them (R56)."""
     found.streams.close(AWAY)
     found.bus.close()
+    try:
+        await found.runs.interrupt()
+    finally:
+        found.workers.leave()
 
 
 async def _announced(

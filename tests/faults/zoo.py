@@ -57,6 +57,7 @@ AGENTS = {
         "    try: await asyncio.sleep(3600)",
         "    except asyncio.CancelledError: pass",
     ),
+    "deaf": _agent("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "while True: pass"),
     "leaks": _agent(
         "stop = False",
         "def spin():",
@@ -123,6 +124,15 @@ AGENTS = {
     "raising": "def helper():\n    raise RuntimeError('no key')\n\nhelper()\n",
     "exiting": "import sys\nsys.exit('bye')\n",
 }
+
+BULKY = _HEAD.replace(
+    "{body}",
+    """
+        for n in range(1, 1_001):
+            yield event("x" * 9_000, n=n)
+""",
+)
+"""An agent that says more than any buffer of the system takes."""
 
 FLOOD = _HEAD.replace(
     "{body}",

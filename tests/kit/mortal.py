@@ -5,6 +5,7 @@ It may be given a doom, a place in its code at which it kills itself; the produc
 of that. `python -m tests.kit.mortal` is the process that forks; `Forge` starts and asks it.
 """
 
+import asyncio
 import importlib
 import json
 import os
@@ -15,8 +16,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -57,6 +56,12 @@ class Life:
         os.kill(self.pid, signal.SIGKILL)  # the number is not given anew before the next one
         self.ended()
 
+    def counts(self) -> tuple[int, int]:
+        """How many tasks and threads it has at this moment."""
+        os.kill(self.pid, signal.SIGUSR1)
+        told = self._forge.told(r"# (\d+) tasks, (\d+) threads")
+        return int(told[1]), int(told[2])
+
     def ended(self) -> None:
         """Wait for its end, which a signal has to bring about."""
         how = self._forge.told(r"# ended (\d+)")[1]
@@ -85,10 +90,15 @@ class Forge:
         with self._process:
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def serve(self, agents: Path, data: Path, doom: Doom | None = None) -> Life | None:
-        """A server that answers; None if its doom came first."""
+    def serve(
+        self, agents: Path, data: Path, doom: Doom | None = None, *, stalled: int | None = None
+    ) -> Life | None:
+        """A server that answers; None if its doom came first.
+
+        `stalled` are the seconds after which a reader that takes nothing is dropped.
+        """
         command = [str(agents), "--no-browser", "--port", "0", "--data-dir", str(data)]
-        job = {"command": command, "doom": asdict(doom) if doom else None}
+        job = {"command": command, "doom": asdict(doom) if doom else None, "stalled": stalled}
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         pid = int(self.told(r"# begun (\d+)")[1])
@@ -147,19 +157,22 @@ def _arrange(doom: Doom) -> None:
         importlib.import_module("devui.debugger.bus").Bus.publish = _count_down
 
 
-@contextmanager
-def _silent_input() -> Iterator[None]:
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    yield
+def _count(*_: Any) -> None:
+    tasks = len(asyncio.all_tasks())
+    os.write(1, f"\n# {tasks} tasks, {threading.active_count()} threads\n".encode())
 
 
 def _play(job: dict[str, Any]) -> None:
-    with _silent_input():
-        if job["doom"]:
-            _arrange(Doom(**job["doom"]))
-        importlib.import_module("devui.cli").main(job["command"])
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    signal.signal(signal.SIGUSR1, _count)
+    if job["doom"]:
+        _arrange(Doom(**job["doom"]))
+    if job["stalled"]:
+        manner = importlib.import_module("devui.web.sse").PAGE
+        object.__setattr__(manner, "stalled", job["stalled"])
+        importlib.import_module("devui.cli.listening")._UNREAD_SECONDS = job["stalled"]
+    importlib.import_module("devui.cli").main(job["command"])
 
 
 def _load_all() -> None:

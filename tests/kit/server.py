@@ -65,10 +65,10 @@ class Server:
         self._process.send_signal(signal.SIGKILL)
         self._ended()
 
-    def stop(self) -> int:
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Stop in order; the exit status."""
         if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
+            self._process.send_signal(number)
         return self._ended()
 
     def _ended(self) -> int:

@@ -1,0 +1,198 @@
+"""Many readers, readers that take nothing, much use, and an end with all of that going on."""
+
+import asyncio
+import json
+import signal
+import socket
+import time
+from contextlib import ExitStack, closing
+
+import psutil
+import pytest
+
+from devui.debugger.process import HASTY
+from devui.web.server import GRACE_SECONDS, HOOK_SECONDS
+from devui.web.sse import MAX_STREAMS
+from tests.faults.zoo import AGENTS, BULKY
+from tests.kit.debugged import Debugged
+from tests.kit.frames import frames, messages
+from tests.kit.mortal import Forge, Life
+from tests.kit.patience import PATIENCE
+from tests.kit.processes import workers_of
+from tests.kit.server import TOKEN, Server, make_session, run, run_body, write_app
+from tests.kit.terminal import devui
+
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def agents(tmp_path):
+    for app in ("fine", "raises", "dies", "sleeps", "leaks", "stubborn", "deaf"):
+        write_app(tmp_path / "agents", app, AGENTS[app])
+    write_app(tmp_path / "agents", "bulky", BULKY)
+    return tmp_path / "agents"
+
+
+@pytest.fixture
+def forge():
+    with Forge() as opened:
+        yield opened
+
+
+def stuck(life: Life, path: str) -> socket.socket:
+    """A reader with little room that never reads."""
+    reader = socket.socket()
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    port = int(life.url.rpartition(":")[2])
+    reader.connect(("127.0.0.1", port))
+    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    reader.sendall(head.encode())
+    return reader
+
+
+def connections(life: Life) -> int:
+    return len([each for each in psutil.Process(life.pid).net_connections() if each.raddr])
+
+
+def wait_until(true) -> None:
+    until = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.05)
+
+
+@pytest.mark.req("R60")
+def test_readers_that_take_nothing_cost_little_are_dropped_and_hold_up_nobody(
+    forge, agents, tmp_path
+):
+    life = forge.serve(agents, tmp_path / "data", stalled=2)
+    assert life is not None
+    with life.client() as client, ExitStack() as stack:
+        debugged = Debugged(client, "bulky")
+        run(client, "fine", make_session(client, "fine")["id"], "go")
+        client.get(f"/sessions/{debugged.key}", headers=HTML)
+        process = psutil.Process(life.pid)
+        before = process.memory_info().rss
+        for path in (f"/sessions/{debugged.key}/stream", f"/api/sessions/{debugged.key}/stream"):
+            for _ in range(5):
+                stack.enter_context(closing(stuck(life, path)))
+        wait_until(lambda: connections(life) >= 11)
+        debugged.start(pause=False)
+        seen = []
+        path = f"/api/sessions/{debugged.key}/stream"
+        with client.stream("GET", path) as answer:
+            for message in messages(answer.iter_lines()):
+                told = json.loads(message.data)
+                seen += [told["number"]] if told["type"] == "event" else []
+                if told.get("status") == "done":
+                    break
+        assert seen == list(range(1, 1_004))
+        assert process.memory_info().rss - before < 150_000_000
+        wait_until(lambda: connections(life) <= 2)
+        assert client.get("/health").status_code == 200
+
+
+Answer = tuple[int, bytes, asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def asked(port: int, path: str) -> Answer:
+    """Ask for a path; the status, the head, what comes after it, and what closes it."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
+    head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    writer.write(head.encode())
+    told = await reader.readuntil(b"\r\n\r\n")
+    return int(told.split()[1]), told, reader, writer
+
+
+@pytest.mark.req("R60")
+@pytest.mark.req("R62")
+async def test_a_hundred_clients_at_once_are_answered_or_told_to_come_later(
+    forge, agents, tmp_path
+):
+    life = forge.serve(agents, tmp_path / "data")
+    assert life is not None
+    port = int(life.url.rpartition(":")[2])
+    with life.client() as client:
+        debugged = Debugged(client, "fine")
+        page, path = f"/sessions/{debugged.key}", f"/api/sessions/{debugged.key}/stream"
+        pages = await asyncio.gather(*(asked(port, page) for _ in range(100)))
+        assert {status for status, *_ in pages} == {200}
+        streams = await asyncio.gather(*(asked(port, path) for _ in range(100)))
+        taken = [reader for status, _, reader, _ in streams if status == 200]
+        refused = [head for status, head, *_ in streams if status == 503]
+        assert (len(taken), len(refused)) == (MAX_STREAMS, 100 - MAX_STREAMS)
+        assert all(b"\r\nretry-after: 5\r\n" in head.lower() for head in refused)
+        await asyncio.to_thread(lambda: debugged.start(pause=False).settled())
+        told = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in taken))
+        assert all(text.count(b'"type":"event"') == 3 for text in told)
+        for *_, writer in (*pages, *streams):
+            writer.close()
+
+
+def use(life: Life) -> None:
+    """What people do in a while: good runs and bad ones, streams that are left, deletions."""
+    with life.client() as client:
+        for app in ("fine", "raises", "dies", "sleeps"):
+            session = make_session(client, app)["id"]
+            body = run_body(app, session, "go")
+            with life.client() as leaving, leaving.stream("POST", "/run_sse", json=body) as answer:
+                next(frames(answer.iter_lines()))
+            [row] = client.get("/api/sessions", params={"app": app}).json()
+            page = f"/sessions/{row['key']}"
+            assert client.get(page, headers=HTML).status_code == 200
+            for path in (f"{page}/stream", f"/api{page}/stream"):
+                with client.stream("GET", path) as answer:
+                    next(answer.iter_lines())
+            if row["run"] and app == "sleeps":
+                client.post(f"/runs/{row['run']}/stop")
+            while client.delete(f"/apps/{app}/users/u/sessions/{session}").status_code == 409:
+                time.sleep(0.01)
+
+
+@pytest.mark.req("R50")
+@pytest.mark.req("R62")
+def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forge, agents, tmp_path):
+    life = forge.serve(agents, tmp_path / "data")
+    assert life is not None
+    process = psutil.Process(life.pid)
+
+    def held() -> tuple[int, int, int, int]:
+        workers = process.children(recursive=True)
+        return (*life.counts(), process.num_fds() - connections(life), len(workers))
+
+    for _ in range(3):
+        use(life)
+    before = held()
+    for _ in range(8):
+        use(life)
+    wait_until(lambda: all(now <= was for now, was in zip(held(), before, strict=True)))
+
+
+def test_the_parts_of_an_end_are_within_five_seconds():
+    """Open answers and workers are waited for at the same time."""
+    assert max(HOOK_SECONDS + GRACE_SECONDS, sum(HASTY)) < 5
+
+
+@pytest.mark.req("R56")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_in_order_whatever_runs_and_whoever_reads(agents, tmp_path, number):
+    server = Server(agents, tmp_path / "data").start()
+    with server.client() as client, ExitStack() as stack:
+        runs = [Debugged(client, app) for app in ("sleeps", "bulky", "leaks", "stubborn", "deaf")]
+        for debugged in runs:
+            page = f"/sessions/{debugged.key}/stream"
+            for _ in range(10):
+                stack.enter_context(closing(stuck(server, page)))
+            debugged.start(pause=False)
+        for debugged in runs:
+            wait_until(lambda debugged=debugged: debugged.kept()["state"].get("begun"))
+        assert server.stop(number) == 0
+    assert workers_of(agents) == []
+    done = devui("doctor", str(server.data), "--agents", str(agents), cwd=server.data)
+    assert done.returncode == 0, done.stdout
+    server.start()
+    with server.client() as client:
+        for debugged in runs:
+            debugged.client = client
+            assert debugged.settled()["status"] in {"interrupted", "done"}
+    server.stop()
