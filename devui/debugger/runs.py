@@ -180,6 +180,13 @@ class Runs:
         await self._name(session, request)
         return row
 
+    async def over(self, session: int, *, within: float) -> None:
+        """Wait for the end of the session's run: not of one that is held, and so many seconds."""
+        live = self._of_session.get(session)
+        task = self._running.get(live.row.id) if live and not live.stepper.holds else None
+        if task is not None:
+            await asyncio.wait({task}, timeout=within)
+
     @contextlib.contextmanager
     def viewing(self, session: int) -> Iterator[None]:
         """While somebody looks at a session, its runs tell of their uncommitted state."""

@@ -1,4 +1,5 @@
-// Enter sends, Shift+Enter makes a new line; what was sent leaves the field, what was refused stays.
+// Enter sends, Shift+Enter makes a new line; what was sent leaves the field, what was refused stays, and so does what was
+// typed before the answer came.
 import { each } from "./connected.js";
 
 export function start() {
@@ -13,7 +14,8 @@ export function start() {
     const form = event.target.closest?.("[data-composer]");
     const { request, response } = event.detail.ctx;
     if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
-    form.querySelector("textarea").value = "";
+    const field = form.querySelector("textarea");
+    if (field.value === sent(request)) field.value = "";
     form.querySelector("[role=alert]").textContent = "";
   });
   document.addEventListener("change", (event) => {
@@ -30,6 +32,10 @@ export function connect(root) {
     const kept = localStorage.getItem(box.dataset.remember);
     if (kept) box.checked = kept === "on";
   });
+}
+
+function sent(request) {
+  return new URLSearchParams(request.body).get("text")?.replaceAll("\r\n", "\n");
 }
 
 export function focus() {

@@ -1,9 +1,10 @@
 // The keys of a page, from one table: what is pressed is found in it, and the sheet of keys is made from it.
+import { afterwards } from "./choosing.js";
 import { each } from "./connected.js";
 
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 
-// Behaviours for a table of `{ keys, does, run }`; `handles` says whether a key pressed somewhere is the page's.
+// Behaviours for a table of `{ keys, does, run, after }`; `handles` says whether a key pressed somewhere is the page's.
 export function keyboard(table, handles) {
   let before = "";
 
@@ -14,11 +15,11 @@ export function keyboard(table, handles) {
       const key = event.shiftKey && /^F\d+$/.test(event.key) ? `Shift+${event.key}` : event.key;
       const chord = `${before} ${key}`;
       const action = table.find((entry) => entry.run && (entry.keys.includes(chord) || entry.keys.includes(key)));
-      before = key;
+      before = action ? "" : key;
       if (!action) return;
       event.preventDefault();
-      before = "";
-      action.run(event.key);
+      if (action.after) afterwards(() => action.run(event.key));
+      else action.run(event.key);
     });
   }
 

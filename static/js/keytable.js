@@ -1,4 +1,5 @@
 // Every key of the page and what it does, in one table; keys.js obeys it and makes the sheet of keys from it.
+// What starts at the selected event is done `after` a choice of another that is on its way.
 import * as composer from "./composer.js";
 import * as dialogs from "./dialogs.js";
 import { toggle as fold } from "./fold.js";
@@ -50,11 +51,11 @@ export const KEYS = [
   { keys: ["ArrowLeft"], does: "fold the invocation", run: () => foldHere(true) },
   { keys: ["ArrowRight"], does: "unfold it", run: () => foldHere(false) },
   { keys: ["g g"], does: "first event", run: () => rows.first() },
-  { keys: ["G"], does: "follow the newest event", run: live },
-  { keys: ["g n"], does: "run to the next event like the selected one", run: runToLike },
-  { keys: [",", "."], does: "the page as of one event earlier, later", run: (key) => click(key === "," ? "#cursor-back[href]" : "#cursor-on[href]") },
-  { keys: ["<", ">"], does: "as of the state change before, after", run: (key) => click(key === "<" ? "#change-back" : "#change-on") },
-  { keys: ["{", "}"], does: "as of the write before, after, of the pinned state key", run: (key) => click(key === "{" ? "#write-back[href]" : "#write-on[href]") },
+  { keys: ["G"], does: "follow the newest event", after: true, run: live },
+  { keys: ["g n"], does: "run to the next event like the selected one", after: true, run: runToLike },
+  { keys: [",", "."], does: "the page as of one event earlier, later", after: true, run: (key) => click(key === "," ? "#cursor-back[href]" : "#cursor-on[href]") },
+  { keys: ["<", ">"], does: "as of the state change before, after", after: true, run: (key) => click(key === "<" ? "#change-back" : "#change-on") },
+  { keys: ["{", "}"], does: "as of the write before, after, of the pinned state key", after: true, run: (key) => click(key === "{" ? "#write-back[href]" : "#write-on[href]") },
   { keys: ["p"], does: "pause at the next event", run: () => click("#do-pause") },
   { keys: ["c", "F8"], does: "continue", run: () => click("#do-continue") },
   { keys: ["n", "F10"], does: "step to after the next commit", run: () => click("#do-step_event") },
@@ -63,13 +64,13 @@ export const KEYS = [
   { keys: ["o"], does: "step out of it", run: () => click("#do-step_out") },
   { keys: ["s"], does: "stop after one event more", run: () => click("#do-stop_after_event") },
   { keys: ["S"], does: "stop at once", run: () => click("#stop") },
-  { keys: ["b"], does: "break on events like the selected one, or no longer", run: () => breakHere("do-break") },
-  { keys: ["l"], does: "log events like it, or no longer", run: () => breakHere("do-log") },
-  { keys: ["B"], does: "choose what of it to break on", run: () => gutter.open() },
-  { keys: ["Shift+F8"], does: "back to the previous breakpoint hit", run: () => click("#hit-back") },
-  { keys: ["Shift+F9"], does: "on to the next one", run: () => click("#hit-on[href]") },
-  { keys: ["f"], does: "fork at the selected event", run: () => fork.open() },
-  { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], does: "Event, State, Raw, Log, Breaks, Run, Request, Trace", run: (key) => click(`[data-tab="${key}"]`) },
+  { keys: ["b"], does: "break on events like the selected one, or no longer", after: true, run: () => breakHere("do-break") },
+  { keys: ["l"], does: "log events like it, or no longer", after: true, run: () => breakHere("do-log") },
+  { keys: ["B"], does: "choose what of it to break on", after: true, run: () => gutter.open() },
+  { keys: ["Shift+F8"], does: "back to the previous breakpoint hit", after: true, run: () => click("#hit-back") },
+  { keys: ["Shift+F9"], does: "on to the next one", after: true, run: () => click("#hit-on[href]") },
+  { keys: ["f"], does: "fork at the selected event", after: true, run: () => fork.open() },
+  { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], does: "Event, State, Raw, Log, Breaks, Run, Request, Trace", after: true, run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["[", "]"], does: "streamed answer: one piece back, one on", run: (key) => stream.step(key === "]" ? 1 : -1) },
   { keys: ["d"], does: "mark the state shown, to compare that of other events with it", run: () => click("#tab-state:not([aria-current]), #mark-state, #unmark-state") },
   { keys: ["h"], does: "what holds the run up", run: () => click("#why, #tab-run") },

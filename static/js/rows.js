@@ -1,8 +1,8 @@
 // The selected event: marked in the timeline and the chat, moved by keys, one tab stop for all rows.
+import { soon } from "./choosing.js";
 import { each } from "./connected.js";
 
 const REST = 90;
-let pending = 0;
 
 export function start() {
   document.addEventListener("htmx:after:history:update", mark);
@@ -59,8 +59,7 @@ function go(row) {
   const link = row.querySelector(".seq a");
   link.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
-  clearTimeout(pending);
-  pending = setTimeout(() => link.click(), REST);
+  soon(() => link.click(), REST);
 }
 
 function mark() {

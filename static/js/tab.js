@@ -1,16 +1,21 @@
 // A tab's name, which the others see beside what is done here: a colour that no other tab of this browser has.
-// It is kept over reloads; a lock that lasts as long as the page tells a duplicated tab from its original.
+// It is kept over reloads; a lock that lasts as long as the page tells a duplicated tab from its original. The page that
+// is reloaded may let go of its lock only after the new one has asked for it.
 const COLOURS = [
   "amber", "azure", "beige", "black", "blue", "bronze", "brown", "copper", "coral", "crimson", "cyan", "emerald",
   "golden", "green", "grey", "indigo", "ivory", "lilac", "lime", "magenta", "maroon", "mint", "navy", "olive",
   "orange", "pink", "plum", "purple", "red", "ruby", "sand", "scarlet", "silver", "teal", "turquoise", "violet",
   "white", "yellow",
 ];
+const PATIENCE = 3000;
 const ORDERS = /^\/(sessions\/\d+\/runs|runs\/[^/]+\/(commands|stop))$/;
 let name = "";
 
 export function start() {
-  claim([sessionStorage.getItem("tab"), ...COLOURS.sort(() => Math.random() - 0.5)].filter(Boolean));
+  const kept = sessionStorage.getItem("tab");
+  if (kept && navigator.locks) hold(kept, { signal: AbortSignal.timeout(PATIENCE) }).catch(draw);
+  else if (kept) take(kept);
+  else draw();
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     const { pathname } = new URL(ctx.request.action, location);
     if (name && ctx.request.method === "POST" && ORDERS.test(pathname)) ctx.request.body.set("actor", name);
@@ -19,10 +24,18 @@ export function start() {
 }
 
 // Without locks, which pages from elsewhere than this machine may not have, a name may be another tab's, too.
+function draw() {
+  claim(COLOURS.sort(() => Math.random() - 0.5));
+}
+
 function claim([colour, ...others]) {
-  if (!navigator.locks) return take(colour);
-  navigator.locks.request(`devui ${colour}`, { ifAvailable: true }, (lock) => {
-    if (!lock && others.length) return claim(others);
+  if (navigator.locks) hold(colour, { ifAvailable: true }, () => (others.length ? claim(others) : take(colour)));
+  else take(colour);
+}
+
+function hold(colour, options, taken) {
+  return navigator.locks.request(`devui ${colour}`, options, (lock) => {
+    if (!lock) return taken();
     take(colour);
     return new Promise(() => {});
   });

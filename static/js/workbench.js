@@ -1,6 +1,7 @@
 // The session page: every behaviour there is. Menus come before keys: an Escape closes one thing.
 import * as announce from "./announce.js";
 import { start } from "./behaviours.js";
+import * as choosing from "./choosing.js";
 import * as composer from "./composer.js";
 import * as confirm from "./confirm.js";
 import * as connection from "./connection.js";
@@ -28,6 +29,6 @@ import * as trace from "./trace.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys, outside, panes,
-  unique, rows, scrubber, splitters, stream, tab, tail, theme, times, title, trace,
+  announce, choosing, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys,
+  outside, panes, unique, rows, scrubber, splitters, stream, tab, tail, theme, times, title, trace,
 ]);

@@ -181,7 +181,10 @@ def test_a_chosen_branch_goes_on_alone_and_the_others_stay_held(server, begin):
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool", "tool": "slow"})
     assert stances(debugged.position)["right"] == "held"
+    at_first = debugged.position["position"]
+    seen(debugged, lambda now: len(stances(now)) == 3 and "running" not in stances(now).values())
     others = {hold["id"] for hold in debugged.settled()["holds"] if hold["agent"] != "right"}
+    debugged.position["position"] = at_first  # what is held beside it since makes it no other one
     debugged.tell("continue", hold=hold_of(debugged, "right"))
     assert {hold["id"] for hold in debugged.position["holds"]} == others
     running = seen(debugged, lambda now: stances(now).get("right") == "running" and now["calls"])

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.kit.browser import SessionPage
 
@@ -37,6 +37,23 @@ def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
     expect(session.composer).to_be_focused()
     session.say(BOOK)
     expect(session.messages.last).to_contain_text("I found three flights from")
+
+
+def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):
+    sent: list[Route] = []
+    travel.page.route("**/runs", sent.append)
+    with travel.page.expect_request("**/runs"):
+        travel.send("Which airports has London?")
+    answer = sent[0].fetch()
+    travel.ends()
+    travel.composer.fill(BOOK)
+    with travel.page.expect_event("requestfinished"):
+        sent[0].fulfill(response=answer)
+    travel.page.unroute("**/runs")
+    travel.composer.press("Enter")
+    expect(travel.messages.filter(has_text=BOOK)).to_have_count(1)
+    expect(travel.composer).to_have_value("")
+    travel.ends()
 
 
 def test_the_answer_streams_into_one_bubble_that_grows(travel):

@@ -99,7 +99,8 @@ def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
 
 
 def name_of(session: SessionPage) -> str:
-    return session.page.evaluate("sessionStorage.getItem('tab')") + " tab"
+    drawn = session.page.wait_for_function("sessionStorage.getItem('tab')")
+    return f"{drawn.json_value()} tab"
 
 
 def test_tabs_see_who_did_what(paused, visit):

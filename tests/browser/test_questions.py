@@ -12,6 +12,8 @@ from tests.kit.server import running, write_app
 pytestmark = pytest.mark.browser
 
 AGENT = '''
+import asyncio
+
 from devui.runtime.agents import Agent
 from devui.runtime.auth import AuthConfig
 from devui.runtime.auth.auth_schemes import APIKey
@@ -46,8 +48,9 @@ def refund(order: int, tool_context) -> dict:
     return {"refunded": told.payload["amount"]} if told.confirmed else {"refunded": 0}
 
 
-def ask_boss(what: str) -> None:
-    """Asks the boss, which takes long."""
+async def ask_boss(what: str) -> None:
+    """Asks the boss, which takes long: the page has the question before the run has ended."""
+    await asyncio.sleep(1)
 
 
 DETAILS = {

@@ -118,6 +118,8 @@ class Stepper:
         """Raised by every command and by everything that is held or let go."""
         self.plan: Plan | None = None
         self.last: Done | None = None
+        self._told = 0
+        """The position that the last command led to."""
         self.used = False
         """Whether anything was held at all."""
         self._ids = itertools.count(1)
@@ -222,16 +224,23 @@ class Stepper:
         hold = self._chosen(command)
         moved = self._move(command, hold)
         self.position += 1
+        self._told = self.position
         self.last = Done(command, time.time())
         return moved
 
     def _check(self, command: Command) -> None:
         if command.position is None and command.name not in ANYTIME:
             raise Misused(f"{command.name!r} needs the position that it was decided upon")
-        if command.position in {None, self.position}:
+        if command.position in {None, self.position} or self._apart(command):
             return
-        by = f": {self.last.command.actor} said {self.last.command.name!r}" if self.last else ""
+        overtaken = self.last is not None and (command.position or 0) < self._told
+        by = f": {self.last.command.actor} said {self.last.command.name!r}" if overtaken else ""
         raise Stale(f"the run has gone on from position {command.position} to {self.position}{by}")
+
+    def _apart(self, command: Command) -> bool:
+        """Whether it is about one hold, and all that came since is that others are held, too."""
+        known = self._told <= (command.position or 0) < self.position
+        return known and command.hold in self._holds
 
     def _chosen(self, command: Command) -> Hold | None:
         """The hold that a command is about."""

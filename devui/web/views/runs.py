@@ -13,7 +13,7 @@ from devui.debugger.driver import RunRequest
 from devui.debugger.recovery.answers import Settled, Undecided
 from devui.debugger.stepping.commands import CommandRefused
 from devui.debugger.summary import Summary
-from devui.store.errors import Overtaken
+from devui.store.errors import Overtaken, RunActive
 from devui.store.events import USER
 from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
@@ -36,6 +36,12 @@ from devui.web.views.lookup import session_of
 from devui.web.views.recovery import call_answers
 
 _LONGEST_NAME = 100
+_SECONDS_TO_ASK = 10
+"""How long an answer waits for the end of the run: a question is seen before that."""
+_STILL_ASKING = (
+    "the run that asks goes on: let it come to its end, or stop it, and then answer;"
+    " the form keeps what is in it"
+)
 _LOOKED_AT = 500
 """Events at a time that are searched for an answer."""
 
@@ -80,10 +86,13 @@ async def answer(request: Request) -> Response:
     seen = row.seq
     while True:
         seen = await _open_until(found, session, call_id, seen)
+        await found.runs.over(session.key, within=_SECONDS_TO_ASK)
         try:
             await found.runs.start(session, replace(wanted, seen=seen))
         except Overtaken:
             continue  # what the user has said meanwhile may be the answer
+        except RunActive as error:
+            raise Conflict(_STILL_ASKING) from error
         return _done(request, session.key)
 
 
