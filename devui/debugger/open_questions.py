@@ -13,8 +13,11 @@ _LOOKED_AT: Final = 500
 
 async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
     """The long-running calls of the run's invocation without an answer of a person."""
+    rows = await journal.events.page(run.session, limit=_LOOKED_AT)
+    if not any(Summary.may_ask(row.summary) for row in rows):
+        return []
     asked: dict[str, dict[str, Any]] = {}
-    for row in await journal.events.page(run.session, limit=_LOOKED_AT):
+    for row in rows:
         summary = Summary.from_json(row.summary)
         if row.invocation_id == run.invocation_id:
             asked |= {

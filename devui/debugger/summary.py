@@ -124,6 +124,11 @@ class Summary:
         kept = {k: v for k, v in asdict(self).items() if v not in (None, False, 0, (), "")}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
+    @staticmethod
+    def may_ask(text: str) -> bool:
+        """Whether what `to_json` wrote has a long-running call in it; true of few others."""
+        return '"long_running":true' in text
+
     @classmethod
     def from_json(cls, text: str) -> "Summary":
         """Reads what `to_json` wrote. Raises `ValueError` if the text is something else."""

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
 
@@ -275,13 +275,12 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(se
     session.select(FIRST_CALL)
     press(session, "l")
     expect(session.page.locator("#break-said")).to_contain_text("Logs call event")
-    going: list[Route] = []
-    session.page.route(re.compile(r"/sessions/\d+(\?|$)"), going.append)
+    going = session.held_back(re.compile(r"/sessions/\d+(\?|$)"))
     with session.page.expect_request(re.compile(r"/sessions/\d+$")):
         press(session, "Shift+G")
     press(session, "Shift+F8")
-    session.page.unroute_all()
     going[0].continue_()
+    session.page.unroute_all()
     expect(session.page).to_have_url(re.compile(r"event=([3-9]|\d\d)"))
     last = int(session.page.url.partition("event=")[2].partition("&")[0])
     expect(session.row(last)).to_have_attribute("aria-selected", "true")

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
 
@@ -40,8 +40,7 @@ def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
 
 
 def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):
-    sent: list[Route] = []
-    travel.page.route("**/runs", sent.append)
+    sent = travel.held_back("**/runs")
     with travel.page.expect_request("**/runs"):
         travel.send("Which airports has London?")
     answer = sent[0].fetch()
@@ -49,7 +48,7 @@ def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_fie
     travel.composer.fill(BOOK)
     with travel.page.expect_event("requestfinished"):
         sent[0].fulfill(response=answer)
-    travel.page.unroute("**/runs")
+    travel.page.unroute_all()
     travel.composer.press("Enter")
     expect(travel.messages.filter(has_text=BOOK)).to_have_count(1)
     expect(travel.composer).to_have_value("")

@@ -183,6 +183,9 @@ def test_the_top_bar_says_that_a_person_is_waited_for(asking):
     session = asked(asking, "choose")
     expect(session.status).to_have_text("waiting for you")
     expect(asking.again(session).status).to_have_text("waiting for you")
+    for lists in ("/", "/apps/asker"):
+        listed = asking.open(lists).locator(f'.session:has([href="{session.path}"]) .status')
+        expect(listed).to_have_text("waiting for you")
     button(session, "red").click()
     is_answered(session, asking, "You chose red")
     expect(session.status).to_have_text("done")

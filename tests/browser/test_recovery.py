@@ -84,9 +84,12 @@ def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_vis
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
     button(cut, "Close as stopped").click()
     expect(bar(cut)).to_have_count(0)
+    expect(cut.status).to_have_text("closed")
     cut.page.reload()
     expect(cut.messages.last).to_contain_text("The run was stopped")
     expect(bar(cut)).to_have_count(0)
+    for lists in ("/", "/apps/clerk"):
+        expect(own_visit.open(lists).locator(".session .status")).to_have_text("closed")
 
 
 def test_what_was_streamed_and_lost_is_struck_through(visit):

@@ -16,6 +16,7 @@ from playwright.sync_api import (
     Page,
     Request,
     Response,
+    Route,
     expect,
     sync_playwright,
 )
@@ -185,6 +186,16 @@ class SessionPage:
     def cell(self, cell: str) -> list[str]:
         """The text of one column, row by row."""
         return [text.strip() for text in self.events.locator(f".{cell}").all_inner_texts()]
+
+    def held_back(self, url: str | re.Pattern[str]) -> list[Route]:
+        """Requests to here as they come, until `page.unroute_all`: each goes on when told to."""
+        held: list[Route] = []
+
+        def keep(route: Route) -> None:
+            held.append(route)
+
+        self.page.route(url, keep)
+        return held
 
     def outline(self, selector: str) -> list[str]:
         """An element's content, without what readers and behaviours do to it."""

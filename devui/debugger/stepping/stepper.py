@@ -233,8 +233,9 @@ class Stepper:
             raise Misused(f"{command.name!r} needs the position that it was decided upon")
         if command.position in {None, self.position} or self._apart(command):
             return
-        overtaken = self.last is not None and (command.position or 0) < self._told
-        by = f": {self.last.command.actor} said {self.last.command.name!r}" if overtaken else ""
+        by = ""
+        if self.last is not None and (command.position or 0) < self._told:
+            by = f": {self.last.command.actor} said {self.last.command.name!r}"
         raise Stale(f"the run has gone on from position {command.position} to {self.position}{by}")
 
     def _apart(self, command: Command) -> bool:

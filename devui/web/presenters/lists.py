@@ -4,7 +4,7 @@ from typing import Final
 
 from devui.debugger.printed import Printed
 from devui.debugger.workers import AppStatus
-from devui.store.rows import ForkRow, RunRow, SessionRow
+from devui.store.rows import ForkRow, SessionRow
 from devui.web.links import (
     app_url,
     create_session_url,
@@ -13,9 +13,9 @@ from devui.web.links import (
     rename_url,
     session_url,
 )
-from devui.web.parts import AppCard, AppHead, Failure, MenuItem, SessionItem, Title
+from devui.web.parts import AppCard, AppHead, Failure, MenuItem, RunStatus, SessionItem, Title
 from devui.web.parts.apps import AppStatus as CardStatus
-from devui.web.presenters.runs import WORDS, agent_failure
+from devui.web.presenters.runs import agent_failure
 from devui.web.text.figures import plural
 from devui.web.text.moments import moment
 from devui.web.text.visible import visible
@@ -91,14 +91,13 @@ def session_title(row: SessionRow) -> Title:
 
 def session_item(
     row: SessionRow,
-    run: RunRow | None,
+    run: RunStatus,
     *,
     fork: ForkRow | None = None,
     show_app: bool = False,
     pick: bool = False,
 ) -> SessionItem:
-    """A session in a list, with the status of its newest run; `pick`: to be compared."""
-    status = run.status if run else "idle"
+    """A session in a list, with the status that its own page has; `pick`: to be compared."""
     return SessionItem(
         key=row.key,
         href=session_url(row.key),
@@ -108,8 +107,8 @@ def session_item(
         user=visible(row.user),
         events=row.events,
         updated=moment(row.updated),
-        status=status,
-        word=WORDS[status],
+        status=run.status,
+        word=run.word,
         rename_action=rename_url(row.key),
         delete_action=delete_url(row.key),
         show_app=show_app,

@@ -46,6 +46,7 @@ from devui.web.presenters.chat import (
     tool_outcomes,
     written,
 )
+from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.dropped import dropped_row, with_dropped
 from devui.web.presenters.inspection import state
@@ -66,7 +67,6 @@ from devui.web.presenters.workbench import (
     composer_state,
     live_chat,
     live_rows,
-    run_of,
     welcome,
 )
 from devui.web.push import append, fill, remove, replace

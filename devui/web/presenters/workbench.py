@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from devui.debugger.apps import UnknownApp
 from devui.debugger.live import LiveRun, Streaming
-from devui.debugger.open_questions import open_questions
 from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
@@ -23,6 +22,7 @@ from devui.web.links import (
 from devui.web.pages import SessionPage, Theme
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked
 from devui.web.presenters.chat import written
+from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.examples import example_prompts
 from devui.web.presenters.inspection import inspector, tab_of
@@ -33,7 +33,7 @@ from devui.web.presenters.notices import notices
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.rows import earlier
-from devui.web.presenters.runs import run_status, unsaid
+from devui.web.presenters.runs import unsaid
 from devui.web.presenters.spending import spending, totals, totals_at
 from devui.web.presenters.transport import transport
 from devui.web.presenters.window import SIZE, Window, window_around, window_before
@@ -176,17 +176,6 @@ async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
         head, run = await journal.head(), await journal.runs.newest(session)
         if run is None or run.seq <= head:
             return head, run
-
-
-async def run_of(found: Services, session: int, run: RunRow | None) -> parts.RunStatus:
-    """The status of the session's newest run; one that asked a person waits for the answer."""
-    if run is not None and run.status == "done" and await open_questions(found.journal, run):
-        return replace(run_status(run), word="waiting for you")
-    live = found.runs.live(session)
-    if live is None:
-        return run_status(run)
-    quiet = live.progressed if live.quiet else None
-    return run_status(run, held=bool(live.stepper.holds), quiet=quiet)
 
 
 async def _topbar(

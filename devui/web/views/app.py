@@ -11,6 +11,7 @@ from devui.web.errors import BadRequest
 from devui.web.links import app_url, create_session_url, session_url
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
+from devui.web.presenters.chip import newest_run
 from devui.web.presenters.lists import app_head, session_item
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import services
@@ -77,10 +78,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         sessions=tuple(
             [
                 session_item(
-                    row,
-                    await found.journal.runs.newest(row.key),
-                    fork=forks.get(row.key),
-                    pick=pick,
+                    row, await newest_run(found, row.key), fork=forks.get(row.key), pick=pick
                 )
                 for row in rows
             ]

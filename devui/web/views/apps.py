@@ -4,6 +4,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.pages import AppsPage
+from devui.web.presenters.chip import newest_run
 from devui.web.presenters.lists import app_card, session_item
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
@@ -30,7 +31,7 @@ async def show(request: Request) -> Response:
             [
                 session_item(
                     row,
-                    await found.journal.runs.newest(row.key),
+                    await newest_run(found, row.key),
                     fork=forks.get(row.key),
                     show_app=True,
                 )
