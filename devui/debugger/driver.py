@@ -87,6 +87,11 @@ class RunRequest:
     replay: Replaying | None = None
     """Execute a recorded run again."""
 
+    @property
+    def said(self) -> dict[str, Any] | None:
+        """The message that would be lost with the request."""
+        return self.message or (self.then.said if self.then else None)
+
 
 class Driver:
     """Takes one run through its life; `live` is what can be seen of it meanwhile."""

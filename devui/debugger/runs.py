@@ -34,7 +34,7 @@ from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Worker, Workers
-from devui.store.errors import StoreError
+from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.framing import FrameTooLarge
@@ -96,6 +96,8 @@ class Runs:
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
+        self._promised: dict[int, RunRequest] = {}
+        """By session: what its present run is to be followed by, before anything else."""
         self._viewers: Counter[int] = Counter()
         """How many look at a session, by its key."""
         self._tasks = Tasks()
@@ -145,11 +147,13 @@ class Runs:
         has said something that the request has not seen.
         """
         self._workers.folder.require(session.app)
+        if self._promised.get(session.key, request) is not request:
+            raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
         row = await self._journal.runs.start(
             uuid.uuid4().hex,
             session.key,
             invocation_id=request.invocation,
-            message=json.dumps(request.message) if request.message else None,
+            message=json.dumps(request.said) if request.said else None,
             seen=request.seen,
             asked=asked_text(request),
         )
@@ -170,6 +174,8 @@ class Runs:
         )
         self._drivers[row.id] = driver
         self._of_session[session.key] = live
+        if request.then is not None:
+            self._promised[session.key] = request.then
         self._bus.publish(session.key, RunChanged(row))
         self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
         self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
@@ -311,9 +317,14 @@ class Runs:
             self._running.pop(live.row.id, None)
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
-        if request.then is not None and live.row.status == "done":
-            with contextlib.suppress(StoreError, UnknownApp):  # somebody else was quicker
-                await self.start(live.session, request.then)
+        if request.then is not None:
+            try:
+                if live.row.status == "done":
+                    await self.start(live.session, request.then)
+            except (StoreError, UnknownApp):
+                logger.exception("nothing follows run %s", live.row.id)
+            finally:
+                del self._promised[live.session.key]
 
     # --- what workers say ------------------------------------------------------------------
 

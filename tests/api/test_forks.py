@@ -192,6 +192,8 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     again = kept(client, travelled)["events"][len(back["events"])]["invocationId"]
     body = {"invocationId": again, "message": "Book a flight to London next Monday"}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
+    rival = {"message": "I was quicker"}
+    client.post(f"/api/sessions/{travelled['key']}/runs", json=rival)  # refused, or it comes behind
     rewinding = settled(client, answer.json()["run"])["run"]
     newest = rewinding
     while newest == rewinding:  # what is said follows as a run of its own
@@ -203,7 +205,8 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
         for part in event.get("content", {}).get("parts", [])
         if event["author"] == "user"
     ]
-    assert texts[-1] == "Book a flight to London next Monday"
+    assert [text for text in texts if text != rival["message"]] == [BOOK, BOOK, body["message"]]
+    assert rival["message"] not in texts[:3]
 
 
 def test_a_rewind_to_nowhere_is_refused(client, travelled):

@@ -172,6 +172,14 @@ def test_a_run_that_nobody_watches_tells_nothing(client):
     assert told(debugged) == ([], [])
 
 
+def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
+    debugged = Debugged(client, "custom")
+    with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
+        debugged.start(pause=False)
+        assert any('"status":"done"' in line for line in stream.iter_lines())
+    assert [[each["key"] for each in some] for some in told(debugged)] == [["plan"], ["plan"]]
+
+
 def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit(client):
     debugged = Debugged(client, "custom").start(watch=True)
     debugged.settled()

@@ -199,6 +199,7 @@ def test_a_choice_is_a_button_for_each_option(asking):
 
 def test_an_input_has_a_form_made_from_its_schema(asking):
     session = asked(asking, "details")
+    expect(session.messages.get_by_text("Which seats?").filter(visible=True)).to_have_count(1)
     session.page.get_by_label("seats").fill("2")
     session.page.get_by_label("window").check()
     session.page.get_by_label("meal").select_option("vegan")

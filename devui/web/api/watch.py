@@ -121,16 +121,18 @@ async def _messages(
 ) -> AsyncGenerator[Message, None]:
     live = found.runs.live(session.key)
     beginning: list[News] = [PositionChanged(live.row.id, live.stepper.position)] if live else []
+    news = follow(found.journal, found.bus, session.key, after)
     try:
-        async with aclosing(follow(found.journal, found.bus, session.key, after)) as batches:
-            async for batch in batches:
-                batch.news.extend(beginning)
-                beginning = []
-                for value in await _told(found, batch):
-                    text = json.dumps(value, separators=(",", ":"))
-                    yield Message(text, id=str(Cursor(found.journal.id, batch.seq)))
-                if SessionChanged(None) in batch.news:
-                    return
+        with found.runs.viewing(session.key):
+            async with aclosing(news) as batches:
+                async for batch in batches:
+                    batch.news.extend(beginning)
+                    beginning = []
+                    for value in await _told(found, batch):
+                        text = json.dumps(value, separators=(",", ":"))
+                        yield Message(text, id=str(Cursor(found.journal.id, batch.seq)))
+                    if SessionChanged(None) in batch.news:
+                        return
     except TooFarBehind:
         yield Message("", event=_RESET)
 
