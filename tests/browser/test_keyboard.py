@@ -165,12 +165,13 @@ def test_the_events_are_a_treegrid_with_one_tab_stop(answered):
 
 
 def test_what_happens_is_said_politely(visit):
-    session = visit.session("summary")
+    session = visit.session("faulty")
     spoken = session.page.locator('#spoken[role="status"][aria-live="polite"]')
-    session.send("Summarise the document about the runtime")
+    session.send("Loop for ever")
     expect(spoken).to_contain_text("running")
-    session.ends()
-    expect(spoken).to_contain_text("done")
+    session.page.locator("#stop").click()
+    session.ends("stopped")
+    expect(spoken).to_contain_text("stopped")
 
 
 def test_what_arrives_takes_no_focus(answered):
