@@ -4,7 +4,7 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.tools import ToolContext
+from devui.runtime.tools import ToolContext, has_effects, idempotent, read_only
 
 AIRPORTS = {
     "London": ["LHR", "LGW", "STN"],
@@ -22,6 +22,7 @@ DEPARTURES = [
 ]
 
 
+@read_only
 def find_airports(city: str, tool_context: ToolContext) -> list[str]:
     """Find the airports of a city.
 
@@ -42,6 +43,7 @@ def find_airports(city: str, tool_context: ToolContext) -> list[str]:
     return airports
 
 
+@read_only
 def search_flights(airport: str, day: str, tool_context: ToolContext) -> dict[str, Any]:
     """Search flights from the traveller's home airport.
 
@@ -59,6 +61,7 @@ def search_flights(airport: str, day: str, tool_context: ToolContext) -> dict[st
     return {"from": home, "to": airport, "flights": DEPARTURES, "cheapest": cheapest}
 
 
+@idempotent
 async def save_itinerary(tool_context: ToolContext) -> dict[str, Any]:
     """Write the flights that were found into a file that the user can keep."""
     trip = tool_context.state["trip"]
@@ -74,6 +77,7 @@ async def save_itinerary(tool_context: ToolContext) -> dict[str, Any]:
     return {"file": "itinerary.txt", "version": version, "trip": trip, "flights": DEPARTURES}
 
 
+@idempotent
 def remember_home(city: str, tool_context: ToolContext) -> dict[str, Any]:
     """Remember where the user lives, for this trip and all later ones.
 
@@ -87,6 +91,7 @@ def remember_home(city: str, tool_context: ToolContext) -> dict[str, Any]:
     return {"status": "ok", "message": f"Your flights leave from {airports[0]} from now on."}
 
 
+@has_effects
 def book_flight(tool_context: ToolContext) -> dict[str, Any]:
     """Book the cheapest of the flights that were found."""
     trip = tool_context.state.get("trip")
@@ -97,6 +102,7 @@ def book_flight(tool_context: ToolContext) -> dict[str, Any]:
     return {"status": "ok", "message": f"**{flight}** to {trip['to']}, {trip['day']}, is booked."}
 
 
+@has_effects
 def take_payment(tool_context: ToolContext) -> dict[str, Any]:
     """Charge the user's card for the booked flight."""
     trip = tool_context.state.get("trip")

@@ -84,6 +84,8 @@ def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
     told = [hold["agent"], hold["kind"] or "", hold["text"] or _call(hold)]
     yield _SPACE + "  ".join(plain(word) for word in told if word)
     yield from (_SPACE + _change(change) for change in hold["changes"])
+    if guard := hold["guard"]:
+        yield click.style(f"{_SPACE}{_guard(guard)}", fg="yellow")
     if hold["edit"]:
         yield f"{_SPACE}{hold['edit']['action']} by {plain(hold['edit']['actor'])} when it goes on"
     if hold["problem"]:
@@ -94,6 +96,15 @@ def _call(hold: Mapping[str, Any]) -> str:
     args = hold["held"].get("args") or {}
     said = ", ".join(f"{name}={json_words(value)}" for name, value in args.items())
     return f"{hold['tool']}({said})" if hold["tool"] else ""
+
+
+def _guard(guard: Mapping[str, Any]) -> str:
+    before = guard["recorded"]
+    if before is None:
+        return f"{guard['effect']}: it has run before"
+    args = "these" if guard["exact"] else "other"
+    returned = json_words(before["result"])
+    return f"{guard['effect']}: #{before['number']} returned {returned} for {args} arguments"
 
 
 def _reason(hold: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from devui.debugger.asked import Replaying
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
+from devui.debugger.guard.guard import Guard
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import (
     News,
@@ -86,6 +87,8 @@ class RunRequest:
     """Who asks for it, as shown to others."""
     replay: Replaying | None = None
     """Execute a recorded run again."""
+    guard: Guard | None = None
+    """What asks before a tool that has run before runs again."""
 
     @property
     def said(self) -> dict[str, Any] | None:

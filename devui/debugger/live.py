@@ -13,6 +13,7 @@ from typing import Any
 
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.breakpoints.watching import Watch
+from devui.debugger.guard.guard import Guard
 from devui.debugger.inbox import Inbox
 from devui.debugger.recording import Recording
 from devui.debugger.stepping.stepper import Moved, Stepper
@@ -78,6 +79,8 @@ class LiveRun:
     """What it has used."""
     inbox: Inbox[Inbound] = field(default_factory=Inbox)
     stepper: Stepper = field(default_factory=Stepper)
+    guard: Guard | None = None
+    """What asks before a tool that has run before runs again."""
     """Whether and where it is held."""
     watch: Watch = field(default_factory=Watch)
     """What the breakpoints have seen of it."""

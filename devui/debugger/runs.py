@@ -160,7 +160,7 @@ class Runs:
         if (replay := request.replay) is not None:
             await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
-        live.watched = request.watch
+        live.watched, live.guard = request.watch, request.guard
         if request.pause:
             live.stepper.pause()
         driver = Driver(

@@ -30,6 +30,7 @@ from devui.store.schema import Migration, inspect, load_migrations, migrate
 from devui.store.sessions import Sessions
 from devui.store.spans import Spans
 from devui.store.state import State
+from devui.store.tooleffects import ToolEffects
 from devui.store.uncommitted import Uncommitted
 
 _ID = "SELECT id FROM journal"
@@ -68,6 +69,7 @@ class Journal:
         self.notes = Notes(database, clock)
         self.imports = Imports(database, clock)
         self.replays = Replays(database)
+        self.tool_effects = ToolEffects(database, clock)
 
     @classmethod
     async def open(

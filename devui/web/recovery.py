@@ -1,10 +1,14 @@
 """What pages and programs alike do to go on, back, or another way: resume, rewind, fork."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from devui.debugger.apps import UnknownApp
 from devui.debugger.driver import RunRequest
+from devui.debugger.guard.ground import guard_of_fork, guard_over
+from devui.debugger.guard.guard import Guard, Policy
 from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, settle
 from devui.debugger.recovery.forking import ForkRequest, NotForkable, said
 from devui.debugger.recovery.unknown import unknown_calls
@@ -12,6 +16,7 @@ from devui.store.events import USER
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.services import Services
+from devui.wire.messages import AgentInfo
 
 
 async def settled(
@@ -38,8 +43,11 @@ async def forked(found: Services, session: SessionRow, wanted: ForkRequest) -> S
         raise Unprocessable(str(error)) from error
 
 
-async def run_fork(found: Services, made: SessionRow, *, streaming: bool) -> str:
-    """Say the parent's message that follows, or resume what the fork cut through.
+async def run_fork(
+    found: Services, made: SessionRow, *, streaming: bool, policy: Policy = "ask"
+) -> str:
+    """Say the parent's message that follows, or resume what the fork cut through; `policy` is what
+    becomes of tools that the parent has run behind the fork.
 
     Raises Undecided when calls of unknown outcome are in the way, and Conflict when nothing is
     left to do.
@@ -55,7 +63,41 @@ async def run_fork(found: Services, made: SessionRow, *, streaming: bool) -> str
     else:
         decided = await settled(found, made, row.invocation, {}, actor="page")
         wanted = RunRequest(invocation=row.invocation, streaming=streaming, settled=decided)
-    return (await found.runs.start(made, wanted)).id
+    guard = await first_guard(
+        found, made, policy, invocation=wanted.invocation, settled=wanted.settled
+    )
+    return (await found.runs.start(made, replace(wanted, guard=guard))).id
+
+
+async def first_guard(
+    found: Services,
+    session: SessionRow,
+    policy: Policy = "ask",
+    *,
+    invocation: str | None = None,
+    settled: Sequence[Settled] = (),
+) -> Guard | None:
+    """The guard for the next run of a session: that of a fork which has not run yet.
+
+    Calls of unknown outcome in the invocation that goes on have been decided about already.
+    """
+    agents = _agents(found, session.app)
+    guard = await guard_of_fork(found.journal, session, policy=policy, agents=agents)
+    if guard is not None and invocation is not None:
+        answered = {each.call.id for each in settled}
+        for call in await unknown_calls(found.journal, session.key, invocation):
+            if call.id not in answered:
+                guard.allow(call.tool, call.args)
+    return guard
+
+
+def _agents(found: Services, app: str) -> list[AgentInfo]:
+    """The agents of an app as far as they are known without loading it."""
+    try:
+        info = found.workers.status(app).info
+    except UnknownApp:
+        return []
+    return info.agents if info else []
 
 
 async def message_after(found: Services, row: ForkRow) -> dict[str, Any] | None:
@@ -94,13 +136,24 @@ async def rewound(
     *,
     text: str | None = None,
     streaming: bool = True,
+    policy: Policy = "ask",
 ) -> str:
-    """Begin a run that takes the session back, and then says the text; the run's id."""
+    """Begin a run that takes the session back, and then says the text; the run's id.
+
+    `policy` is what becomes of tools that had run in what is taken back.
+    """
     events = await found.journal.events.of_invocation(session.key, invocation)
     if not events:
         raise NotFound(f"session {session.key} has no invocation {invocation!r}")
     then = None
     if text is not None and text.strip():
         message = {"role": "user", "parts": [{"text": text.strip()}]}
-        then = RunRequest(message=message, streaming=streaming)
+        guard = await guard_over(
+            found.journal,
+            session,
+            events[0][0].number - 1,
+            policy=policy,
+            agents=_agents(found, session.app),
+        )
+        then = RunRequest(message=message, streaming=streaming, guard=guard)
     return (await found.runs.start(session, RunRequest(rewind=invocation, then=then))).id

@@ -25,9 +25,12 @@ class Verdict:
 EDITED = "devui_edited"
 """Key of an event's custom metadata: the marks of what people changed on the way to it."""
 
-REPEATABLE = "devui_repeatable"
-"""Key of an event's custom metadata: of the calls in it, by id, those that may be run twice:
-`idempotent` as their author says in code, or `hint`, as the server of the tool claims."""
+EFFECTS = "devui_effects"
+"""Key of an event's custom metadata: of the calls in it, by id, what they do to the world:
+`read_only`, `idempotent` or `effects` as their author says in code, or `hint`: the server of the
+tool claims that they may be made twice."""
+
+Effect = Literal["read_only", "idempotent", "effects", "hint"]
 
 WorkerGate = Literal[
     "enter_agent",

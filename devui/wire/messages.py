@@ -17,7 +17,7 @@ from devui.wire.artifacts import (
     LoadArtifact,
     SaveArtifact,
 )
-from devui.wire.gates import WorkerGate
+from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Look, Place, Seen
@@ -49,6 +49,8 @@ class AgentInfo:
     description: str = ""
     model: str | None = None
     tools: list[str] = field(default_factory=list)
+    effects: dict[str, Effect] = field(default_factory=dict)
+    """Of the tools that say what they do to the world."""
     parent: str | None = None
 
 

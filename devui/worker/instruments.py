@@ -5,10 +5,10 @@ from devui.wire.framing import codecs
 from devui.wire.messages import StartRun
 from devui.worker.acting import Naming
 from devui.worker.calls import Calls
+from devui.worker.effects import Effects
 from devui.worker.gates import Gates, GatesAfter, GatesBefore
 from devui.worker.link import Link
 from devui.worker.recorder import Recorder
-from devui.worker.repeatable import Repeatable
 from devui.worker.replaying.replay import Replay
 from devui.worker.replaying.replayer import Replayer
 
@@ -20,8 +20,8 @@ class Instruments:
         self.gates = Gates(link)
         self.calls = Calls()
         self.recorder = Recorder(link.send)
-        self.repeatable = Repeatable()
         self.replayer = Replayer()
+        self.effects = Effects()
 
     def begin(self, start: StartRun) -> None:
         """A run begins."""
@@ -34,8 +34,8 @@ class Instruments:
         """A run is over."""
         self.gates.forget(run)
         self.recorder.forget(run)
-        self.repeatable.forget(run)
         self.replayer.forget(run)
+        self.effects.forget(run)
 
     def around(self, plugins: PluginManager) -> PluginManager:
         """The plugins of an app between the gates.
@@ -43,7 +43,7 @@ class Instruments:
         The calls and the recorder see what has passed all the others; only the replayer is further
         in: it takes the place of models and tools.
         """
-        before = [self.repeatable, Naming(), GatesAfter(self.gates)]
+        before = [self.effects, Naming(), GatesAfter(self.gates)]
         after = [GatesBefore(self.gates), self.calls, self.recorder, self.replayer]
         return PluginManager([*before, *plugins.plugins, *after])
 

@@ -192,7 +192,7 @@ class WireSessionService(BaseSessionService):
         with _quietly(session):
             temp = self._take_temp(session, event)
         mark(event, self._instruments.gates.marks(current_run.get(), event))
-        self._instruments.repeatable.note(event)
+        self._instruments.effects.note(event)
         causes = self._instruments.recorder.causes(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         if replay is not None:

@@ -76,6 +76,16 @@ def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, trave
     assert {e["invocationId"] for e in child["events"]} == {stands["invocationId"]}
 
 
+@pytest.fixture
+def careful(client):
+    """Somebody has said that looking for airports has effects."""
+    tool = "/api/apps/travel/tools/find_airports"
+    client.put(tool, json={"effect": "effects"})
+    yield
+    client.put(tool, json={"effect": None})
+
+
+@pytest.mark.usefixtures("careful")
 def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offered(
     client, travelled
 ):

@@ -14,6 +14,7 @@ from devui.web.api.debug import CommandBody, StartBody
 from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.api.replays import ReplayBody
+from devui.web.api.tools import EffectBody
 from devui.web.routes import debugger
 from tests.api.test_stepping import COUNT
 from tests.api.test_uncommitted import CUSTOM
@@ -33,6 +34,7 @@ BODIES = (
     RewindBody,
     NoteBody,
     ReplayBody,
+    EffectBody,
 )
 
 
@@ -155,6 +157,14 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/hits", "post", draft
 
 
+def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
+    """What it says of the tools of an app."""
+    path = "/api/apps/{app}/tools"
+    said = client.put("/api/apps/custom/tools/pay", json={"effect": "effects"}).json()
+    yield path + "/{tool}", "put", said
+    yield path, "get", client.get("/api/apps/custom/tools").json()
+
+
 def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
     """What it says when a session is forked, taken back and left alone."""
     debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
@@ -192,7 +202,8 @@ def test_the_answers_are_as_described(tmp_path) -> None:
     write_app(tmp_path / "agents", "custom", CUSTOM)
     seen = set()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        for path, method, value in (*answers(client), *recovery(client), *bundles(client)):
+        every = (*answers(client), *recovery(client), *bundles(client), *tools(client))
+        for path, method, value in every:
             assert value, path
             responses = DOCUMENT["paths"][path][method]["responses"]
             good = next(each for status, each in responses.items() if status.startswith("2"))

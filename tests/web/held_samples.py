@@ -112,6 +112,13 @@ HELD = parts.Held(
                 note="It will be edited when the run goes on (page).",
                 diff=("-  a", "+  b", "   c"),
             ),
+            guard=parts.GuardNote(
+                text="This tool has effects, and has run before.",
+                result='{"result": "<b>paid</b>"}',
+                label="#5 of the parent",
+                href="/sessions/3?event=5",
+                command="undo",
+            ),
             breakpoint="Breakpoint 3: text event of FlightAgent",
             breakpoint_href=links.session_url(KEY, tab="breaks"),
         ),

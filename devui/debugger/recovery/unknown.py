@@ -16,10 +16,7 @@ from typing import Any, Final, Literal
 from devui.debugger.summary import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, RunRow
-from devui.wire.gates import REPEATABLE
-
-Mark = Literal["idempotent", "hint"]
-"""Why a call may be run twice: its author says so in code, or the tool's server hints at it."""
+from devui.wire.gates import EFFECTS, Effect
 
 Choice = Literal["run", "fail", "recorded"]
 
@@ -39,7 +36,8 @@ class UnknownCall:
     args: Mapping[str, Any]
     event: int
     """The number of the event with the call."""
-    mark: Mark | None = None
+    mark: Effect | None = None
+    """What the tool does to the world, if anybody says it."""
     recorded: Mapping[str, Any] | None = None
     """What the call returned: before its run was cut off, or in the session that this one was
     forked from."""
@@ -51,12 +49,12 @@ class UnknownCall:
         """What is sensible if nobody says anything: not to act twice without leave."""
         if self.recorded is not None:
             return "recorded"
-        return "run" if self.mark else "fail"
+        return "fail" if self.mark in {None, "effects"} else "run"
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to decide about it."""
-        return self.mark != "idempotent"
+        return self.mark not in {"idempotent", "read_only"}
 
 
 async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
@@ -69,6 +67,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
         return ()
     events = await journal.events.of_invocation(session, invocation)
     open_calls = _open_calls([(row, json.loads(data)) for row, data in events])
+    open_calls = await _as_said(journal, session, open_calls)
     if newest is not None:
         held, returned = await _withheld(journal, newest), await _returned(journal, newest)
         asked = [call for call in open_calls if not held & {call.id, call.event}]
@@ -77,6 +76,17 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     return tuple(
         replace(call, recorded=recorded.get(call.id), in_parent=True) for call in open_calls
     )
+
+
+async def _as_said(
+    journal: Journal, session: int, calls: Sequence[UnknownCall]
+) -> list[UnknownCall]:
+    """With what people say of the tools, which comes before what their code says."""
+    row = await journal.sessions.get(session)
+    said = {
+        each.tool: each.effect for each in await journal.tool_effects.of(row.app if row else "")
+    }
+    return [replace(call, mark=said.get(call.tool, call.mark)) for call in calls]
 
 
 def was_cut_off(run: RunRow | None) -> bool:
@@ -110,7 +120,7 @@ def _open_calls(events: Sequence[tuple[EventRow, Mapping[str, Any]]]) -> list[Un
 def _calls(row: EventRow, event: Mapping[str, Any]) -> Iterable[UnknownCall]:
     """Those of an event that act; what is answered later by somebody is waited for."""
     later = set(event.get("longRunningToolIds") or ())
-    marks = (event.get("customMetadata") or {}).get(REPEATABLE) or {}
+    marks = (event.get("customMetadata") or {}).get(EFFECTS) or {}
     for call in _parts(event, "functionCall"):
         name, call_id = str(call.get("name") or ""), call.get("id")
         if call_id and call_id not in later and name not in _HARMLESS:

@@ -11,12 +11,14 @@ from devui.debugger.breakpoints.breakpoints import Known
 from devui.debugger.breakpoints.conditions import Facts
 from devui.debugger.breakpoints.facts import facts_of
 from devui.debugger.bus import Bus
+from devui.debugger.guard.guard import Ruling
+from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.live import LiveRun
 from devui.debugger.news import BreakpointsChanged, EventDropped, News, PositionChanged
 from devui.debugger.notes import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrived
 from devui.debugger.stepping.position import position_of
-from devui.debugger.stepping.stepper import Edit, Hold, Moved
+from devui.debugger.stepping.stepper import Edit, Moved, taken
 from devui.debugger.workers import Worker
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit
@@ -58,10 +60,14 @@ class Gatekeeper:
         if arrival is None:
             await worker.send(await self._answer(message))
             return
+        ruling = self._ruling(arrival)
+        if ruling is not None and ruling.do == "answer" and ruling.offer is not None:
+            await worker.send(await self._recorded(message, arrival, ruling.offer))
+            return
         if arrival.event is not None and arrival.event.state_delta:
             arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
         is_revised = isinstance(message, Append) and message.revised
-        if is_revised or not await self._held(arrival):
+        if is_revised or not await self._held(arrival, ruling):
             await self._let_go(worker, arrival)
 
     async def move(self, worker: Worker, moved: Moved) -> None:
@@ -74,7 +80,7 @@ class Gatekeeper:
             await self._keep()
         for hold in moved.released:
             if hold.edit is not None and hold.arrival.message is not None:
-                verdict = await self._decided(hold, hold.edit)
+                verdict = await self._decided(hold.arrival, hold.edit)
                 await worker.send(Reply(id=hold.arrival.message.id, result=verdict))
             else:
                 await self._let_go(worker, hold.arrival)
@@ -101,9 +107,9 @@ class Gatekeeper:
                 return
         await worker.send(reply)
 
-    async def _decided(self, hold: Hold, edit: Edit) -> str:
+    async def _decided(self, arrival: Arrival, edit: Edit) -> str:
         """The verdict for the worker; what was changed by whom is in the journal before it acts."""
-        arrival, live = hold.arrival, self._live
+        live = self._live
         row = await self._journal.edits.add(
             live.session.key,
             NewEdit(
@@ -132,6 +138,21 @@ class Gatekeeper:
         )
         return json.dumps({"verdict": asdict(verdict)})
 
+    def _ruling(self, arrival: Arrival) -> Ruling | None:
+        """What the guard says of a call of a tool that it does not just let run."""
+        guard = self._live.guard
+        if guard is None or arrival.gate != "before_tool" or arrival.problem:
+            return None
+        ruling = guard.rule(arrival.tool or "", arrival.held.get("args") or {})
+        return None if ruling.do == "run" else ruling
+
+    async def _recorded(
+        self, message: Append | Gate, arrival: Arrival, offer: RecordedCall
+    ) -> Reply:
+        """The recorded result in place of the call, as an edit that the guard makes."""
+        note(self._live, self._bus, "debugger", f"{arrival.tool}: result of #{offer.number} taken")
+        return Reply(id=message.id, result=await self._decided(arrival, taken(offer)))
+
     async def _answer(self, message: Append | Gate) -> Reply:
         if isinstance(message, Append):
             return await self._commit(message)
@@ -140,7 +161,7 @@ class Gatekeeper:
     def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:
         """What came, if it may have to be held."""
         live = self._live
-        idle = live.stepper.idle and not self._breakpoints
+        idle = live.stepper.idle and not self._breakpoints and live.guard is None
         if live.stopping or (idle and message.problem is None):
             return None
         return arrived(message, worker.loaded.result().agents)
@@ -158,13 +179,14 @@ class Gatekeeper:
 
     def _wanted(self) -> frozenset[WorkerGate]:
         gates = {known.breakpoint.gate for known in self._breakpoints}
-        return self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
+        guarded: frozenset[WorkerGate] = frozenset({"before_tool"} if self._live.guard else ())
+        return guarded | self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
 
-    async def _held(self, arrival: Arrival) -> bool:
+    async def _held(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
         met = await self._met(arrival)
         if self._live.stopping:
             return False
-        hold = self._live.stepper.arrive(arrival, met)
+        hold = self._live.stepper.arrive(arrival, met, ruling)
         if hold is None:
             return False
         if hold.reason == "stop":

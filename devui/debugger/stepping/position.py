@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from devui.debugger.guard.guard import Ruling
 from devui.debugger.live import LiveRun
 from devui.debugger.standing import branches_of
 from devui.debugger.stepping.commands import ALLOWED
@@ -79,7 +80,19 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "edit": asdict(hold.edit) if hold.edit else None,
         "problem": arrival.problem,
         "changes": list(arrival.changes),
+        "guard": _guard(hold.ruling) if hold.ruling else None,
     }
+
+
+def _guard(ruling: Ruling) -> dict[str, Any]:
+    """What the tool does, and what it returned before, with these arguments or others."""
+    offer = ruling.offer
+    told = {"effect": ruling.effect.effect, "source": ruling.effect.source, "exact": ruling.exact}
+    if offer is None:
+        return {**told, "recorded": None}
+    place = {"session": offer.session, "number": offer.number}
+    recorded = {**place, "args": dict(offer.args), "result": dict(offer.result)}
+    return {**told, "recorded": recorded}
 
 
 def _last(stepper: Stepper) -> dict[str, Any] | None:

@@ -10,6 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from devui.debugger.guard.guard import Ruling
+from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.stepping.arrivals import ALL_GATES, WORKER_GATES, Arrival, GateKind
 from devui.debugger.stepping.commands import (
     ALLOWED,
@@ -24,9 +26,10 @@ from devui.debugger.stepping.commands import (
 from devui.debugger.stepping.lanes import Lane
 from devui.wire.gates import Action, WorkerGate
 
-Reason = Literal["pause", "step", "breakpoint", "behind", "stop", "problem"]
-"""Why a run is held; `behind`: it came to a gate while it was held at another; `problem`: what a
-person wanted in place of what is held cannot be."""
+Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
+"""Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
+gate while it was held at another; `problem`: what a person wanted in place of what is held cannot
+be."""
 
 _ANSWERS_KEPT = 256
 
@@ -76,6 +79,8 @@ class Hold:
     """Seconds since the epoch."""
     edit: Edit | None = None
     """What is to be done to it when it is let go."""
+    ruling: Ruling | None = None
+    """What the guard says of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +155,12 @@ class Stepper:
 
     # --- arrivals --------------------------------------------------------------------------
 
-    def arrive(self, arrival: Arrival, met: int | None = None) -> Hold | None:
-        """Hold it, or None to let it pass; `met` is the number of a breakpoint."""
-        reason = "problem" if arrival.problem else self._reason(arrival, met)
+    def arrive(
+        self, arrival: Arrival, met: int | None = None, ruling: Ruling | None = None
+    ) -> Hold | None:
+        """Hold it, or None to let it pass; `met` is the number of a breakpoint, `ruling` what the
+        guard asks. A recorded result is taken unless somebody takes that back."""
+        reason = "problem" if arrival.problem else self._reason(arrival, met, ruling)
         if reason is None:
             return None
         self._halted = True
@@ -167,17 +175,21 @@ class Stepper:
             reason=reason,
             breakpoint=met,
             since=time.time(),
+            edit=taken(ruling.offer) if ruling and ruling.offer and ruling.exact else None,
+            ruling=ruling,
         )
         self._holds[hold.id] = hold
         self.position += 1
         return hold
 
-    def _reason(self, arrival: Arrival, met: int | None) -> Reason | None:
+    def _reason(self, arrival: Arrival, met: int | None, ruling: Ruling | None) -> Reason | None:
         plan = self.plan if self.plan is not None and self.plan.reached(arrival) else None
         if plan is not None and plan.name == "stop_after_event":
             return "stop"
         if met is not None:
             return "breakpoint"
+        if ruling is not None:
+            return "guard"
         if plan is not None:
             return "pause" if plan.name == "pause" else "step"
         free = any(lane.has(arrival) for lane in self._free)
@@ -286,6 +298,11 @@ class Stepper:
         if not self._holds:
             self.held_seconds += time.monotonic() - self._held_since
         return gone
+
+
+def taken(offer: RecordedCall) -> Edit:
+    """The recorded result in place of the call."""
+    return Edit(action="mock", value=offer.result, actor="guard", at=time.time())
 
 
 def _planned(command: Command, hold: Hold | None) -> Plan | None:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.agent_tool import AgentTool
     from devui.runtime.tools.base_tool import BaseTool
     from devui.runtime.tools.base_toolset import BaseToolset
+    from devui.runtime.tools.effect import has_effects, idempotent, read_only
     from devui.runtime.tools.enterprise_search_tool import (
         enterprise_web_search_tool as enterprise_web_search,
     )
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from devui.runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
     from devui.runtime.tools.google_maps_grounding_tool import google_maps_grounding
     from devui.runtime.tools.google_search_tool import google_search
-    from devui.runtime.tools.idempotence import idempotent
     from devui.runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from devui.runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from devui.runtime.tools.long_running_tool import LongRunningFunctionTool
@@ -41,10 +41,12 @@ __all__ = [
     "get_user_choice",
     "google_maps_grounding",
     "google_search",
+    "has_effects",
     "idempotent",
     "load_artifacts",
     "load_memory",
     "preload_memory",
+    "read_only",
     "request_input",
     "transfer_to_agent",
     "url_context",
@@ -66,7 +68,9 @@ __getattr__ = lazy(
         "get_user_choice": "get_user_choice_tool:get_user_choice_tool",
         "google_maps_grounding": "google_maps_grounding_tool",
         "google_search": "google_search_tool",
-        "idempotent": "idempotence",
+        "has_effects": "effect",
+        "idempotent": "effect",
+        "read_only": "effect",
         "load_artifacts": "load_artifacts_tool:load_artifacts_tool",
         "load_memory": "load_memory_tool:load_memory_tool",
         "preload_memory": "preload_memory_tool:preload_memory_tool",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from google.genai import types
 
 from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.tools.effect import Effect
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -23,9 +24,10 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
 
     propagate_grounding_metadata: bool = False
     """Whether answers made of the tool's result name the sources that it tells of."""
-    repeatable: Literal["idempotent", "hint"] | None = None
-    """Whether a call may be made twice where nobody knows if the first one came through: its author
-    says so, or the server that the tool belongs to hints at it. None: ask before."""
+    effect: Effect | Literal["hint"] | None = None
+    """What a call does to the world, as the author says (`read_only`, `idempotent`, `effects`), or
+    `hint`: the server that the tool belongs to claims that it may be called twice. None: unknown,
+    so somebody is asked before a call is made a second time."""
 
     def __init__(
         self,

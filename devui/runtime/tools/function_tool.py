@@ -9,10 +9,10 @@ from devui.runtime.calling import call
 from devui.runtime.copying import altered
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
+from devui.runtime.tools.effect import effect_of
 from devui.runtime.tools.function_arguments import bound, missing
 from devui.runtime.tools.function_declaration import declare
 from devui.runtime.tools.function_signature import FunctionSignature
-from devui.runtime.tools.idempotence import is_idempotent
 from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class FunctionTool(BaseTool):
             ValueError: its signature cannot be read.
         """
         self.func = func
-        if is_idempotent(func):
-            self.repeatable = "idempotent"
+        self.effect = effect_of(func)
         self._signature = FunctionSignature.of(func)
         self._require_confirmation = require_confirmation
         signature = self._signature

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.driver import RunRequest
+from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.stepping.arrivals import GateKind
@@ -22,7 +23,7 @@ from devui.debugger.stepping.commands import Command, CommandName, CommandRefuse
 from devui.store.rows import EditRow, SessionRow
 from devui.web.api.bodies import AnswerBody, Content, Strict, parse
 from devui.web.errors import BadRequest, NotFound, Unprocessable
-from devui.web.recovery import settled
+from devui.web.recovery import first_guard, settled
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services
 from devui.web.text.numbers import whole_number
@@ -44,6 +45,8 @@ class StartBody(Strict):
     streaming: bool = True
     pause: bool = False
     watch: bool = False
+    guard: Policy = "ask"
+    """In the first run of a fork: what becomes of tools that its parent has run behind it."""
     unknown: dict[str, AnswerBody] = Field(default_factory=dict)
     """By the call's id, when resuming: what becomes of calls of unknown outcome."""
     actor: str = Field(default="api", max_length=100)
@@ -96,10 +99,14 @@ async def start(request: Request) -> Response:
         except Undecided as error:
             told = {"detail": str(error), "unknown": [unknown_told(each) for each in error.calls]}
             return answer(told, status=409)
+    guard = await first_guard(
+        found, session, body.guard, invocation=body.invocation_id, settled=decided
+    )
     row = await found.runs.start(
         session,
         RunRequest(
             settled=decided,
+            guard=guard,
             message=_message(body.message),
             invocation=body.invocation_id,
             state_delta=body.state_delta,

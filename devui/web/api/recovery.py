@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.event_shape import FirstEvent
+from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import Undecided
 from devui.debugger.recovery.cutoff import Cutoff, cutoff
 from devui.debugger.recovery.forking import ForkRequest
@@ -33,6 +34,7 @@ class ForkBody(Strict):
     id: str | None = None
     run: bool = False
     streaming: bool = True
+    guard: Policy = "ask"
     actor: str = Field(default="api", max_length=100)
 
 
@@ -43,6 +45,7 @@ class RewindBody(Strict):
     number: int | None = None
     message: str | None = None
     streaming: bool = True
+    guard: Policy = "ask"
 
     @model_validator(mode="after")
     def _one(self) -> "RewindBody":
@@ -83,7 +86,7 @@ async def fork(request: Request) -> Response:
     told: dict[str, Any] = {**await lineage_of(found, made), "run": None, "unknown": []}
     if body.run:
         try:
-            told["run"] = await run_fork(found, made, streaming=body.streaming)
+            told["run"] = await run_fork(found, made, streaming=body.streaming, policy=body.guard)
         except Undecided as error:
             told["unknown"] = [unknown_told(call) for call in error.calls]
     return answer(told, status=201)
@@ -100,7 +103,14 @@ async def rewind(request: Request) -> Response:
     found, session = await session_of(request)
     body = parse(RewindBody, await read_json(request, limit=_LIMIT))
     invocation = body.invocation_id or await invocation_of(found, session, body.number or 0)
-    row = await rewound(found, session, invocation, text=body.message, streaming=body.streaming)
+    row = await rewound(
+        found,
+        session,
+        invocation,
+        text=body.message,
+        streaming=body.streaming,
+        policy=body.guard,
+    )
     return answer(await found.runs.position(row), status=201)
 
 

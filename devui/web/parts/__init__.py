@@ -80,6 +80,7 @@ from devui.web.parts.content import (
 from devui.web.parts.debugger import (
     CommandButton,
     Debugger,
+    GuardNote,
     Held,
     HeldEdit,
     HeldFields,
@@ -249,6 +250,7 @@ __all__ = [
     "ForkForm",
     "ForkLink",
     "Frames",
+    "GuardNote",
     "GutterMark",
     "GutterShape",
     "Held",

@@ -77,6 +77,23 @@ class HeldEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class GuardNote:
+    """A tool is about to run that has run before."""
+
+    text: str
+    """What it does and what will become of the call."""
+    result: str
+    """What it returned then; "" if that is not known."""
+    label: str
+    """`#12`, `#12 of the parent`."""
+    href: str
+    command: str
+    """`undo`, if the recorded result is about to be taken; `mock`, if it can be; "" if not."""
+    value: str = ""
+    """Of `mock`: the recorded result as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
 class HeldItem:
     """One thing that waits at a gate."""
 
@@ -101,6 +118,7 @@ class HeldItem:
     breakpoint: str = ""
     """The breakpoint that holds it, in words; "" when another reason does."""
     breakpoint_href: str = ""
+    guard: GuardNote | None = None
     alone: "Debugger | None" = None
     """The orders for this one alone, when it is not the only one that is held."""
 

@@ -9,6 +9,7 @@ from typing import Final
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoints import Known
 from devui.debugger.live import LiveRun
+from devui.debugger.preview import preview
 from devui.debugger.standing import branches_of
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.commands import CommandName
@@ -60,6 +61,14 @@ _PLANS: Final[Mapping[CommandName, str]] = {
     "run_to": "to the next like this",
     "stop_after_event": "to the end of this event, then stops",
 }
+
+_EFFECTS: Final[Mapping[str, str]] = {
+    "effects": "This tool has effects",
+    "unknown": "Nobody has said what this tool does to the world",
+    "idempotent": "This tool is perhaps idempotent, says its server",
+}
+_RUNS: Final = "Continue runs it."
+_RESULT: Final = 160
 
 _PAUSE = parts.CommandButton("pause", "Pause", "p", "Hold the next event before its commit (p)")
 _STEPS = (
@@ -140,6 +149,32 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
         alone=_alone(live),
         breakpoint_href=session_url(session.key, tab="breaks"),
+        guard=_guarded(hold, session.key),
+    )
+
+
+def _guarded(hold: Hold, session: int) -> parts.GuardNote | None:
+    """What the guard says of a call that is perhaps made a second time."""
+    ruling = hold.ruling
+    if ruling is None:
+        return None
+    offer, said = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
+    if offer is None:
+        return parts.GuardNote(f"{said}, and has run before, less often. {_RUNS}", "", "", "", "")
+    elsewhere = "" if offer.session == session else " of the parent"
+    if not ruling.exact:
+        todo = f"and has run before with other arguments. {_RUNS}"
+    elif hold.edit is None:
+        todo = f"and has run before with these arguments. {_RUNS}"
+    else:
+        todo = "and has run before. Continue takes the recorded result."
+    return parts.GuardNote(
+        text=f"{said}, {todo}",
+        result=visible(preview(dict(offer.result), _RESULT)),
+        label=f"#{offer.number}{elsewhere}",
+        href=session_url(offer.session, event=offer.number),
+        command="undo" if hold.edit else "mock",
+        value="" if hold.edit else _json(dict(offer.result)),
     )
 
 

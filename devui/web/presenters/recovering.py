@@ -30,7 +30,9 @@ _TITLES: Final[Mapping[Standing, str]] = {
 _IN_PARENT = "its result was recorded before the fork"
 _RETURNED = "it returned, but what it wrote to the state was not committed"
 _NOTES: Final = {
+    "read_only": "read-only: running it again does no harm",
     "idempotent": "marked as idempotent: running it again does no harm",
+    "effects": "it has effects, and nobody knows whether it was carried out",
     "hint": "its server says that it may be called twice",
 }
 _EDITABLE: Final = 60_000

@@ -9,6 +9,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
 from devui.web.errors import Conflict, Unprocessable
@@ -38,7 +39,7 @@ async def fork(request: Request) -> Response:
     made = await forked(found, session, _wanted(form))
     if form.get("run") is not None:
         with contextlib.suppress(Undecided):  # the fork's own page asks
-            await run_fork(found, made, streaming=True)
+            await run_fork(found, made, streaming=True, policy=_policy(form))
     return RedirectResponse(session_url(made.key), status_code=303)
 
 
@@ -49,7 +50,8 @@ async def rewind(request: Request) -> Response:
     invocation = await invocation_of(
         found, session, whole_number(str(form.get("number") or "")) or 0
     )
-    await rewound(found, session, invocation, text=str(form.get("text") or "") or None)
+    text = str(form.get("text") or "") or None
+    await rewound(found, session, invocation, text=text, policy=_policy(form))
     return _done(request, session.key)
 
 
@@ -90,6 +92,17 @@ def _wanted(form: FormData) -> ForkRequest:
         note=note,
         actor="page",
     )
+
+
+def _policy(form: FormData) -> Policy:
+    """What is to become of tools that have run before."""
+    match form.get("guard"):
+        case "recorded":
+            return "recorded"
+        case "run":
+            return "run"
+        case _:
+            return "ask"
 
 
 def _object(text: str, what: str) -> Mapping[str, Any]:

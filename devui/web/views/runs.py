@@ -27,7 +27,7 @@ from devui.web.presenters.heldforms import held_fields, held_form
 from devui.web.presenters.questions import answer_of
 from devui.web.presenters.schemaforms import WrongFields
 from devui.web.push import fill
-from devui.web.recovery import settled
+from devui.web.recovery import first_guard, settled
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services, services
 from devui.web.text.formats import clock
@@ -67,6 +67,7 @@ async def start(request: Request) -> Response:
         streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
         actor=_actor(form),
+        guard=await first_guard(found, session, invocation=invocation, settled=decided),
     )
     await found.runs.start(session, wanted)
     return _done(request, session.key)

@@ -18,7 +18,10 @@ from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.runners import Runner
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.effect import effect_of
 from devui.runtime.workflow.base_node import BaseNode
+from devui.wire.gates import Effect
 from devui.wire.messages import AgentInfo, AppInfo, Partial, StartRun
 from devui.worker.artifacts import WireArtifactService
 from devui.worker.instruments import Instruments
@@ -116,6 +119,7 @@ def _tree(agent: BaseNode, parent: str | None) -> Iterator[AgentInfo]:
         description=agent.description,
         model=_model_name(agent),
         tools=_tool_names(agent),
+        effects=_effects(agent),
         parent=parent,
     )
     for child in nodes_below(agent):
@@ -136,6 +140,19 @@ def _tool_names(agent: BaseNode) -> list[str]:
         str(getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__))
         for tool in agent.tools
     ]
+
+
+def _effects(agent: BaseNode) -> dict[str, Effect]:
+    if not isinstance(agent, LlmAgent):
+        return {}
+    found = zip(_tool_names(agent), map(_effect, agent.tools), strict=True)
+    return {name: effect for name, effect in found if effect is not None}
+
+
+def _effect(tool: object) -> Effect | None:
+    if isinstance(tool, BaseTool):
+        return tool.effect
+    return effect_of(tool) if callable(tool) else None
 
 
 def _content(text: str | None) -> types.Content | None:

@@ -25,9 +25,9 @@ from devui.runtime.sessions.state import State
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.framing import codecs
 from devui.wire.recordings import Recording, ReplayVerdict
+from devui.worker.effects import Effects
 from devui.worker.faults import agent_error
 from devui.worker.output import current_run
-from devui.worker.repeatable import Repeatable
 from devui.worker.replaying.replay import Replay
 from devui.worker.replaying.replayer import Replayer
 
@@ -61,10 +61,10 @@ async def replay_headless(
     """
     run = uuid.uuid4().hex
     replay = Replay(recording, recording.session, live_tools=live_tools)
-    replayer, repeatable = Replayer(), Repeatable()
-    sessions = _Sessions(replay, repeatable)
+    replayer, effects = Replayer(), Effects()
+    sessions = _Sessions(replay, effects)
     runner = _runner(exported, recording, sessions)
-    plugins = [repeatable, *runner.plugin_manager.plugins, replayer]
+    plugins = [effects, *runner.plugin_manager.plugins, replayer]
     runner.plugin_manager = PluginManager(plugins)
     await _set_up(runner, sessions, recording)
     token = current_run.set(run)
@@ -90,15 +90,15 @@ async def replay_headless(
 class _Sessions(InMemorySessionService):
     """Compares what is committed with the recording."""
 
-    def __init__(self, replay: Replay, repeatable: Repeatable) -> None:
+    def __init__(self, replay: Replay, effects: Effects) -> None:
         super().__init__()
         self._replay = replay
-        self._repeatable = repeatable
+        self._effects = effects
 
     async def append_event(self, session: Session, event: Event) -> Event:
         if event.partial or session.id != self._replay.session:
             return await super().append_event(session, event)
-        self._repeatable.note(event)
+        self._effects.note(event)
         self._replay.event(_as_committed(event))
         committed = await super().append_event(session, event)
         self._replay.committed()

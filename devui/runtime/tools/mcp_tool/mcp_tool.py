@@ -49,7 +49,7 @@ class McpTool(BaseTool):
         self._mcp_tool = mcp_tool
         notes = mcp_tool.annotations
         if notes is not None and (notes.read_only_hint or notes.idempotent_hint):
-            self.repeatable = "hint"
+            self.effect = "hint"
         self._sessions = mcp_session_manager
         self._headers = headers
         self._require_confirmation = require_confirmation

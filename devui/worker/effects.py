@@ -1,4 +1,4 @@
-"""Notes on each event with tool calls which of them may be made twice.
+"""Notes on each event with tool calls what they do to the world, where a tool says it.
 
 The server asks about calls of unknown outcome when the agent's code is perhaps not there any more,
 so the note is in the journal with the call itself. It costs nothing where no tool is marked.
@@ -11,15 +11,15 @@ from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.tools.base_tool import BaseTool
-from devui.wire.gates import REPEATABLE
+from devui.wire.gates import EFFECTS
 from devui.worker.output import current_run
 
 
-class Repeatable(BasePlugin):
+class Effects(BasePlugin):
     """Sees the tools that models are offered; comes first, so that no answer hides them."""
 
     def __init__(self) -> None:
-        super().__init__("devui_repeatable")
+        super().__init__("devui_effects")
         self._marks: dict[str, dict[tuple[str, str], str]] = {}
         """By run, then by agent and tool."""
 
@@ -45,7 +45,7 @@ class Repeatable(BasePlugin):
             if call.id and (mark := marks.get((event.author, call.name or "")))
         }
         if noted:
-            event.custom_metadata = {**(event.custom_metadata or {}), REPEATABLE: noted}
+            event.custom_metadata = {**(event.custom_metadata or {}), EFFECTS: noted}
 
     def forget(self, run: str) -> None:
         """The run is over."""
@@ -53,4 +53,4 @@ class Repeatable(BasePlugin):
 
 
 def _marks(tools: Mapping[str, BaseTool]) -> dict[str, str]:
-    return {name: tool.repeatable for name, tool in tools.items() if tool.repeatable}
+    return {name: tool.effect for name, tool in tools.items() if tool.effect}

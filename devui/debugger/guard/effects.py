@@ -1,0 +1,62 @@
+"""What a tool's calls do to the world, and who says so (dev-uis 4.1, feature 19).
+
+One concept for all who may run a call a second time: a resume, a fork, a rewind, a replay, a trial.
+What a person has said of a tool for the app comes first, then what its code says; the hint of a
+tool's server is no promise, and what nobody has said anything about counts as having effects.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from devui.store.journal import Journal
+from devui.wire.gates import Effect
+from devui.wire.messages import AgentInfo
+
+Class = Literal["read_only", "idempotent", "effects", "unknown"]
+Said = Literal["read_only", "idempotent", "effects"]
+"""What a person can say of a tool."""
+SAID: Final[frozenset[str]] = frozenset(get_args(Said))
+Source = Literal["page", "code", "hint", "nobody"]
+
+_SAFE: Final = frozenset({"read_only", "idempotent"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEffect:
+    """What a tool does."""
+
+    effect: Class
+    source: Source
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether it may run again without a question; a hint is not enough."""
+        return self.effect in _SAFE and self.source != "hint"
+
+
+UNKNOWN: Final = ToolEffect("unknown", "nobody")
+
+
+def from_code(mark: Effect | None) -> ToolEffect:
+    """What the mark of a tool means."""
+    if mark is None:
+        return UNKNOWN
+    return ToolEffect("idempotent", "hint") if mark == "hint" else ToolEffect(mark, "code")
+
+
+async def tool_effects(
+    journal: Journal, app: str, agents: Iterable[AgentInfo] = ()
+) -> Mapping[str, ToolEffect]:
+    """What is known of the app's tools by name; of others nothing is.
+
+    `agents` are those of the app as it is loaded. Where two agents' tools of one name say different
+    things, the name counts as unknown.
+    """
+    found: dict[str, ToolEffect] = {}
+    for agent in agents:
+        for tool in agent.tools:
+            says = from_code(agent.effects.get(tool))
+            found[tool] = says if found.get(tool, says) == says else UNKNOWN
+    said = {row.tool: row.effect for row in await journal.tool_effects.of(app)}
+    return found | {tool: ToolEffect(effect, "page") for tool, effect in said.items()}

@@ -1,0 +1,40 @@
+"""The ground that a run goes over once more, and the guard for it."""
+
+from collections.abc import Iterable
+
+from devui.debugger.guard.effects import tool_effects
+from devui.debugger.guard.guard import Guard, Policy
+from devui.debugger.guard.recorded import recorded_calls
+from devui.store.journal import Journal
+from devui.store.rows import SessionRow
+from devui.wire.messages import AgentInfo
+
+
+async def guard_over(
+    journal: Journal,
+    session: SessionRow,
+    after: int,
+    *,
+    policy: Policy,
+    agents: Iterable[AgentInfo] = (),
+    until: int | None = None,
+) -> Guard | None:
+    """A guard with what the tools returned in a session's events behind `after`, up to `until`.
+
+    `agents` are those of the app as it is loaded. None where nothing can happen twice.
+    """
+    recorded = await recorded_calls(journal, session.key, after=after, until=until)
+    effects = await tool_effects(journal, session.app, agents)
+    guard = Guard(policy, effects, recorded)
+    return guard if policy != "run" and guard.watches else None
+
+
+async def guard_of_fork(
+    journal: Journal, fork: SessionRow, *, policy: Policy, agents: Iterable[AgentInfo] = ()
+) -> Guard | None:
+    """The guard for the first run of a fork: over what its parent did behind the fork."""
+    row = await journal.forks.get(fork.key)
+    parent = await journal.sessions.get(row.parent) if row else None
+    if row is None or parent is None or await journal.runs.newest(fork.key) is not None:
+        return None
+    return await guard_over(journal, parent, row.number, policy=policy, agents=agents)

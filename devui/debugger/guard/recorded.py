@@ -1,0 +1,57 @@
+"""Tool calls of the past with what they returned, as a run that comes by again may want them."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from devui.debugger.summary import HUMAN_CALLS
+from devui.store.journal import Journal
+
+_MOST: Final = 2000
+"""Events whose results are read."""
+_BEFORE: Final = 100
+"""Events before them in which their calls are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """One call whose result is in the journal."""
+
+    tool: str
+    args: Mapping[str, Any]
+    result: Mapping[str, Any]
+    """The function response."""
+    session: int
+    number: int
+    """The event with the result."""
+
+
+async def recorded_calls(
+    journal: Journal, session: int, *, after: int = 0, until: int | None = None
+) -> tuple[RecordedCall, ...]:
+    """The answered calls of a session whose results are in events `after` < number <= `until`, in
+    the order of their results; of very many events those behind the first."""
+    row = await journal.sessions.get(session)
+    last = min(until, row.events) if row and until is not None else row.events if row else 0
+    calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    found: list[RecordedCall] = []
+    numbers = range(max(1, after - _BEFORE), min(last, after + _MOST) + 1)
+    bodies = await journal.events.bodies(session, numbers)
+    for event, data in bodies:
+        for kind, part in _parts(json.loads(data)):
+            called, name = str(part.get("id")), str(part.get("name") or "")
+            if kind == "functionCall":
+                calls[called] = (name, part.get("args") or {})
+            elif called in calls and event.number > after and name not in HUMAN_CALLS:
+                tool, args = calls[called]
+                result = part.get("response") or {}
+                found.append(RecordedCall(tool, args, result, session, event.number))
+    return tuple(found)
+
+
+def _parts(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for part in (event.get("content") or {}).get("parts") or []:
+        for kind in ("functionCall", "functionResponse"):
+            if isinstance(part, dict) and part.get(kind):
+                yield kind, part[kind]

@@ -1,0 +1,147 @@
+"""The side-effect guard over HTTP: what has run before is asked about before it runs again."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+SHOP = """
+from pathlib import Path
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import has_effects, read_only
+
+LEDGER = Path(__file__).with_name("ledger")
+
+
+@read_only
+def look(place: str) -> str:
+    return f"{place} is open"
+
+
+@has_effects
+def pay(amount: int) -> str:
+    with LEDGER.open("a") as ledger:
+        ledger.write(f"{amount}\\n")
+    return f"paid {amount}"
+
+
+rules = [
+    Rule(after="pay", then=Say("done: {result}")),
+    Rule(after="look", user="more", then=Call("pay", amount=8)),
+    Rule(after="look", then=Call("pay", amount=7)),
+    Rule(then=Call("look", place="shop")),
+]
+root_agent = Agent(name="shop", model=ScriptedLlm(rules=rules), tools=[look, pay])
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("guard")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    write_app(folder / "agents", "shop", SHOP)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+        opened.put("/api/apps/shop/tools/pay", json={"effect": None})
+
+
+@pytest.fixture
+def shopped(client, folder):
+    """A session in which 7 were paid, with the ledger emptied since."""
+    debugged = Debugged(client, "shop").start("go", pause=False)
+    assert debugged.settled()["status"] == "done"
+    (folder / "agents" / "shop" / "ledger").unlink()
+    return debugged
+
+
+def paid(folder: Path) -> list[str]:
+    ledger = folder / "agents" / "shop" / "ledger"
+    return ledger.read_text().splitlines() if ledger.exists() else []
+
+
+def forked(debugged: Debugged, **more) -> Debugged:
+    """A fork at the message, which is said again."""
+    body = {"number": 1, "message": True, "run": True, **more}
+    made = debugged.client.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
+    again = Debugged.__new__(Debugged)
+    again.client, again.app, again.session = debugged.client, debugged.app, made["id"]
+    again.key, again.run = made["key"], made["run"]
+    again.settled()
+    return again
+
+
+def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded_result(
+    shopped, folder
+):
+    again = forked(shopped)
+    hold = again.hold()
+    assert (hold["gate"], hold["tool"], hold["reason"]) == ("before_tool", "pay", "guard")
+    guard = hold["guard"]
+    assert (guard["effect"], guard["source"], guard["exact"]) == ("effects", "code", True)
+    assert guard["recorded"]["result"] == {"result": "paid 7"}
+    assert (guard["recorded"]["session"], guard["recorded"]["number"]) == (shopped.key, 5)
+    assert (hold["edit"]["action"], hold["edit"]["actor"]) == ("mock", "guard")
+    assert again.tell("continue")["status"] == "done"
+    assert paid(folder) == []
+    assert again.texts()[-1] == "done: paid 7"
+    [edit] = again.client.get(f"/api/sessions/{again.key}/edits").json()
+    assert (edit["tool"], edit["action"], edit["actor"]) == ("pay", "mock", "guard")
+
+
+def test_it_runs_again_if_the_recorded_result_is_taken_back(shopped, folder):
+    again = forked(shopped)
+    again.tell("undo", wait=False)
+    again.position = again.client.get(f"/api/runs/{again.run}").json()
+    assert again.tell("continue")["status"] == "done"
+    assert paid(folder) == ["7"]
+
+
+@pytest.mark.parametrize(("policy", "ledger"), [("recorded", []), ("run", ["7"])])
+def test_what_is_said_beforehand_is_done_without_a_question(shopped, folder, policy, ledger):
+    again = forked(shopped, guard=policy)
+    assert again.position["status"] == "done"
+    assert paid(folder) == ledger
+
+
+def test_a_message_that_is_edited_and_run_again_asks_too_also_for_other_arguments(shopped, folder):
+    body = {"number": 1, "message": "more", "guard": "recorded"}
+    shopped.client.post(f"/api/sessions/{shopped.key}/rewind", json=body)
+    while True:
+        newest = shopped.client.get(f"/api/sessions/{shopped.key}/run").json()
+        if newest["status"] == "held":
+            break
+    [hold] = newest["holds"]
+    assert (hold["guard"]["exact"], hold["edit"]) == (False, None)
+    assert hold["guard"]["recorded"]["args"] == {"amount": 7}
+    shopped.run = newest["run"]
+    shopped.settled()
+    assert shopped.tell("continue")["status"] == "done"
+    assert paid(folder) == ["8"]
+
+
+def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
+    tools = shopped.client.get("/api/apps/shop/tools").json()
+    assert [(each["name"], each["effect"], each["source"]) for each in tools] == [
+        ("look", "read_only", "code"),
+        ("pay", "effects", "code"),
+    ]
+    path = "/api/apps/shop/tools/pay"
+    said = shopped.client.put(path, json={"effect": "idempotent", "actor": "ada"}).json()
+    assert (said["effect"], said["source"], said["agents"]) == ("idempotent", "page", ["shop"])
+    assert forked(shopped).position["status"] == "done"
+    assert paid(folder) == ["7"]
+    assert shopped.client.put(path, json={"effect": "harmless"}).status_code == 422
+    assert shopped.client.put(path, json={"effect": None}).json()["source"] == "code"
