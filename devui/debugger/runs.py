@@ -33,6 +33,7 @@ from devui.debugger.stepping.commands import Command, CommandRefused, Stale
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
+from devui.debugger.trials import Trials
 from devui.debugger.workers import Worker, Workers
 from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
@@ -54,6 +55,7 @@ from devui.wire.messages import (
 )
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Seen
+from devui.wire.trials import Tried
 from devui.wire.uncommitted import StateTouch
 
 logger = logging.getLogger("devui.runs")
@@ -93,6 +95,8 @@ class Runs:
         self._prices = prices
         self._requests = Requests(journal, bus)
         self._looks = Looks(bus)
+        self.trials = Trials(journal, workers)
+        """Calls by themselves, beside all runs."""
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
@@ -338,6 +342,8 @@ class Runs:
             self._stuck(worker, message if message.stack else None)
         elif isinstance(message, Seen):
             self._looks.take(message)
+        elif isinstance(message, Tried):
+            self.trials.take(message)
         else:
             await self._answer(worker, message)
 
@@ -388,6 +394,7 @@ class Runs:
                 live.inbox.put_nowait(said)
 
     async def _worker_gone(self, worker: Worker, status: int) -> None:
+        self.trials.gone(worker)
         for run in tuple(worker.runs):
             if run in self._drivers:
                 gone = WorkerGone(status, worker.process.last_words)

@@ -31,6 +31,7 @@ from devui.store.sessions import Sessions
 from devui.store.spans import Spans
 from devui.store.state import State
 from devui.store.tooleffects import ToolEffects
+from devui.store.trials import Trials
 from devui.store.uncommitted import Uncommitted
 
 _ID = "SELECT id FROM journal"
@@ -70,6 +71,7 @@ class Journal:
         self.imports = Imports(database, clock)
         self.replays = Replays(database)
         self.tool_effects = ToolEffects(database, clock)
+        self.trials = Trials(database, clock)
 
     @classmethod
     async def open(

@@ -158,6 +158,31 @@ def span_api_url(key: int, span: int) -> str:
     return f"/api/sessions/{key}/spans/{span}"
 
 
+def again_url(key: int, span: int) -> str:
+    """A model call once more, with edits."""
+    return f"/sessions/{key}/spans/{span}/again"
+
+
+def try_call_url(key: int, number: int, call: str) -> str:
+    """A tool by itself, with the arguments of a call in an event."""
+    return f"/sessions/{key}/events/{number}/calls/{_segment(call)}"
+
+
+def tools_url(app: str) -> str:
+    """The tools of an app."""
+    return f"{app_url(app)}/tools"
+
+
+def tool_url(app: str, tool: str) -> str:
+    """A tool by itself."""
+    return f"{tools_url(app)}/{_segment(tool)}"
+
+
+def tool_effect_url(app: str, tool: str) -> str:
+    """Where it is said what a tool does to the world."""
+    return f"{tool_url(app, tool)}/effect"
+
+
 def trace_url(key: int) -> str:
     """The waterfall of a run, as the inspector's tab."""
     return f"/sessions/{key}/trace"

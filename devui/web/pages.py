@@ -35,6 +35,8 @@ class AppPage:
     """The app's README as markdown; "" if it has none."""
     form: parts.NewSession
     sessions: tuple[parts.SessionItem, ...]
+    tools_href: str
+    """Where its tools are told."""
     older_href: str | None = None
     notices: tuple[parts.Notice, ...] = ()
 

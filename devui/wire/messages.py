@@ -21,6 +21,7 @@ from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Look, Place, Seen
+from devui.wire.trials import DescribeTools, StopTrial, Tried, TryModel, TryTool
 from devui.wire.uncommitted import StateTouch, Touched, WatchState
 
 # --- what an agent folder turned out to be --------------------------------------------------
@@ -140,7 +141,19 @@ class Shutdown:
     kind: Literal["shutdown"] = "shutdown"
 
 
-ToWorker = StartRun | StopRun | ArmGates | Look | WatchState | Reply | Shutdown
+ToWorker = (
+    StartRun
+    | StopRun
+    | ArmGates
+    | Look
+    | WatchState
+    | DescribeTools
+    | TryTool
+    | TryModel
+    | StopTrial
+    | Reply
+    | Shutdown
+)
 
 
 # --- worker to server: facts ---------------------------------------------------------------
@@ -354,5 +367,6 @@ Fact = (
     | StateTouch
     | SpanBegan
     | SpanEnded
+    | Tried
 )
 ToServer = Request | Fact

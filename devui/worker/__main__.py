@@ -20,6 +20,7 @@ from devui.wire.messages import (
     StopRun,
     ToWorker,
 )
+from devui.wire.trials import StopTrial, Trial
 from devui.wire.uncommitted import WatchState
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
@@ -60,8 +61,13 @@ async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorke
             runs.arm(message)
         elif isinstance(message, WatchState):
             engine.watch(message.run)
+        elif isinstance(message, StopTrial):
+            engine.trials.stop(message.trial)
+        elif isinstance(message, Trial):
+            engine.trials.start(message)
     async with asyncio.timeout(_SECONDS_TO_STOP):
         await runs.stop_all()
+        await engine.trials.stop_all()
         await engine.close()
 
 

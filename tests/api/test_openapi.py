@@ -15,8 +15,10 @@ from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.api.replays import ReplayBody
 from devui.web.api.tools import EffectBody
+from devui.web.api.trials import ModelTrialBody, ToolTrialBody
 from devui.web.routes import debugger
 from tests.api.test_stepping import COUNT
+from tests.api.test_trials import BENCH
 from tests.api.test_uncommitted import CUSTOM
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames
@@ -35,6 +37,9 @@ BODIES = (
     NoteBody,
     ReplayBody,
     EffectBody,
+    EffectBody,
+    ToolTrialBody,
+    ModelTrialBody,
 )
 
 
@@ -165,6 +170,22 @@ def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield path, "get", client.get("/api/apps/custom/tools").json()
 
 
+def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
+    """What it says of calls by themselves."""
+    debugged = Debugged(client, "bench").start("count", pause=False)
+    debugged.settled()
+    key, path = debugged.key, "/api/sessions/{key}"
+    body = {"session": key, "args": {"step": 2}}
+    tried = client.post("/api/apps/bench/tools/count/trials", json=body).json()
+    yield "/api/apps/{app}/tools/{tool}/trials", "post", tried
+    yield "/api/apps/{app}/tools", "get", client.get("/api/apps/bench/tools").json()
+    spans = client.get(f"/api/sessions/{key}/spans").json()
+    span = next(each["id"] for each in spans if each["type"] == "model")
+    answer = client.post(f"/api/sessions/{key}/spans/{span}/trials", json={"request": {}})
+    yield path + "/spans/{span}/trials", "post", answer.json()
+    yield path + "/trials", "get", client.get(f"/api/sessions/{key}/trials").json()
+
+
 def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
     """What it says when a session is forked, taken back and left alone."""
     debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
@@ -200,10 +221,11 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
 def test_the_answers_are_as_described(tmp_path) -> None:
     write_app(tmp_path / "agents", "count", COUNT)
     write_app(tmp_path / "agents", "custom", CUSTOM)
+    write_app(tmp_path / "agents", "bench", BENCH)
     seen = set()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        every = (*answers(client), *recovery(client), *bundles(client), *tools(client))
-        for path, method, value in every:
+        makers = (answers, recovery, bundles, tools, trials)
+        for path, method, value in (each for make in makers for each in make(client)):
             assert value, path
             responses = DOCUMENT["paths"][path][method]["responses"]
             good = next(each for status, each in responses.items() if status.startswith("2"))

@@ -30,11 +30,13 @@ from tests.web import (
     samples,
     samples_breaks,
     standing_samples,
+    trial_samples,
 )
 from tests.web.samples import Stored, session_page
 
 ASSETS = Assets.find()
 SIZES = {1440: 900, 1100: 800, 900: 800}
+TOOLS = "/apps/travel/tools"
 SELECTED = {
     "session-event": 11,
     "session-text": 5,
@@ -101,8 +103,8 @@ def app_pages() -> dict[str, Model]:
     return {
         "apps": pages.AppsPage("auto", folder, samples.CARDS, recent),
         "apps-empty": pages.AppsPage("auto", folder, (), ()),
-        "app": pages.AppPage("auto", travel, samples.README, form, samples.SESSIONS),
-        "app-error": pages.AppPage("auto", faulty, "", wrong, ()),
+        "app": pages.AppPage("auto", travel, samples.README, form, samples.SESSIONS, TOOLS),
+        "app-error": pages.AppPage("auto", faulty, "", wrong, (), TOOLS),
     }
 
 
@@ -183,6 +185,7 @@ def alone() -> list[Model]:
         *compare_samples.ALL,
         samples.STATE_DIFF,
         parts.StateTab(samples.STATE_DIFF, samples.state_with(11, since=4)),
+        *trial_samples.ALL,
         standing_samples.PANEL,
         standing_samples.EMPTY,
         standing_samples.UNREAD,

@@ -72,6 +72,8 @@ PANEL = parts.RequestPanel(
     ),
     raw_href=links.raw_request_url(KEY, SPAN.id),
     json_href=links.span_api_url(KEY, SPAN.id),
+    again_href="/sessions/3/spans/4/again",
+    tried="asked 2 times",
 )
 TOOLS = parts.ToolCallsPanel(
     3,

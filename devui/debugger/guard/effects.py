@@ -5,7 +5,7 @@ What a person has said of a tool for the app comes first, then what its code say
 tool's server is no promise, and what nobody has said anything about counts as having effects.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -45,18 +45,22 @@ def from_code(mark: Effect | None) -> ToolEffect:
     return ToolEffect("idempotent", "hint") if mark == "hint" else ToolEffect(mark, "code")
 
 
+def marks_of(agents: Iterable[AgentInfo]) -> Iterator[tuple[str, Effect | None]]:
+    """The marks of the tools that the agents of a loaded app name."""
+    return ((tool, agent.effects.get(tool)) for agent in agents for tool in agent.tools)
+
+
 async def tool_effects(
-    journal: Journal, app: str, agents: Iterable[AgentInfo] = ()
-) -> Mapping[str, ToolEffect]:
+    journal: Journal, app: str, marks: Iterable[tuple[str, Effect | None]] = ()
+) -> dict[str, ToolEffect]:
     """What is known of the app's tools by name; of others nothing is.
 
-    `agents` are those of the app as it is loaded. Where two agents' tools of one name say different
-    things, the name counts as unknown.
+    `marks` are those of the code. Where two agents' tools of one name say different things, the
+    name counts as unknown.
     """
     found: dict[str, ToolEffect] = {}
-    for agent in agents:
-        for tool in agent.tools:
-            says = from_code(agent.effects.get(tool))
-            found[tool] = says if found.get(tool, says) == says else UNKNOWN
+    for tool, mark in marks:
+        says = from_code(mark)
+        found[tool] = says if found.get(tool, says) == says else UNKNOWN
     said = {row.tool: row.effect for row in await journal.tool_effects.of(app)}
     return found | {tool: ToolEffect(effect, "page") for tool, effect in said.items()}

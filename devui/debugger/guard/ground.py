@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from devui.debugger.guard.effects import tool_effects
+from devui.debugger.guard.effects import marks_of, tool_effects
 from devui.debugger.guard.guard import Guard, Policy
 from devui.debugger.guard.recorded import recorded_calls
 from devui.store.journal import Journal
@@ -24,7 +24,7 @@ async def guard_over(
     `agents` are those of the app as it is loaded. None where nothing can happen twice.
     """
     recorded = await recorded_calls(journal, session.key, after=after, until=until)
-    effects = await tool_effects(journal, session.app, agents)
+    effects = await tool_effects(journal, session.app, marks_of(agents))
     guard = Guard(policy, effects, recorded)
     return guard if policy != "run" and guard.watches else None
 

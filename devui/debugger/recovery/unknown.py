@@ -20,7 +20,7 @@ from devui.wire.gates import EFFECTS, Effect
 
 Choice = Literal["run", "fail", "recorded"]
 
-_HARMLESS: Final = frozenset(
+FRAMEWORK_CALLS: Final = frozenset(
     {"transfer_to_agent", "exit_loop", "set_model_response", "finish_task", *HUMAN_CALLS}
 )
 """Calls of the framework's own, which act on nothing but the session."""
@@ -123,7 +123,7 @@ def _calls(row: EventRow, event: Mapping[str, Any]) -> Iterable[UnknownCall]:
     marks = (event.get("customMetadata") or {}).get(EFFECTS) or {}
     for call in _parts(event, "functionCall"):
         name, call_id = str(call.get("name") or ""), call.get("id")
-        if call_id and call_id not in later and name not in _HARMLESS:
+        if call_id and call_id not in later and name not in FRAMEWORK_CALLS:
             mark = marks.get(call_id)
             yield UnknownCall(call_id, name, row.author, call.get("args") or {}, row.number, mark)
 

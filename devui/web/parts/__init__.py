@@ -185,6 +185,15 @@ from devui.web.parts.timeline import (
     TimelineItem,
 )
 from devui.web.parts.trace import SpanBar, SpanType, TraceAsk, TracePanel
+from devui.web.parts.trials import (
+    MessageField,
+    ModelForm,
+    ModelTrial,
+    ToolForm,
+    ToolItem,
+    ToolList,
+    ToolTrial,
+)
 
 __all__ = [
     "AppCard",
@@ -281,6 +290,9 @@ __all__ = [
     "Mark",
     "Marks",
     "MenuItem",
+    "MessageField",
+    "ModelForm",
+    "ModelTrial",
     "Moment",
     "NewSession",
     "NoteShown",
@@ -341,9 +353,13 @@ __all__ = [
     "Tone",
     "ToolCallsPanel",
     "ToolChip",
+    "ToolForm",
+    "ToolItem",
+    "ToolList",
     "ToolOutcome",
     "ToolSent",
     "ToolShown",
+    "ToolTrial",
     "TopBar",
     "Totals",
     "TraceAsk",

@@ -28,6 +28,8 @@ class CallPart:
     id: str
     args: JsonTree
     long_running: bool = False
+    try_href: str = ""
+    """Where the tool is run by itself; "" for what is no tool of the app's."""
 
 
 @dataclass(frozen=True, slots=True)

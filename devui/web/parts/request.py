@@ -143,6 +143,9 @@ class RequestPanel:
     streamed: Streamed | None
     raw_href: str
     json_href: str
+    again_href: str
+    tried: str = ""
+    """How often it was asked again, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +166,7 @@ class ToolSent:
     args: JsonTree | None
     result: JsonTree | None
     error: str
+    try_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,26 @@
 """One event in full: labelled fields first, raw JSON last."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from devui.debugger.preview import preview
 from devui.debugger.prices import Prices
+from devui.debugger.recovery.unknown import FRAMEWORK_CALLS
 from devui.debugger.summary import Summary
 from devui.debugger.usage import usage_of
 from devui.store.rows import Change, EditRow, Usage
 from devui.store.rows import EventRow as StoredEvent
-from devui.web.links import artifact_url
-from devui.web.parts import ArtifactLink, Chunks, EventDetail, EventNotes, Fact
+from devui.web.links import artifact_url, try_call_url
+from devui.web.parts import (
+    ArtifactLink,
+    CallPart,
+    Chunks,
+    ContentPart,
+    EventDetail,
+    EventNotes,
+    Fact,
+)
 from devui.web.presenters.breaking import like_this
 from devui.web.presenters.content import content_parts, mapping, raw_parts
 from devui.web.presenters.interventions import event_edits
@@ -71,7 +81,7 @@ def event_detail(
         final=row.final,
         partial=event.get("partial") is True,
         error=_error(event),
-        parts=content_parts(event),
+        parts=tuple(_tried(part, row) for part in content_parts(event)),
         changes=changed_values(changes, session=row.session, number=row.number),
         artifacts=tuple(_artifacts(event, row.session)),
         actions=tuple(_actions(mapping(event.get("actions")))),
@@ -167,3 +177,10 @@ def _chunks(chunks: Sequence[Mapping[str, Any]]) -> Chunks | None:
 def _chunk_text(chunk: Mapping[str, Any]) -> str:
     texts: Iterable[str] = (str(part["text"]) for part in raw_parts(chunk) if part.get("text"))
     return "".join(texts) or preview(mapping(chunk.get("content")), VALUE)
+
+
+def _tried(part: ContentPart, row: StoredEvent) -> ContentPart:
+    """A call of a tool can be made by itself; those of the framework's own ask people and such."""
+    if not isinstance(part, CallPart) or not part.id or part.name in FRAMEWORK_CALLS:
+        return part
+    return replace(part, try_href=try_call_url(row.session, row.number, part.id))

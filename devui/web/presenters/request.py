@@ -11,7 +11,14 @@ from devui.debugger.spans import SentRequest, request_and_answers, sent_and_resu
 from devui.debugger.usage import usage_of
 from devui.store.rows import EventRow, SessionRow, SpanRow, Usage
 from devui.web import parts
-from devui.web.links import block_url, raw_request_url, session_url, span_api_url
+from devui.web.links import (
+    again_url,
+    block_url,
+    raw_request_url,
+    session_url,
+    span_api_url,
+    try_call_url,
+)
 from devui.web.presenters.blocks import (
     PREVIEW,
     Said,
@@ -56,7 +63,10 @@ async def request_panel(
         return await _model_call(found, row, models[-1], against)
     if spans:
         told = [await sent_and_result(found.journal, span) for span in spans]
-        calls = tuple(_tool(span, *each) for span, each in zip(spans, told, strict=True))
+        calls = tuple(
+            _tool((session.key, row.number), span, *each)
+            for span, each in zip(spans, told, strict=True)
+        )
         return parts.ToolCallsPanel(row.number, calls)
     return _nothing(row)
 
@@ -88,7 +98,8 @@ def _nothing(row: EventRow) -> parts.Hint:
     return parts.Hint("Nothing was sent for this event", text)
 
 
-def _tool(span: SpanRow, args: Any, result: Any) -> parts.ToolSent:
+def _tool(place: tuple[int, int], span: SpanRow, args: Any, result: Any) -> parts.ToolSent:
+    """`place` is the session and the number of the event."""
     over = span.seconds is not None
     return parts.ToolSent(
         name=visible(span.name),
@@ -97,6 +108,7 @@ def _tool(span: SpanRow, args: Any, result: Any) -> parts.ToolSent:
         args=None if args is None else json_tree(args),
         result=json_tree(result) if over and span.error is None else None,
         error=visible(span.error or ""),
+        try_href=try_call_url(*place, span.call) if span.call else "",
     )
 
 
@@ -111,7 +123,8 @@ async def _model_call(
     other = previous if against == PREVIOUS else next((s for s in others if s.id == against), None)
     form = _form(row, span, previous, others, against if other else None)
     than = await request_and_answers(found.journal, other) if other else (None, None)
-    build = partial(_panel, span, request, answers, form=form, than=(other, than[0]))
+    tried = len(await found.journal.trials.list(row.session, span=span.id))
+    build = partial(_panel, span, request, answers, form=form, than=(other, than[0]), tried=tried)
     weight = len(request) + (len(than[0]) if than[0] else 0)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
 
@@ -123,6 +136,7 @@ def _panel(
     *,
     form: parts.DiffForm,
     than: tuple[SpanRow | None, SentRequest | None],
+    tried: int,
 ) -> parts.RequestPanel:
     said = blocks_of(request)
     usage = _usage(answers)
@@ -153,6 +167,8 @@ def _panel(
         streamed=streamed_answer(json.loads(answers or "[]")),
         raw_href=raw_request_url(span.session, span.id),
         json_href=span_api_url(span.session, span.id),
+        again_href=again_url(span.session, span.id),
+        tried=f"asked {plural(tried, 'time')}" if tried else "",
     )
 
 

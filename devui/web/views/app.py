@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.store.errors import BadValue, SessionExists
 from devui.web.errors import BadRequest
-from devui.web.links import app_url, create_session_url, session_url
+from devui.web.links import app_url, create_session_url, session_url, tools_url
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
 from devui.web.presenters.chip import newest_run
@@ -74,6 +74,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         theme=theme_of(request),
         head=app_head(found.workers.status(name), found.apps.about(name)),
         readme=found.apps.readme(name),
+        tools_href=tools_url(name),
         form=form,
         sessions=tuple(
             [

@@ -27,6 +27,7 @@ from devui.worker.artifacts import WireArtifactService
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.sessions import WireSessionService
+from devui.worker.trials import Trials
 
 
 class NativeEngine:
@@ -54,6 +55,7 @@ class NativeEngine:
             memory_service=InMemoryMemoryService(),
             credential_service=InMemoryCredentialService(),
         )
+        self.trials = Trials(self._runner, link.send, agents)
         self._runner.plugin_manager = instruments.around(self._runner.plugin_manager)
         self._replayer = instruments.replayer
 

@@ -1,0 +1,66 @@
+"""Trials: one call of a tool or a model by itself, outside of any run; nothing of it is committed.
+
+Arguments, requests, states and results are JSON texts.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeTools:
+    """Tell which tools the agents have; answered by `Tried` with a list of `{"agent", "name",
+    "description", "schema", "effect"}`."""
+
+    trial: int
+    kind: Literal["describe_tools"] = "describe_tools"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryTool:
+    """Call a tool of an agent over a copy of a state; answered by `Tried` with
+    `{"result", "actions"}`."""
+
+    trial: int
+    agent: str
+    tool: str
+    args: str
+    user: str
+    session: str
+    state: str
+    """The state that the tool finds, prefixes included."""
+    kind: Literal["try_tool"] = "try_tool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryModel:
+    """Ask an agent's model; answered by `Tried` with the list of its responses."""
+
+    trial: int
+    agent: str
+    request: str
+    """`{"model", "system", "contents", "tools", "config"}`."""
+    kind: Literal["try_model"] = "try_model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopTrial:
+    """Nobody waits for it any more."""
+
+    trial: int
+    kind: Literal["stop_trial"] = "stop_trial"
+
+
+Trial = DescribeTools | TryTool | TryModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What came of a trial: a result as JSON text, or the error as that of an agent is told."""
+
+    trial: int
+    seconds: float
+    result: str | None = None
+    error: str | None = None
+    """JSON text of an `AgentError`."""
+    kind: Literal["tried"] = "tried"

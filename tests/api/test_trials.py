@@ -1,0 +1,138 @@
+"""One call by itself over HTTP: a tool over a copy of the state, a model with an edited request."""
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+BENCH = """
+import os
+
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import ToolContext, read_only
+
+
+@read_only
+async def count(step: int, tool_context: ToolContext) -> dict:
+    \"\"\"Count on.\"\"\"
+    number = tool_context.state.get("n", 0) + step
+    tool_context.state["n"] = number
+    if step == 3:
+        part = types.Part(text=f"n={number}")
+        await tool_context.save_artifact("n.txt", part)
+    return {"n": number, "files": await tool_context.list_artifacts()}
+
+
+def fail(how: str) -> str:
+    if how == "hard":
+        os._exit(3)
+    raise ValueError("no luck")
+
+
+rules = [
+    Rule(after="count", then=Say("counted")),
+    Rule(user="count", then=Call("count", step=1)),
+    Rule(then=Say("hello")),
+]
+root_agent = Agent(
+    name="bench", instruction="Be brief.", model=ScriptedLlm(rules=rules), tools=[count, fail]
+)
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trials")
+    write_app(folder / "agents", "bench", BENCH)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def counted(client):
+    debugged = Debugged(client, "bench").start("count", pause=False)
+    assert debugged.settled()["status"] == "done"
+    return debugged
+
+
+def tried(debugged: Debugged, tool: str, status: int = 201, **body):
+    path = f"/api/apps/bench/tools/{tool}/trials"
+    answer = debugged.client.post(path, json={"session": debugged.key, **body})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing(counted):
+    before = counted.kept()
+    now = tried(counted, "count", args={"step": 3})
+    assert now["result"]["result"] == {"n": 4, "files": ["n.txt"]}
+    assert now["result"]["actions"] == {"stateDelta": {"n": 4}, "artifactDelta": {"n.txt": 0}}
+    then = tried(counted, "count", args={"step": 5}, event=2)
+    assert then["result"]["result"] == {"n": 5, "files": []}
+    assert (then["event"], then["agent"], then["sent"]) == (2, "bench", {"step": 5})
+    assert counted.kept() == before
+    listed = counted.client.get(f"/api/sessions/{counted.key}/trials").json()
+    assert [each["id"] for each in listed] == [then["id"], now["id"]]
+
+
+def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(counted):
+    unsure = tried(counted, "fail", 409, args={"how": "soft"})
+    assert (unsure["effect"], unsure["source"], unsure["recorded"]) == ("unknown", "nobody", None)
+    failed = tried(counted, "fail", args={"how": "soft"}, sure=True)
+    assert failed["result"] is None
+    assert (failed["error"]["type"], failed["error"]["message"]) == ("ValueError", "no luck")
+    assert (
+        failed["error"]["line"] == BENCH.splitlines().index('    raise ValueError("no luck")') + 1
+    )
+    assert tried(counted, "nothing", 404)["detail"]
+    gone = tried(counted, "fail", 409, args={"how": "hard"}, sure=True)
+    assert "ended" in gone["detail"]
+
+
+def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_the_call(counted):
+    client, key = counted.client, counted.key
+    spans = client.get(f"/api/sessions/{key}/spans").json()
+    span = next(each["id"] for each in spans if each["type"] == "model")
+    sent = client.get(f"/api/sessions/{key}/spans/{span}").json()["sent"]
+    before = counted.kept()
+    path = f"/api/sessions/{key}/spans/{span}/trials"
+
+    def ask(**changed):
+        answer = client.post(path, json={"request": {**sent, **changed}, "actor": "ada"})
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    same, other = ask(), ask(contents=[{"role": "user", "parts": [{"text": "hi"}]}])
+    [call] = same["result"][-1]["content"]["parts"]
+    assert call["functionCall"]["name"] == "count"
+    [said] = other["result"][-1]["content"]["parts"]
+    assert (said["text"], other["actor"]) == ("hello", "ada")
+    wrong = ask(contents=[{"role": "user", "parts": "none"}])
+    assert wrong["error"]["type"] == "ValidationError"
+    assert counted.kept() == before
+    listed = client.get(f"/api/sessions/{key}/trials", params={"span": span}).json()
+    assert [each["id"] for each in listed] == [wrong["id"], other["id"], same["id"]]
+    assert (
+        client.post(f"/api/sessions/{key}/spans/999999/trials", json={"request": {}}).status_code
+        == 404
+    )
+
+
+def test_the_tools_say_what_they_declare(client):
+    count, fail = client.get("/api/apps/bench/tools").json()
+    assert (count["name"], count["effect"], count["description"]) == (
+        "count",
+        "read_only",
+        "Count on.",
+    )
+    assert count["schema"]["properties"]["step"]["type"].lower() == "integer"
+    assert (fail["name"], fail["source"], fail["agents"]) == ("fail", "nobody", ["bench"])

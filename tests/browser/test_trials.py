@@ -1,0 +1,100 @@
+"""One call by itself, and the guard, as a person uses them."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.api.test_guard import SHOP
+from tests.api.test_trials import BENCH
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trials")
+    write_app(folder / "agents", "bench", BENCH)
+    write_app(folder / "agents", "shop", SHOP)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cookies(browser, server):
+    context = browser.new_context()
+    with Visit(context, server):
+        context.new_page().goto(server.link)
+        return context.storage_state()
+
+
+@pytest.fixture
+def visit(browser, server, cookies):
+    context = browser.new_context(storage_state=cookies, viewport=DESKTOP)
+    with Visit(context, server) as begun:
+        yield begun
+
+
+def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(visit):
+    session = visit.session("bench")
+    session.say("count")
+    count, keyboard = session.events.count(), session.page.keyboard
+    session.select(2)
+    session.tab("event")
+    session.panel.get_by_text("Run it alone").press("Enter")
+    step = session.panel.get_by_label("Step", exact=True)
+    expect(step).to_have_value("1")
+    step.fill("3")
+    keyboard.press("Enter")
+    trial = session.panel.locator(".trial")
+    expect(trial).to_contain_text("count(step=3) over the state as of #2")
+    expect(trial.locator(".vars")).to_contain_text("n")
+    expect(trial).to_contain_text("n.txt")
+    session.tab("request")
+    session.panel.get_by_text("Ask again with edits").click()
+    session.panel.get_by_label("user #1").fill("good evening")
+    session.panel.get_by_role("button", name="Ask again", exact=True).click()
+    answer = session.panel.locator(".trial")
+    expect(answer.locator(".side-by-side")).to_contain_text("hello")
+    expect(answer.locator("del").first).to_contain_text("count")
+    assert session.events.count() == count
+    again = visit.again(session, "?event=2&tab=request")
+    expect(again.panel.locator("#ask-again .trial")).to_contain_text(
+        "differs from the recorded one"
+    )
+
+
+def test_the_apps_page_tells_what_tools_do_and_runs_them_when_one_is_sure(visit):
+    page = visit.open("/apps/bench")
+    page.locator(".app-tools > summary").click()
+    fail = page.locator(".tools .tool", has=page.get_by_text("fail", exact=True))
+    said = fail.get_by_label("What it does to the world")
+    expect(said).to_contain_text("unknown, so it counts as having effects")
+    fail.get_by_text("Run it alone").click()
+    fail.get_by_label("How", exact=True).fill("soft")
+    fail.get_by_label("run it all the same").first.check()
+    fail.get_by_role("button", name="Run", exact=True).click()
+    expect(fail.locator(".trial .error-box")).to_contain_text("ValueError: no luck (bench/agent.py")
+    said.select_option("read-only")
+    expect(said).to_have_value("read_only")
+    page.reload()
+    page.locator(".app-tools > summary").click()
+    expect(said).to_have_value("read_only")
+
+
+def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_recorded(visit):
+    session = visit.session("shop")
+    session.say("go")
+    session.select(1)
+    session.tab("event")
+    session.page.keyboard.press("f")
+    session.panel.get_by_role("button", name="Fork and run").click()
+    guard = session.page.locator(".held-guard")
+    expect(guard).to_contain_text("This tool has effects, and has run before.")
+    expect(guard).to_contain_text("#5 of the parent")
+    expect(guard.get_by_role("button")).to_have_text("Run it again instead")
+    session.page.locator("#rows").press("c")
+    session.ends()
+    expect(session.page.locator("#messages")).to_contain_text("done: paid 7")
+    expect(session.row(5)).to_contain_text("mocked")
