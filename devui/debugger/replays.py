@@ -1,11 +1,13 @@
 """Executes a recorded run again, in a fork of its session: the recorded one stays as it is."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from devui.debugger.asked import Replaying
 from devui.debugger.driver import RunRequest
+from devui.debugger.guard.ground import guard_of_fork
+from devui.debugger.guard.guard import Policy
 from devui.debugger.recordings import NotRecorded, recording_of
 from devui.debugger.recovery.forking import Forking, ForkRequest
 from devui.debugger.runs import NoSuchRun, Runs
@@ -25,6 +27,8 @@ class ReplayRequest:
     run: str | None = None
     """The recorded run; None for the session's newest that was no rewind."""
     live_tools: bool = False
+    guard: Policy = "ask"
+    """Of live tools: what becomes of those that have run before."""
     pause: bool = False
     note: str | None = None
     actor: str = "api"
@@ -54,7 +58,11 @@ class Replays:
         fork = ForkRequest(number=recording.first - 1, replay=True, note=note, actor=wanted.actor)
         made = await self._forking.fork(session, fork)
         await self._journal.forks.close(made.key)
-        return await self._runs.start(made, _again(recording, text, source, wanted))
+        again = _again(recording, text, source, wanted)
+        if wanted.live_tools:
+            guard = await guard_of_fork(self._journal, made, policy=wanted.guard)
+            again = replace(again, guard=guard)
+        return await self._runs.start(made, again)
 
     async def recording(self, session: SessionRow, run: str | None) -> Recording:
         """All that is needed to execute the run without this server.

@@ -145,3 +145,17 @@ def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
     assert paid(folder) == ["7"]
     assert shopped.client.put(path, json={"effect": "harmless"}).status_code == 422
     assert shopped.client.put(path, json={"effect": None}).json()["source"] == "code"
+
+
+def test_a_replay_with_live_tools_asks_too(shopped, folder):
+    client = shopped.client
+    path = f"/api/sessions/{shopped.key}/replays"
+    made = client.post(path, json={"liveTools": True}).json()
+    again = Debugged.__new__(Debugged)
+    again.client, again.key, again.run = client, made["session"], made["run"]
+    again.settled()
+    assert (again.hold()["reason"], again.hold()["guard"]["effect"]) == ("guard", "effects")
+    assert again.tell("continue")["status"] == "done"
+    assert paid(folder) == []
+    replay = client.get(f"/api/runs/{again.run}/replay").json()
+    assert replay["verdict"]["divergence"] is None

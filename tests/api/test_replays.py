@@ -171,7 +171,7 @@ def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> No
 def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
     recorded = stage.recorded("free")
     before = stage.live()
-    again, verdict = stage.replay(recorded, liveTools=True)
+    again, verdict = stage.replay(recorded, liveTools=True, guard="run")
     assert verdict["divergence"] is None
     assert again.position["status"] == "done"
     assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]

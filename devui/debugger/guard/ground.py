@@ -21,10 +21,12 @@ async def guard_over(
 ) -> Guard | None:
     """A guard with what the tools returned in a session's events behind `after`, up to `until`.
 
-    `agents` are those of the app as it is loaded. None where nothing can happen twice.
+    `agents` are those of the app as it is loaded; without them what the code said at the time of
+    the calls counts. None where nothing can happen twice.
     """
     recorded = await recorded_calls(journal, session.key, after=after, until=until)
-    effects = await tool_effects(journal, session.app, marks_of(agents))
+    marks = list(marks_of(agents)) or [(call.tool, call.mark) for call in recorded]
+    effects = await tool_effects(journal, session.app, marks)
     guard = Guard(policy, effects, recorded)
     return guard if policy != "run" and guard.watches else None
 

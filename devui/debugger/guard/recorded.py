@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from devui.debugger.summary import HUMAN_CALLS
 from devui.store.journal import Journal
+from devui.wire.gates import EFFECTS, Effect
 
 _MOST: Final = 2000
 """Events whose results are read."""
@@ -25,6 +26,8 @@ class RecordedCall:
     session: int
     number: int
     """The event with the result."""
+    mark: Effect | None = None
+    """What the tool's code said then that it does to the world."""
 
 
 async def recorded_calls(
@@ -34,19 +37,21 @@ async def recorded_calls(
     the order of their results; of very many events those behind the first."""
     row = await journal.sessions.get(session)
     last = min(until, row.events) if row and until is not None else row.events if row else 0
-    calls: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    calls: dict[str, tuple[str, Mapping[str, Any], Effect | None]] = {}
     found: list[RecordedCall] = []
     numbers = range(max(1, after - _BEFORE), min(last, after + _MOST) + 1)
     bodies = await journal.events.bodies(session, numbers)
     for event, data in bodies:
-        for kind, part in _parts(json.loads(data)):
+        told = json.loads(data)
+        marks = (told.get("customMetadata") or {}).get(EFFECTS) or {}
+        for kind, part in _parts(told):
             called, name = str(part.get("id")), str(part.get("name") or "")
             if kind == "functionCall":
-                calls[called] = (name, part.get("args") or {})
+                calls[called] = (name, part.get("args") or {}, marks.get(called))
             elif called in calls and event.number > after and name not in HUMAN_CALLS:
-                tool, args = calls[called]
+                tool, args, mark = calls[called]
                 result = part.get("response") or {}
-                found.append(RecordedCall(tool, args, result, session, event.number))
+                found.append(RecordedCall(tool, args, result, session, event.number, mark))
     return tuple(found)
 
 

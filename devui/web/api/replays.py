@@ -4,6 +4,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.guard.guard import Policy
 from devui.debugger.recordings import NotRecorded
 from devui.debugger.replays import ReplayRequest, recording_text
 from devui.web.api.bodies import Strict, parse
@@ -21,6 +22,7 @@ class ReplayBody(Strict):
 
     run: str | None = None
     live_tools: bool = False
+    guard: Policy = "ask"
     pause: bool = False
     note: str | None = Field(default=None, max_length=2000)
     actor: str = Field(default="api", max_length=100)

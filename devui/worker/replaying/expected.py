@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from typing import Any
 
+from devui.wire.gates import EDITED
 from devui.wire.recordings import FieldDifference, Recording
 from devui.worker.replaying.differences import differences
 from devui.worker.replaying.ids import Ids, comparable
@@ -70,10 +71,13 @@ def _source(event: dict[str, Any]) -> _Source:
 
 
 def _loosely(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without what a live tool may do otherwise than the recorded one."""
+    """An event without what a live tool may do otherwise than the recorded one, and without who
+    has answered in its place."""
     parts = (event.get("content") or {}).get("parts") or []
     if not any(part.get("functionResponse") for part in parts):
         return event
     actions = {**(event.get("actions") or {}), "stateDelta": None, "artifactDelta": None}
-    told: dict[str, Any] = without_results({**event, "actions": actions})
+    labels = event.get("customMetadata") or {}
+    kept = {name: value for name, value in labels.items() if name != EDITED} or None
+    told: dict[str, Any] = without_results({**event, "actions": actions, "customMetadata": kept})
     return told
