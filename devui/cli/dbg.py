@@ -9,6 +9,7 @@ import click
 
 from devui.cli.blame_lines import blame_lines
 from devui.cli.dbg_break import break_group
+from devui.cli.dbg_try import tools, try_
 from devui.cli.failures import LEFT, Misused
 from devui.cli.finding import Terminal, on_the_server
 from devui.cli.following import follow, left, newest_number, tell
@@ -68,6 +69,8 @@ def command() -> None:
 
 
 command.add_command(break_group)
+command.add_command(tools)
+command.add_command(try_)
 
 
 @command.command()

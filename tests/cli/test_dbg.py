@@ -286,3 +286,17 @@ def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
     ]
     nobody = terminal("dbg", "blame", "city", "-s", str(held.key))
     assert nobody.stdout == "nobody has written city\n"
+
+
+def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
+    asked = Debugged(client, "weather").start(pause=False)
+    asked.settled()
+    there = ("-s", str(asked.key))
+    assert "weather  unknown (nobody)  forecaster" in terminal("dbg", "tools", *there).stdout
+    unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
+    assert unsure.returncode != 0
+    assert "may have effects" in unsure.stderr
+    told = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
+    assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
+    assert asked.kept()["state"] == {"city": "Oslo"}
+    assert terminal("dbg", "try", "weather", "{", *there).returncode == 2

@@ -1,0 +1,85 @@
+"""`devui dbg tools` and `devui dbg try`: what tools do, and one of them by itself."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from devui.cli.failures import Misused
+from devui.cli.finding import Terminal, on_the_server
+from devui.cli.lines import json_words, plain
+from devui.cli.naming import app_of, session_of
+
+_session = click.option("-s", "--session", metavar="KEY", help="Number or id; the one that runs.")
+
+
+@click.command("tools")
+@click.option("--app", metavar="NAME", help="The session's app, or the only one, if not said.")
+@_session
+@on_the_server
+def tools(terminal: Terminal, app: str | None, session: str | None) -> None:
+    """List an app's tools with what their calls do to the world."""
+    name = app_of(terminal.client, app, session)
+    terminal.say(terminal.client.get("api", "apps", name, "tools"), _tools)
+
+
+@click.command("try")
+@click.argument("tool")
+@click.argument("args", required=False, default="{}")
+@click.option("--at", type=int, help="Over the state as of this event.")
+@click.option("--sure", is_flag=True, help="Run it although it may have effects.")
+@_session
+@on_the_server
+def try_(
+    terminal: Terminal, tool: str, args: str, *, at: int | None, sure: bool, session: str | None
+) -> None:
+    """Run TOOL by itself with ARGS, a JSON object, over a copy of the session's state.
+
+    Nothing is committed; what it would write is shown. What the tool does elsewhere, it does.
+    """
+    found = session_of(terminal.client, session)
+    tried = terminal.client.post(
+        *("api", "apps", found["app"], "tools", tool, "trials"),
+        args=_object(args),
+        session=found["key"],
+        event=at,
+        sure=sure,
+        actor=terminal.client.actor,
+    )
+    terminal.say(tried, _trial)
+
+
+def _object(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise Misused(f"the arguments are not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise Misused('the arguments have to be a JSON object, such as {"city": "Oslo"}')
+    return value
+
+
+def _tools(told: list[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{plain(each['name'])}  {each['effect']} ({each['source']})  "
+        f"{plain(', '.join(each['agents']))}"
+        for each in told
+    ] or ["the app has no tools"]
+
+
+def _trial(told: Mapping[str, Any]) -> list[str]:
+    return list(_lines(told))
+
+
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
+    error = told["error"]
+    if error is not None:
+        yield click.style(plain(f"{error['type']}: {error['message']}"), fg="red")
+        return
+    yield json_words(told["result"].get("result"))
+    actions = dict(told["result"]["actions"])
+    for key, value in actions.pop("stateDelta", {}).items():
+        yield f"      would write {plain(key)}: {json_words(value)}"
+    for name, value in actions.items():
+        yield f"      would do {plain(name)}: {json_words(value)}"
