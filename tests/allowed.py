@@ -32,6 +32,9 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/parallel_agent.py:produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),
+    "devui/worker/trials.py:Trials._try": (
+        "agent code may raise anything, sys.exit() included; it ends the trial, never the worker"
+    ),
     "devui/worker/replaying/headless.py:replay_headless": (
         "agent code may raise anything, sys.exit() included; the verdict tells it"
     ),

@@ -71,7 +71,7 @@ async def _offer(
 
 
 async def try_model(
-    found: Services, session: SessionRow, span: SpanRow, request: Mapping[str, Any], actor: str
+    found: Services, session: SessionRow, span: SpanRow, request: Mapping[str, Any], *, actor: str
 ) -> TrialRow:
     """Ask the model; raises Conflict when there is no answer."""
     try:

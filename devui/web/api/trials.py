@@ -79,7 +79,7 @@ async def model(request: Request) -> Response:
     if span is None or span.type != "model":
         raise NotFound(f"session {session.key} has no model call {request.path_params['span']}")
     body = parse(ModelTrialBody, await read_json(request, limit=_LIMIT))
-    row = await try_model(found, session, span, body.request, body.actor)
+    row = await try_model(found, session, span, body.request, actor=body.actor)
     return answer(told(row), status=201)
 
 

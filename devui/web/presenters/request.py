@@ -145,8 +145,7 @@ def _panel(
     tokens = _estimate(usage, sum(sizes) + (len(request.tools.text) if request.tools else 0))
     blocks = _blocks(span, said, tokens)
     system = blocks[0] if request.system else None
-    other, other_request = than
-    diff = prompt_diff(other, other_request, request) if other and other_request else None
+    diff = prompt_diff(than[0], than[1], request) if than[0] and than[1] else None
     cached = _WIDE * usage.cached / usage.prompt if usage and usage.prompt else 0.0
     return parts.RequestPanel(
         model=visible(request.model or span.name),

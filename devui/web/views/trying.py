@@ -222,7 +222,7 @@ async def _posted(
     except BadRequest as error:
         return recorded, str(error)
     try:
-        await try_model(found, session, span, wanted, "page")
+        await try_model(found, session, span, wanted, actor="page")
     except EdgeError as error:
         return wanted, str(error)
     return wanted, ""
