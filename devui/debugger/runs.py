@@ -26,6 +26,7 @@ from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
 from devui.debugger.notes import note
 from devui.debugger.open_questions import open_questions
+from devui.debugger.overheard import overhear
 from devui.debugger.prices import Prices
 from devui.debugger.requests import Requests, failure_of
 from devui.debugger.standing import standing_after, standing_of
@@ -67,10 +68,6 @@ _OfARun = (
 
 TITLE = 60
 """Characters of the first message that become the session's title."""
-HEARD = 1_000_000
-"""Characters of output past Python's streams that are kept of a run (R50)."""
-_HEARD_LINES = 500
-_HEARD_LINE = 4000
 
 
 class NoSuchRun(LookupError):
@@ -382,16 +379,8 @@ class Runs:
     def _overhear(self, worker: Worker, text: str) -> None:
         """Output past Python's streams; it can be told whose it is when there is one run."""
         driver = self._drivers.get(next(iter(worker.runs))) if len(worker.runs) == 1 else None
-        if driver is None or driver.live.heard > HEARD:
-            return
-        live = driver.live
-        live.heard += len(text)
-        lines = text.splitlines()[:_HEARD_LINES]
-        lines += ["… more output is not kept"] if live.heard > HEARD else []
-        for line in lines:
-            said = Output(run=live.row.id, stream="stdout", text=line[:_HEARD_LINE], at=time.time())
-            with contextlib.suppress(asyncio.QueueFull):
-                live.inbox.put_nowait(said)
+        if driver is not None:
+            overhear(driver.live, text)
 
     async def _worker_gone(self, worker: Worker, status: int) -> None:
         self.trials.gone(worker)
