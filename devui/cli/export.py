@@ -16,6 +16,7 @@ from devui.cli.naming import session_of
 _EXAMPLES = """\b
 Examples:
   devui export 12 -o trip.json                  all of session 12, to be imported elsewhere
+  devui export 12 -o trip.html --html           to be read in any browser, without devui
   devui export 12 -o trip.json --redact user:mail   without the values of a state key
   devui export 12 --preview                     what would be left out, and nothing written
 
@@ -27,6 +28,7 @@ Values of `.env`, of secret variables, and what has the shape of a key are left 
 @click.command("export", epilog=_EXAMPLES, short_help="Write a session into a file.")
 @click.argument("session", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="The file.")
+@click.option("--html", "as_html", is_flag=True, help="A page to be read, instead of a bundle.")
 @click.option(
     "--redact",
     "keys",
@@ -52,6 +54,7 @@ def command(
     session: str | None,
     *,
     output: Path | None,
+    as_html: bool,
     keys: tuple[str, ...],
     keep_secrets: bool,
     preview: bool,
@@ -73,6 +76,7 @@ def command(
         asked |= {"secrets": "keep" if keep_secrets else None}
         told = terminal.client.get(*path, "preview", **asked)
         if output is not None and not preview:
+            asked |= {"format": "html" if as_html else None}
             _write(terminal.client, output, path, asked)
             told = {**told, "file": str(output), "bytes": output.stat().st_size}
         terminal.say(told, _lines)

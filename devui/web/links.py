@@ -89,6 +89,26 @@ def runs_url(key: int) -> str:
     return f"/sessions/{key}/runs"
 
 
+def note_url(key: int, number: int) -> str:
+    """Where something is said of an event, or with 0 of the session."""
+    return f"/sessions/{key}/notes/{number}"
+
+
+def export_url(key: int) -> str:
+    """The page of what a file of the session leaves out."""
+    return f"/sessions/{key}/export"
+
+
+def export_api_url(key: int) -> str:
+    """The session as a file."""
+    return f"/api/sessions/{key}/export"
+
+
+def import_url() -> str:
+    """Where a file is posted."""
+    return "/import"
+
+
 def forks_url(key: int) -> str:
     """Where a fork of the session is ordered."""
     return f"/sessions/{key}/forks"

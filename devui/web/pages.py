@@ -21,6 +21,7 @@ class AppsPage:
     """Where apps are looked for."""
     apps: tuple[parts.AppCard, ...]
     recent: tuple[parts.SessionItem, ...]
+    import_action: str = "/import"
     notices: tuple[parts.Notice, ...] = ()
 
 
@@ -38,7 +39,44 @@ class AppPage:
     tools_href: str
     """Where its tools are told."""
     older_href: str | None = None
+    starred: bool = False
+    """Only sessions with a star are listed."""
+    import_action: str = "/import"
     notices: tuple[parts.Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPage:
+    """`/sessions/{key}/export`: what a file of the session leaves out."""
+
+    template: ClassVar[str] = "pages/export.html"
+    theme: Theme
+    name: str
+    session_href: str
+    action: str
+    """This page, with other choices."""
+    download: str
+    """The file."""
+    findings: tuple[parts.Left, ...]
+    keys: tuple[parts.KeyChoice, ...]
+    keep: bool
+    """Secrets stay in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPage:
+    """The frame of a session as one HTML file; messages, rows and events go into its gaps."""
+
+    template: ClassVar[str] = "pages/exported.html"
+    name: str
+    app: str
+    user: str
+    id: str
+    events: str
+    """`12 events`."""
+    note: parts.NoteForm | None
+    state: parts.StatePanel
+    """As it is in the end."""
 
 
 @dataclass(frozen=True, slots=True)

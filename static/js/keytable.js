@@ -5,8 +5,10 @@ import * as dialogs from "./dialogs.js";
 import { toggle as fold } from "./fold.js";
 import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
+import * as notes from "./notes.js";
 import * as panes from "./panes.js";
 import * as rows from "./rows.js";
+import * as share from "./share.js";
 import * as stream from "./stream.js";
 import * as theme from "./theme.js";
 
@@ -70,6 +72,9 @@ export const KEYS = [
   { keys: ["Shift+F8"], does: "back to the previous breakpoint hit", after: true, run: () => click("#hit-back") },
   { keys: ["Shift+F9"], does: "on to the next one", after: true, run: () => click("#hit-on[href]") },
   { keys: ["f"], does: "fork at the selected event", after: true, run: () => fork.open() },
+  { keys: ["x"], does: "star the selected event, or no longer", after: true, run: () => notes.star() },
+  { keys: ["N"], does: "write a note on it", after: true, run: () => notes.write() },
+  { keys: ["y"], does: "copy a link to what is seen", after: true, run: () => share.copy() },
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], does: "Event, State, Raw, Log, Breaks, Run, Request, Trace", after: true, run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["[", "]"], does: "streamed answer: one piece back, one on", run: (key) => stream.step(key === "]" ? 1 : -1) },
   { keys: ["d"], does: "mark the state shown, to compare that of other events with it", run: () => click("#tab-state:not([aria-current]), #mark-state, #unmark-state") },

@@ -18,6 +18,7 @@ import * as outside from "./outside.js";
 import * as panes from "./panes.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
+import * as share from "./share.js";
 import * as splitters from "./splitters.js";
 import * as stream from "./stream.js";
 import * as tab from "./tab.js";
@@ -30,5 +31,5 @@ import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys,
-  outside, panes, unique, rows, scrubber, splitters, stream, tab, tail, theme, times, title, trace,
+  outside, panes, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times, title, trace,
 ]);

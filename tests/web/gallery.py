@@ -104,6 +104,25 @@ def app_pages() -> dict[str, Model]:
         "apps": pages.AppsPage("auto", folder, samples.CARDS, recent),
         "apps-empty": pages.AppsPage("auto", folder, (), ()),
         "app": pages.AppPage("auto", travel, samples.README, form, samples.SESSIONS, TOOLS),
+        "export": pages.ExportPage(
+            "auto",
+            "Flight to London",
+            samples.links.session_url(samples.KEY),
+            samples.links.export_url(samples.KEY),
+            samples.links.export_api_url(samples.KEY),
+            (parts.Left("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
+            (parts.KeyChoice("city", chosen=False), parts.KeyChoice("user:mail", chosen=True)),
+            keep=False,
+        ),
+        "exported": pages.ExportedPage(
+            "Flight to London",
+            "travel",
+            "user",
+            "4f21c9",
+            "8 events",
+            parts.NoteForm(0, samples.links.note_url(samples.KEY, 0), "the first trip"),
+            samples.state_at(None),
+        ),
         "app-error": pages.AppPage("auto", faulty, "", wrong, (), TOOLS),
     }
 

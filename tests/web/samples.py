@@ -414,6 +414,8 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
         run=run_status(run),
         totals=parts.Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
         spending=SPENDING if events else NOTHING_SPENT,
+        note=parts.NoteForm(0, links.note_url(KEY, 0), "the first trip", by="by Ada"),
+        export_href=links.export_url(KEY),
     )
 
 

@@ -12,11 +12,15 @@ from devui.debugger.bundles.reading import BadBundle
 from devui.store.rows import SessionRow
 from devui.web.api.debug import answer
 from devui.web.errors import BadRequest, Unprocessable
+from devui.web.exported.page import html
 from devui.web.services import Services, services
 from devui.web.uploads import body_into, spool
 from devui.web.views.lookup import session_of
 
-_FORMATS: Final[Mapping[str, str]] = {"json": "application/json"}
+_FORMATS: Final[Mapping[str, str]] = {
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+}
 _NAMED: Final = 60
 """Characters of a session's name that its file gets."""
 
@@ -28,7 +32,10 @@ async def export(request: Request) -> Response:
     wanted = request.query_params.get("format", "json")
     if wanted not in _FORMATS:
         raise BadRequest(f"format has to be one of {', '.join(_FORMATS)}")
-    lines = exchange(found).lines(session.key, wish)
+    if wanted == "html":
+        lines = html(found, session.key, wish)
+    else:
+        lines = exchange(found).lines(session.key, wish)
     headers = {"Content-Disposition": disposition(session, f"devui.{wanted}")}
     return StreamingResponse(_encoded(lines), media_type=_FORMATS[wanted], headers=headers)
 

@@ -33,6 +33,7 @@ from devui.web.parts.breakpoints import (
     PastHits,
     WrongPlace,
 )
+from devui.web.parts.bundles import KeyChoice, Left
 from devui.web.parts.chat import (
     ArtifactChip,
     Chat,
@@ -130,6 +131,7 @@ from devui.web.parts.keyhistory import (
     WriterNote,
 )
 from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown
+from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.parts.recovery import (
     ForkForm,
     ForkLink,
@@ -279,6 +281,8 @@ __all__ = [
     "KeyHistory",
     "KeyPiece",
     "KeyWriteItem",
+    "KeyChoice",
+    "Left",
     "LikeThis",
     "Lineage",
     "LiveChat",
@@ -295,6 +299,8 @@ __all__ = [
     "ModelTrial",
     "Moment",
     "NewSession",
+    "NoteForm",
+    "NoteMark",
     "NoteShown",
     "Notice",
     "Offer",

@@ -64,6 +64,10 @@ class SessionItem:
     """`fork at #12`, for a fork."""
     pick: bool = False
     """It can be picked to be compared."""
+    starred: bool = False
+    note: str = ""
+    imported: bool = False
+    """It is read only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from devui.web.parts.content import ContentPart
 from devui.web.parts.json import JsonText, JsonTree
 from devui.web.parts.keyhistory import KeyHistory, PinBar
 from devui.web.parts.marks import EventEdits, EventNotes
+from devui.web.parts.notes import NoteForm
 from devui.web.parts.recovery import ForkForm
 from devui.web.parts.request import RequestPanel, ToolCallsPanel
 from devui.web.parts.session import Transport
@@ -194,6 +195,7 @@ class EventDetail:
     """Tokens, finish reason, model version."""
     identity: tuple[Fact, ...]
     """Invocation, branch, id, run, size."""
+    note: NoteForm
     like: LikeThis
     fork: ForkForm
     chunks: Chunks | None

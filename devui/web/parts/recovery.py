@@ -30,6 +30,8 @@ class Resume:
     template: ClassVar[str] = "parts/resume.html"
     title: str = ""
     """"" when there is nothing to say."""
+    imported: bool = False
+    """The session is read only, and `fork_action` is the only way on."""
     text: str = ""
     href: str = ""
     """The event that is spoken of."""

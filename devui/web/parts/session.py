@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Failure, Moment
 from devui.web.parts.content import SpokenPart
+from devui.web.parts.notes import NoteForm
 from devui.web.parts.recovery import Lineage
 from devui.web.parts.spending import Spending
 
@@ -117,6 +118,8 @@ class TopBar:
     run: RunStatus
     totals: Totals
     spending: Spending
+    note: NoteForm
+    export_href: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from devui.web.parts.chat import ChatMessage
 from devui.web.parts.debugger import Held
 from devui.web.parts.gutter import GutterMark
 from devui.web.parts.json import JsonText
+from devui.web.parts.notes import NO_NOTE, NoteMark
 from devui.web.parts.session import RunEnd, RunNote
 
 FlagKind = Literal[
@@ -64,6 +65,7 @@ class EventRow:
     selected: bool = False
     fork_href: str = ""
     """The same event with the form for a fork open."""
+    note: NoteMark = NO_NOTE
     node: str = ""
     """The path of the node of a workflow; its name stands for the author."""
 

@@ -9,7 +9,7 @@ from devui.debugger.prices import Prices
 from devui.debugger.recovery.unknown import FRAMEWORK_CALLS
 from devui.debugger.summary import Summary
 from devui.debugger.usage import usage_of
-from devui.store.rows import Change, EditRow, Usage
+from devui.store.rows import Change, EditRow, NoteRow, Usage
 from devui.store.rows import EventRow as StoredEvent
 from devui.web.links import artifact_url, try_call_url
 from devui.web.parts import (
@@ -25,6 +25,7 @@ from devui.web.presenters.breaking import like_this
 from devui.web.presenters.content import content_parts, mapping, raw_parts
 from devui.web.presenters.interventions import event_edits
 from devui.web.presenters.kinds import WORDS, shape
+from devui.web.presenters.noting import note_form
 from devui.web.presenters.recovering import fork_form
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text import formats
@@ -65,11 +66,13 @@ def event_detail(
     chunks: Sequence[Mapping[str, Any]] = (),
     edits: Sequence[EditRow] = (),
     notes: EventNotes | None = None,
+    note: NoteRow | None = None,
     fork: bool = False,
 ) -> EventDetail:
     """Everything about one event; `chunks` are its partial events as parsed JSON, in order.
 
-    `edits` is what people did on the way to it, `notes` what was noticed of the state.
+    `edits` is what people did on the way to it, `notes` what was noticed of the
+    state, `note` what somebody wrote about it.
     """
     return EventDetail(
         number=row.number,
@@ -87,6 +90,7 @@ def event_detail(
         actions=tuple(_actions(mapping(event.get("actions")))),
         model=tuple(_model(event, prices)),
         identity=tuple(_identity(event, row)),
+        note=note_form(row.session, row.number, note),
         like=like_this(row, summary),
         fork=fork_form(event, row, opened=fork),
         chunks=_chunks(chunks),

@@ -162,6 +162,7 @@ async def detail(
     edits = await _edits(found, row, data)
     touches = await of_run(found, session.key, row.run)
     notes = event_notes(touches, row, Summary.from_json(row.summary))
+    note = await found.journal.notes.get(session.key, row.number)
     shown = await _built(
         row,
         lambda: event_detail(
@@ -173,6 +174,7 @@ async def detail(
             chunks=[json.loads(chunk) for chunk in chunks],
             edits=edits,
             notes=notes,
+            note=note,
             fork=fork,
         ),
     )

@@ -4,7 +4,7 @@ from typing import Final
 
 from devui.debugger.printed import Printed
 from devui.debugger.workers import AppStatus
-from devui.store.rows import ForkRow, SessionRow
+from devui.store.rows import ForkRow, NoteRow, SessionRow
 from devui.web.links import (
     app_url,
     create_session_url,
@@ -94,6 +94,8 @@ def session_item(
     run: RunStatus,
     *,
     fork: ForkRow | None = None,
+    note: NoteRow | None = None,
+    imported: bool = False,
     show_app: bool = False,
     pick: bool = False,
 ) -> SessionItem:
@@ -114,6 +116,9 @@ def session_item(
         show_app=show_app,
         pick=pick,
         forked=f"fork at #{fork.number}" if fork else "",
+        starred=bool(note and note.starred),
+        note=visible(note.text) if note else "",
+        imported=imported,
     )
 
 

@@ -22,6 +22,7 @@ from devui.debugger.news import (
     EventDropped,
     ForksChanged,
     News,
+    NoteChanged,
     OutputArrived,
     PartialArrived,
     PositionChanged,
@@ -54,6 +55,7 @@ from devui.web.presenters.kinds import kind_of
 from devui.web.presenters.lists import session_title
 from devui.web.presenters.margins import LiveMarks, Margins
 from devui.web.presenters.notices import notices
+from devui.web.presenters.noting import note_mark
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
@@ -117,7 +119,7 @@ class LivePage:
             ({AppChanged}, self._app),
             ({ForksChanged}, self._lineage),
             ({BreakpointsChanged}, self._breakpoints),
-            ({OutputArrived, SessionChanged}, self._told),
+            ({OutputArrived, SessionChanged, NoteChanged}, self._told),
         )
         """What makes the pieces, in their order, and the news that call for it."""
         self._makers = self._past_makers() if past else self._makers
@@ -128,7 +130,7 @@ class LivePage:
             ({EventCommitted}, self._grown),
             ({RunChanged, PositionChanged, RunStuck}, self._position),
             ({BreakpointsChanged}, self._breakpoints),
-            ({OutputArrived, SessionChanged}, self._told),
+            ({OutputArrived, SessionChanged, NoteChanged}, self._told),
         )
 
     async def begin(self, after: int) -> None:
@@ -322,8 +324,9 @@ class LivePage:
     async def _status(self, _: Batch) -> Markup:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
+        imported = await found.journal.imports.get(session.key) is not None
         return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
-            "#composer-state", found.render.part(composer_state(live, app))
+            "#composer-state", found.render.part(composer_state(live, app, imported=imported))
         )
 
     async def _app(self, _: Batch) -> Markup:
@@ -353,6 +356,9 @@ class LivePage:
             if isinstance(news, OutputArrived):
                 lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
                 pieces += append("#log-live", self._found.render.parts(lines))
+            elif isinstance(news, NoteChanged):
+                mark = note_mark(news.note)
+                pieces += fill(f"#nm-{news.note.number}", self._found.render.part(mark))
             elif isinstance(news, SessionChanged):
                 pieces += self._renamed(news.session)
         return pieces

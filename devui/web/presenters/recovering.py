@@ -41,6 +41,15 @@ _EDITABLE: Final = 60_000
 
 async def resume(found: Services, session: int, live: LiveRun | None) -> parts.Resume:
     """What became of the newest invocation, if that needs a word."""
+    if await found.journal.imports.get(session) is not None:
+        row = await found.journal.sessions.get(session)
+        return parts.Resume(
+            title="Imported",
+            text="It is read only; a fork of it is yours.",
+            imported=True,
+            fork_action=forks_url(session),
+            number=row.events if row else 0,
+        )
     stands = await cutoff(found.journal, session, live)
     if stands.standing == "waiting" and stands.question is not None:
         return parts.Resume(

@@ -1,6 +1,6 @@
 """Stored events as rows of the timeline."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha1
 from itertools import groupby
 from typing import Final
@@ -8,16 +8,19 @@ from typing import Final
 from devui.debugger.nodes import name_of
 from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow as StoredEvent
+from devui.store.rows import NoteRow
 from devui.web.links import fork_here_url, older_url, session_url
 from devui.web.parts import Earlier, EventRow, Flag, InvocationHeader, LiveRow, TimelineItem
 from devui.web.presenters import interventions
 from devui.web.presenters.kinds import CODE, WORDS, shape
 from devui.web.presenters.margins import Margins
+from devui.web.presenters.noting import note_mark
 from devui.web.text.figures import compact, dollars, money, plural, seconds
 from devui.web.text.visible import visible
 
 DEEPEST: Final = 4
 LIVE_TAIL: Final = 90
+NO_NOTES: Final[Mapping[int, NoteRow]] = {}
 
 
 def group_id(invocation_id: str) -> str:
@@ -35,6 +38,7 @@ def event_row(
     *,
     margins: Margins,
     selected: bool = False,
+    note: NoteRow | None = None,
 ) -> EventRow:
     """One row; `previous` is the timestamp of the event before, if there is one."""
     return EventRow(
@@ -57,6 +61,7 @@ def event_row(
         href=session_url(row.session, event=row.number),
         selected=selected,
         fork_href=fork_here_url(row.session, row.number),
+        note=note_mark(note),
     )
 
 
@@ -87,6 +92,7 @@ def timeline_items(
     *,
     previous: StoredEvent | None = None,
     selected: int | None = None,
+    notes: Mapping[int, NoteRow] = NO_NOTES,
 ) -> tuple[TimelineItem, ...]:
     """Headers and rows of a window of events; `previous` is the event before the window."""
     items: list[TimelineItem] = []
@@ -98,7 +104,8 @@ def timeline_items(
         for row, summary in group:
             time = before.timestamp if before else None
             chosen = row.number == selected
-            items.append(event_row(row, summary, time, margins=margins, selected=chosen))
+            note = notes.get(row.number)
+            items.append(event_row(row, summary, time, margins=margins, selected=chosen, note=note))
             before = row
     return tuple(items)
 

@@ -6,13 +6,13 @@ a very large event neither shows more than its summary.
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
-from devui.store.rows import EditRow, EventRow, RunRow
+from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.web.parts import ChatMessage, RunNote, TimelineItem
 from devui.web.presenters.chat import conversation
 from devui.web.presenters.dropped import with_dropped
@@ -43,13 +43,17 @@ class Window:
     """The run that is under way."""
     drops: tuple[EditRow, ...] = ()
     """The events among them that people let fall."""
+    notes: Mapping[int, NoteRow] = field(default_factory=dict)
+    """What people say of events, by their numbers."""
 
     def items(self, margins: Margins, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
         items: list[TimelineItem] = []
         before, drops = self.previous, self.drops
         for events, end in self._segments():
-            rows = timeline_items(events, margins, previous=before, selected=selected)
+            rows = timeline_items(
+                events, margins, previous=before, selected=selected, notes=self.notes
+            )
             here = [drop for drop in drops if end is None or (drop.seq or 0) < end.seq]
             drops = drops[len(here) :]
             items += with_dropped(rows, (row for row, _ in events), here)
@@ -122,7 +126,8 @@ async def _window(
     # What was dropped between two windows belongs to the one before.
     first = shown[0].seq if previous and shown else 0
     drops = tuple(await journal.edits.dropped(session, first, until))
-    return Window(session, events, parsed, ends, previous, running, drops)
+    notes = await journal.notes.of(session, shown[0].number, shown[-1].number) if shown else {}
+    return Window(session, events, parsed, ends, previous, running, drops, notes)
 
 
 def _read(

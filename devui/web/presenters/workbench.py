@@ -14,6 +14,7 @@ from devui.web.links import (
     app_url,
     choose_url,
     delete_url,
+    export_url,
     moment_url,
     runs_url,
     stop_url,
@@ -30,6 +31,7 @@ from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.lists import app_menu, session_menu, session_name, session_title
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.notices import notices
+from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.rows import earlier
@@ -97,8 +99,12 @@ def _doing(live: LiveRun, streaming: bool) -> str:
     return "" if streaming else "working"
 
 
-def composer_state(live: LiveRun | None, app: AppStatus | None) -> parts.ComposerState:
+def composer_state(
+    live: LiveRun | None, app: AppStatus | None, *, imported: bool = False
+) -> parts.ComposerState:
     """Whether a message can be sent now."""
+    if imported:
+        return parts.ComposerState("Imported: fork it to send a message")
     if live is not None:
         return parts.ComposerState("A run is under way", stop_url(live.row.id))
     if app is None:
@@ -200,6 +206,8 @@ async def _topbar(
         run=await run_of(found, session.key, run),
         totals=shown,
         spending=spent,
+        note=note_form(session.key, 0, await found.journal.notes.get(session.key, 0)),
+        export_href=export_url(session.key),
     )
 
 
@@ -211,7 +219,8 @@ async def _chat(
     app: AppStatus | None,
     at: EventRow | None,
 ) -> parts.Chat:
-    messages = unasked(window.messages()) if at else window.messages()
+    imported = await found.journal.imports.get(session.key) is not None
+    messages = unasked(window.messages()) if at or imported else window.messages()
     chat = live_chat(None if at else live)
     await prepare([*written(messages), *(message.text for message in chat.messages)])
     return parts.Chat(
@@ -222,7 +231,9 @@ async def _chat(
         composer=parts.Composer(
             action=runs_url(session.key),
             field=replace(composer_field(session, app), draft=await unsent(found, session)),
-            state=nothing_to_send(at.number) if at else composer_state(live, app),
+            state=nothing_to_send(at.number)
+            if at
+            else composer_state(live, app, imported=imported),
         ),
     )
 

@@ -32,6 +32,7 @@ SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _JSON: Final = b"application/json"
 _FORM: Final = b"application/x-www-form-urlencoded"
+_FILES: Final = b"multipart/form-data"
 _ONCE: Final = (
     *(b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest"),
     *(b"content-type", b"content-length", b"authorization", b"hx-request"),
@@ -144,7 +145,7 @@ class Policy:
         media = _media(seen[b"content-type"])
         if media is None and seen[b"content-length"] in {None, b"0"}:
             proven = True  # a form always says what it is; nothing to misread in an empty body
-        elif media == _FORM:
+        elif media in {_FORM, _FILES}:
             proven = same_origin or seen[b"hx-request"] == b"true"
         else:
             proven = media == _JSON

@@ -11,8 +11,8 @@ from devui.web.errors import BadRequest
 from devui.web.links import app_url, create_session_url, session_url, tools_url
 from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
-from devui.web.presenters.chip import newest_run
-from devui.web.presenters.lists import app_head, session_item
+from devui.web.presenters.listing import session_items
+from devui.web.presenters.lists import app_head
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import services
 from devui.web.text.numbers import whole_number
@@ -67,24 +67,20 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
     before = whole_number(asked)
     if asked and before is None:
         raise BadRequest("`before` has to be a number: the seq of the last session shown")
-    rows = await found.journal.sessions.list(name, limit=_PAGE, before=before)
-    forks = await found.journal.forks.among([row.key for row in rows])
-    pick = len(rows) > 1
+    starred = bool(request.query_params.get("starred"))
+    listed = found.journal.sessions.starred if starred else found.journal.sessions.list
+    rows = await listed(name, limit=_PAGE, before=before)
     page = AppPage(
         theme=theme_of(request),
         head=app_head(found.workers.status(name), found.apps.about(name)),
         readme=found.apps.readme(name),
         tools_href=tools_url(name),
         form=form,
-        sessions=tuple(
-            [
-                session_item(
-                    row, await newest_run(found, row.key), fork=forks.get(row.key), pick=pick
-                )
-                for row in rows
-            ]
-        ),
-        older_href=f"{app_url(name)}?before={rows[-1].seq}" if len(rows) == _PAGE else None,
+        sessions=await session_items(found, rows, pick=len(rows) > 1),
+        older_href=f"{app_url(name)}?{'starred=yes&' if starred else ''}before={rows[-1].seq}"
+        if len(rows) == _PAGE
+        else None,
+        starred=starred,
     )
     return found.render.page(page, status=status)
 

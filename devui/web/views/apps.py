@@ -4,8 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.pages import AppsPage
-from devui.web.presenters.chip import newest_run
-from devui.web.presenters.lists import app_card, session_item
+from devui.web.presenters.listing import session_items
+from devui.web.presenters.lists import app_card
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 
@@ -22,21 +22,10 @@ async def show(request: Request) -> Response:
         count, used = counts.get(name, (0, None))
         about = found.apps.about(name)
         cards.append(app_card(found.workers.status(name), about, count, used))
-    forks = await found.journal.forks.among([row.key for row in recent])
     page = AppsPage(
         theme=theme_of(request),
         folder=str(found.settings.agents),
         apps=tuple(cards),
-        recent=tuple(
-            [
-                session_item(
-                    row,
-                    await newest_run(found, row.key),
-                    fork=forks.get(row.key),
-                    show_app=True,
-                )
-                for row in recent
-            ]
-        ),
+        recent=await session_items(found, recent, show_app=True),
     )
     return found.render.page(page)

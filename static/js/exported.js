@@ -1,0 +1,50 @@
+// A session as one file: the address names the event that is shown; keys as on the page.
+const rows = [...document.querySelectorAll("#rows > .row[data-event]")];
+const field = document.getElementById("filter");
+const shown = () => rows.filter((row) => !row.hidden);
+const current = () => rows.find((row) => location.hash === `#d-${row.dataset.event}`);
+
+function mark() {
+  const row = current();
+  for (const each of rows) each.setAttribute("aria-selected", each === row ? "true" : "false");
+  row?.scrollIntoView({ block: "nearest" });
+  document.getElementById(`m-${row?.dataset.event}`)?.scrollIntoView({ block: "nearest" });
+  document.querySelector(".inspector").scrollTop = 0;
+}
+
+function step(count) {
+  const here = shown();
+  const at = here.indexOf(current());
+  const next = at < 0 ? (count > 0 ? 0 : here.length - 1) : Math.min(Math.max(at + count, 0), here.length - 1);
+  if (here[next]) location.hash = `d-${here[next].dataset.event}`;
+}
+
+function filter() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+  document.getElementById("nothing").hidden = !rows.length || shown().length > 0;
+}
+
+function theme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme === "auto" ? matchMedia("(prefers-color-scheme: dark)").matches : root.dataset.theme === "dark";
+  root.dataset.theme = dark ? "light" : "dark";
+}
+
+const KEYS = { j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1), "/": () => field.focus(), t: theme };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target === field) {
+    if (event.key === "Escape") field.blur();
+    return;
+  }
+  const action = KEYS[event.key];
+  if (!action || (event.key.startsWith("Arrow") && !event.target.closest("#rows, body:focus"))) return;
+  event.preventDefault();
+  action();
+});
+document.getElementById("theme").addEventListener("click", theme);
+field.addEventListener("input", filter);
+addEventListener("hashchange", mark);
+mark();

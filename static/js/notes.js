@@ -1,0 +1,22 @@
+// `x` stars the selected event, `N` writes a note; both are in its detail, which is shown first if it is not.
+const click = (selector) => document.querySelector(selector)?.click();
+
+export function star() {
+  const button = document.getElementById("do-star");
+  if (button) button.click();
+  else shown(star);
+}
+
+export function write() {
+  const box = document.getElementById("note-edit");
+  if (!box) return shown(write);
+  box.open = true;
+  box.querySelector("textarea").focus();
+}
+
+function shown(then) {
+  const tab = document.querySelector('[data-tab="1"]');
+  if (!tab || tab.getAttribute("aria-current")) return;
+  document.addEventListener("htmx:after:swap", () => { if (document.getElementById("do-star")) then(); }, { once: true });
+  click('[data-tab="1"]');
+}

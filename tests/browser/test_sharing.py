@@ -1,0 +1,118 @@
+"""Notes, stars and links, and a session as a file, as a person handles them."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.server import SAMPLES, running
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+SECRET = "hunter2-hunter2"
+
+
+@pytest.fixture
+def own_visit(browser, tmp_path, monkeypatch):
+    monkeypatch.setenv("SERVICE_PASSWORD", SECRET)
+    context = browser.new_context(viewport=DESKTOP, accept_downloads=True)
+    with (
+        running(SAMPLES, tmp_path / "data", "--no-auth") as server,
+        Visit(context, server) as begun,
+    ):
+        yield begun
+
+
+def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path):
+    own_visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    session = own_visit.session("travel", state=json.dumps({"pin": f"it is {SECRET}"}))
+    session.say(BOOK)
+    page, path = session.page, session.path
+    noted_and_linked(own_visit, page, path)
+    page.get_by_label("Sessions", exact=True).click()
+    page.get_by_role("link", name="Export…").click()
+    expect(page.locator(".left-out")).to_contain_text("the value of a secret variable")
+    page.get_by_label("city", exact=True).check()
+    page.get_by_role("button", name="Look again").click()
+    expect(page.locator(".left-out")).to_contain_text("the state key city")
+    bundle = downloaded(page, "Bundle (JSON)", tmp_path / "it.json")
+    for text in (SECRET, '"city":"London"'):
+        assert text not in bundle
+    document = downloaded(page, "Page (HTML)", tmp_path / "it.html")
+    assert SECRET not in document
+    imported_and_forked(own_visit, page, tmp_path / "it.json")
+    read_from_the_disk(own_visit, tmp_path / "it.html")
+
+
+def noted_and_linked(visit, page, path):
+    page.locator("#e-3 .seq a").click()
+    expect(page.locator("#do-star")).to_be_visible()
+    other = visit.open(f"{path}?event=2")
+    page.keyboard.press("x")
+    expect(page.locator("#nm-3 .starred")).to_be_visible()
+    expect(other.locator("#nm-3 .starred")).to_be_visible()  # every page of the session hears of it
+    other.close()
+    page.keyboard.press("N")
+    page.keyboard.type("why these <b>airports</b>?")
+    page.locator("#note-3").get_by_role("button", name="Save").click()
+    expect(page.locator("#note-3 .note-text")).to_have_text("why these <b>airports</b>?")
+    page.locator("#tab-raw").click()
+    expect(page.locator("#raw-text")).to_be_visible()
+    page.keyboard.press("y")
+    link = page.wait_for_function("() => navigator.clipboard.readText()").json_value()
+    assert link.endswith(f"{path}?event=3&tab=raw")
+    page.goto(link)
+    expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#raw-text")).to_be_visible()
+    expect(page.locator("#nm-3 .noted")).to_have_attribute("title", "why these <b>airports</b>?")
+
+
+def downloaded(page, name, place):
+    with page.expect_download() as begun:
+        page.get_by_role("button", name=name).click()
+    begun.value.save_as(place)
+    return place.read_text()
+
+
+def imported_and_forked(visit, page, file):
+    page.goto(f"{visit.server.url}/")
+    page.get_by_text("Import a session from a file").click()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#resume")).to_contain_text("Imported")
+    expect(page.locator("#send")).to_be_disabled()
+    expect(page.locator("#nm-3 .starred")).to_be_visible()
+    read_only = page.url
+    page.get_by_role("button", name="Fork to continue").click()
+    expect(page.locator("#resume .resume")).to_have_count(0)
+    assert page.url != read_only
+    page.locator("#composer-text").fill("Thank you")
+    page.locator("#send").click()
+    expect(page.locator("#e-9")).to_be_visible()
+
+
+def read_from_the_disk(visit, file):
+    context = visit.context.browser.new_context(viewport=DESKTOP, offline=True)
+    page, troubles = context.new_page(), []
+    page.on("console", lambda message: troubles.append(message.text))
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("requestfailed", lambda request: troubles.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator("#messages")).to_contain_text("three flights")
+    expect(page.locator("#rows .row")).to_have_count(8)
+    for _ in range(3):
+        page.keyboard.press("j")
+    expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#d-3")).to_contain_text("why these <b>airports</b>?")
+    expect(page.locator("#d-2")).to_be_hidden()
+    page.keyboard.press("/")
+    page.keyboard.type("save_itinerary")
+    expect(page.locator("#rows .row:visible")).to_have_count(2)
+    page.locator("#e-7 .seq a").click()
+    expect(page.locator("#d-7")).to_be_visible()
+    assert troubles == []
+    assert page.locator("form, [hx-get], [hx-post], script[src], link[href]").count() == 0
+    context.close()
