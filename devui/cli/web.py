@@ -64,7 +64,7 @@ def command(
     log_level: str,
 ) -> None:
     """Open the UI on the agents in AGENTS_DIR; the name `web` may be left out."""
-    log_to_terminal(log_level)
+    log_to_terminal(log_level, agents)
     token = os.environ.get("DEVUI_TOKEN")
     if not agents.is_dir():
         raise click.BadParameter(f"{agents} is not a folder", param_hint="AGENTS_DIR")

@@ -11,6 +11,8 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,25 +30,45 @@ _NAMES: Final = re.compile(
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z]+|\d{1,9}|/[\w./@+-]*|true|false)", re.IGNORECASE)
 """Values of `.env` that say nothing by themselves: one word, a number, a path."""
 
-_SHAPES: Final = (
-    (
-        "a private key",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{20,8000}?-----END [A-Z ]*PRIVATE KEY-----",
-    ),
-    ("a Google API key", r"\bAIza[0-9A-Za-z_-]{35}"),
-    ("a Google OAuth token", r"\bya29\.[0-9A-Za-z_-]{20,}"),
-    ("an Anthropic key", r"\bsk-ant-[0-9A-Za-z_-]{20,}"),
-    ("an OpenAI key", r"\bsk-(?:proj-|svcacct-)?[0-9A-Za-z_-]{20,}"),
-    ("a GitHub token", r"\bgh[pousr]_[0-9A-Za-z]{36,}|\bgithub_pat_[0-9A-Za-z_]{40,}"),
-    ("a GitLab token", r"\bglpat-[0-9A-Za-z_-]{20,}"),
-    ("a Slack token", r"\bxox[abeoprs]-[0-9A-Za-z-]{10,}"),
-    ("an AWS access key", r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    ("a Stripe key", r"\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
-    ("a Hugging Face token", r"\bhf_[0-9A-Za-z]{30,}"),
-    ("a signed token (JWT)", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}"),
-    ("a bearer token", r"(?<=\bBearer )[0-9A-Za-z._~+/-]{20,}=*"),
-    ("a password in an address", r"(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{3,200}(?=@)"),
+_EDGE: Final = r"(?:(?<![0-9A-Za-z_])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
+"""Where a key may begin, also in what is spelled for an address or for JSON."""
+
+_SHAPES: Final = tuple(
+    (kind, anchors, re.compile(pattern.replace("§", _EDGE)))
+    for kind, anchors, pattern in (
+        (
+            "a private key",
+            ("PRIVATE KEY-----",),
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{20,8000}?-----END [A-Z ]*PRIVATE KEY-----",
+        ),
+        ("a Google API key", ("AIza",), r"§AIza[0-9A-Za-z_-]{35}"),
+        ("a Google OAuth token", ("ya29.",), r"§ya29\.[0-9A-Za-z_-]{20,}"),
+        ("an Anthropic key", ("sk-ant-",), r"§sk-ant-[0-9A-Za-z_-]{20,}"),
+        ("an OpenAI key", ("sk-",), r"§sk-(?:proj-|svcacct-)?[0-9A-Za-z_-]{20,}"),
+        (
+            "a GitHub token",
+            ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+            r"§gh[pousr]_[0-9A-Za-z]{36,}|§github_pat_[0-9A-Za-z_]{40,}",
+        ),
+        ("a GitLab token", ("glpat-",), r"§glpat-[0-9A-Za-z_-]{20,}"),
+        ("a Slack token", ("xox",), r"§xox[abeoprs]-[0-9A-Za-z-]{10,}"),
+        ("an AWS access key", ("AKIA", "ASIA"), r"§(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
+        ("a Stripe key", ("k_live_", "k_test_"), r"§[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"),
+        ("a Hugging Face token", ("hf_",), r"§hf_[0-9A-Za-z]{30,}"),
+        (
+            "a signed token (JWT)",
+            ("eyJ",),
+            r"§eyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}",
+        ),
+        ("a bearer token", ("Bearer ",), r"(?<=\bBearer )[0-9A-Za-z._~+/-]{20,}=*"),
+        (
+            "a password in an address",
+            ("://",),
+            r"(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{3,200}(?=@)",
+        ),
+    )
 )
+"""What services hand out: in words, a text that each has in it, and what it looks like."""
 
 Told = Callable[[str, str], None]
 """Hears of each text that is taken out: of what kind it was, and the text."""
@@ -65,39 +87,51 @@ class Redactor:
     """Takes out the given texts and, with `shapes`, what has the shape of a key."""
 
     def __init__(self, secrets: Iterable[Secret] = (), *, shapes: bool = True) -> None:
-        self._kinds = {secret.text: secret.kind for secret in secrets if secret.text}
-        longest_first = sorted(self._kinds, key=len, reverse=True)
-        found = [re.escape(text) for text in longest_first]
-        named = [f"(?P<s{n}>{shape})" for n, (_, shape) in enumerate(_SHAPES)] if shapes else []
-        self._pattern = re.compile("|".join([*found, *named]) or r"(?!)")
-        self._known = [text.encode() for text in longest_first]
+        kinds = {secret.text: secret.kind for secret in secrets if secret.text}
+        # The longest first: one may be part of another.
+        self._known = sorted(kinds.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+        self._shapes = _SHAPES if shapes else ()
 
     def text(self, text: str, told: Told | None = None) -> str:
         """The text without secrets."""
-
-        def marked(match: re.Match[str]) -> str:
+        for known, kind in self._known:
             if told is not None:
-                told(self._kind(match), match[0])
-            return MARK
-
-        return self._pattern.sub(marked, text)
+                _tell(told, kind, known, times=text.count(known))
+            text = text.replace(known, MARK)
+        for kind, anchors, pattern in self._shapes:
+            if any(anchor in text for anchor in anchors):
+                text = pattern.sub(partial(_marked, kind, told), text)
+        return text
 
     def pieces(self, texts: Sequence[str], told: Told | None = None) -> list[str]:
         """Pieces of one text without the secrets in it, those that lie across pieces included."""
-        whole, kept, cut = "".join(texts), list(texts), 0
-        starts = [0]
-        for text in texts:
-            starts.append(starts[-1] + len(text))
-        for match in reversed(list(self._pattern.finditer(whole))):
+        whole, kept = "".join(texts), list(texts)
+        ends = list(accumulate(map(len, texts)))
+        for start, end, kind in reversed(self._found(whole)):
             if told is not None:
-                told(self._kind(match), match[0])
-            for n, start in enumerate(starts[:-1]):
-                low, high = max(match.start(), start), min(match.end(), starts[n + 1])
+                told(kind, whole[start:end])
+            for n, stop in enumerate(ends):
+                begin = stop - len(texts[n])
+                low, high = max(start, begin), min(end, stop)
                 if low < high:
-                    here = MARK if low == match.start() else ""
-                    kept[n] = kept[n][: low - start] + here + kept[n][high - start :]
-                    cut += 1
+                    here = MARK if low == start else ""
+                    kept[n] = kept[n][: low - begin] + here + kept[n][high - begin :]
         return kept
+
+    def _found(self, text: str) -> list[tuple[int, int, str]]:
+        """Where secrets are, from the left; none of them overlaps another."""
+        places = [
+            (match.start(), match.end(), kind)
+            for known, kind in self._known
+            for match in re.finditer(re.escape(known), text)
+        ]
+        for kind, _, pattern in self._shapes:
+            places += [(match.start(), match.end(), kind) for match in pattern.finditer(text)]
+        apart: list[tuple[int, int, str]] = []
+        for place in sorted(places, key=lambda each: (each[0], -each[1])):
+            if not apart or place[0] >= apart[-1][1]:
+                apart.append(place)
+        return apart
 
     def value(self, value: Any, told: Told | None = None) -> Any:
         """A JSON value without secrets, in keys as well as in values."""
@@ -114,10 +148,10 @@ class Redactor:
         try:
             return self.text(data.decode(), told).encode()
         except UnicodeDecodeError:
-            for known in self._known:
-                if told is not None and known in data:
-                    told(self._kinds[known.decode()], known.decode())
-                data = data.replace(known, MARK.encode())
+            for known, kind in self._known:
+                if told is not None and known.encode() in data:
+                    told(kind, known)
+                data = data.replace(known.encode(), MARK.encode())
             return data
 
     def base64(self, text: str, told: Told | None = None) -> str:
@@ -129,10 +163,16 @@ class Redactor:
         clean = self.data(data, told)
         return text if clean == data else base64.b64encode(clean).decode()
 
-    def _kind(self, match: re.Match[str]) -> str:
-        if match.lastgroup is not None:
-            return _SHAPES[int(match.lastgroup[1:])][0]
-        return self._kinds[match[0]]
+
+def _tell(told: Told, kind: str, text: str, *, times: int) -> None:
+    for _ in range(times):
+        told(kind, text)
+
+
+def _marked(kind: str, told: Told | None, match: re.Match[str]) -> str:
+    if told is not None:
+        told(kind, match[0])
+    return MARK
 
 
 NOTHING: Final = Redactor(shapes=False)
@@ -147,7 +187,7 @@ def secrets_of(folder: Path, environment: Mapping[str, str] = os.environ) -> lis
     found = [
         Secret(value, "the value of a secret variable")
         for name, value in environment.items()
-        if _NAMES.search(name) and len(value) >= SHORTEST
+        if _NAMES.search(name) and len(value) >= SHORTEST and not value.startswith("/")
     ]
     for file in env_files(folder):
         values = _env_values(file)
@@ -179,6 +219,23 @@ def named(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret
         elif isinstance(value, dict):
             waiting += value.values()
     return [Secret(text, kind) for text in sorted(texts)]
+
+
+def restored(value: Any, original: Any, redactor: Redactor) -> Any:
+    """A value that somebody changed who saw `original` redacted, with its secrets back in place.
+
+    A text that is still what the redactor makes of the original's is the original's.
+    """
+    if isinstance(value, str) and isinstance(original, str):
+        return original if MARK in value and value == redactor.text(original) else value
+    if isinstance(value, dict) and isinstance(original, dict):
+        names = {redactor.text(name): name for name in original}
+        kept = {key if key in original else names.get(key, key): v for key, v in value.items()}
+        return {name: restored(v, original.get(name), redactor) for name, v in kept.items()}
+    if isinstance(value, list) and isinstance(original, list):
+        others = [*original, *([None] * len(value))]
+        return [restored(v, others[n], redactor) for n, v in enumerate(value)]
+    return value
 
 
 def without_keys(value: Any, keys: Collection[str], told: Callable[[str], None]) -> Any:

@@ -38,6 +38,7 @@ from devui.web.security.guard import Guard
 from devui.web.security.hosts import Hosts
 from devui.web.security.login import LOGIN_PATH, Login
 from devui.web.security.policy import Policy
+from devui.web.security.veil import Veil
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
 from devui.web.services import Services
@@ -135,7 +136,7 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),
     )
     app.state.services = found
-    return Guard(app, policy, login)
+    return Guard(app, policy, login, Veil(settings.agents))
 
 
 async def leave(found: Services) -> None:

@@ -16,6 +16,7 @@ from devui.store.events import USER
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.services import Services
+from devui.web.unmasked import unmasked
 from devui.wire.messages import AgentInfo
 
 
@@ -37,6 +38,10 @@ async def settled(
 
 async def forked(found: Services, session: SessionRow, wanted: ForkRequest) -> SessionRow:
     """Fork; raises Unprocessable for a fork that makes no sense."""
+    if wanted.event is not None:
+        body = await found.journal.events.body(session.key, wanted.number)
+        known = json.loads(body[1]) if body else {}
+        wanted = replace(wanted, event=await unmasked(found, wanted.event, known))
     try:
         return await found.forking.fork(session, wanted)
     except NotForkable as error:

@@ -51,10 +51,13 @@ def noted_and_linked(visit, page, path):
     page.locator("#e-3 .seq a").click()
     expect(page.locator("#do-star")).to_be_visible()
     other = visit.open(f"{path}?event=2")
+    page.bring_to_front()
     page.keyboard.press("x")
     expect(page.locator("#nm-3 .starred")).to_be_visible()
-    expect(other.locator("#nm-3 .starred")).to_be_visible()  # every page of the session hears of it
+    other.bring_to_front()  # every page of the session hears of it, at the latest when it is seen
+    expect(other.locator("#nm-3 .starred")).to_be_visible()
     other.close()
+    page.bring_to_front()
     page.keyboard.press("N")
     page.keyboard.type("why these <b>airports</b>?")
     page.locator("#note-3").get_by_role("button", name="Save").click()

@@ -1,5 +1,6 @@
 """The server's log on the terminal (R21)."""
 
+import os
 import subprocess
 import sys
 
@@ -9,9 +10,10 @@ from tests.kit.server import ROOT
 
 LOGS = r"""
 import logging
+from pathlib import Path
 from devui.cli.logs import log_to_terminal
 
-log_to_terminal("info")
+log_to_terminal("info", Path.cwd())
 HOSTILE = "\x1b]0;title\x07 \x9b2J one\rtwo\nERROR devui.runs: forged\u2028\u202e \x1b[8m"
 logging.getLogger("devui.runs").info("said %s", HOSTILE)
 try:
@@ -19,18 +21,31 @@ try:
 except ValueError:
     logging.getLogger("devui.runs").exception("failed")
 logging.getLogger("devui.runs").debug("not wanted")
+logging.getLogger("devui.runs").warning("the agent said hunter2-hunter2 and sk-ant-%s", "a1B2" * 9)
 """
 
 
 @pytest.mark.req("R21")
+@pytest.mark.req("R64")
 def test_what_is_logged_cannot_drive_the_terminal_or_forge_a_record():
     done = subprocess.run(
-        [sys.executable, "-c", LOGS], capture_output=True, text=True, cwd=ROOT, check=True
+        [sys.executable, "-c", LOGS],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        env={**os.environ, "SERVICE_PASSWORD": "hunter2-hunter2"},
     )
+    assert "the agent said [redacted] and [redacted]" in done.stderr
+    assert "hunter2" not in done.stderr
     controls = {c for c in done.stderr if ord(c) < 32 or 127 <= ord(c) < 160} - {"\n"}
     assert controls == set()
     assert "\u202e" not in done.stderr
     records = [line for line in done.stderr.split("\n") if line and not line.startswith(" ")]
-    assert [line[:18] for line in records] == ["INFO devui.runs: s", "ERROR devui.runs: "]
+    assert [line[:18] for line in records] == [
+        "INFO devui.runs: s",
+        "ERROR devui.runs: ",
+        "WARNING devui.runs",
+    ]
     assert "forged" not in "".join(records)
     assert done.stderr.count("    ERROR devui.runs: forged") == 2

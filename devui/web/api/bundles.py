@@ -13,6 +13,7 @@ from devui.store.rows import SessionRow
 from devui.web.api.debug import answer
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.exported.page import html
+from devui.web.security.veil import REVEALED
 from devui.web.services import Services, services
 from devui.web.uploads import body_into, spool
 from devui.web.views.lookup import session_of
@@ -36,7 +37,8 @@ async def export(request: Request) -> Response:
         lines = html(found, session.key, wish)
     else:
         lines = exchange(found).lines(session.key, wish)
-    headers = {"Content-Disposition": disposition(session, f"devui.{wanted}")}
+    revealed = {REVEALED.decode(): "yes"} if wish.keep_secrets else {}
+    headers = revealed | {"Content-Disposition": disposition(session, f"devui.{wanted}")}
     return StreamingResponse(_encoded(lines), media_type=_FORMATS[wanted], headers=headers)
 
 

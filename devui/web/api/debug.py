@@ -27,6 +27,7 @@ from devui.web.recovery import first_guard, settled
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services
 from devui.web.text.numbers import whole_number
+from devui.web.unmasked import unmasked_hold
 from devui.web.views.lookup import session_of
 
 LONGEST_WAIT = 30
@@ -180,6 +181,8 @@ async def command(request: Request) -> Response:
     """Tell a run how to go on; a refusal carries the position that the run is at."""
     found, run = services(request), request.path_params["run"]
     body = parse(CommandBody, await read_json(request, limit=_MESSAGE_LIMIT))
+    if body.value is not None:
+        body.value = await unmasked_hold(found, run, body.value)
     try:
         return answer(await found.runs.command(run, body.told()))
     except CommandRefused as refused:

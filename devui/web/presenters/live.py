@@ -55,7 +55,7 @@ from devui.web.presenters.kinds import kind_of
 from devui.web.presenters.lists import session_title
 from devui.web.presenters.margins import LiveMarks, Margins
 from devui.web.presenters.notices import notices
-from devui.web.presenters.noting import note_mark
+from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
@@ -96,6 +96,7 @@ class LivePage:
         """Whether that invocation began before the page does."""
         self._speaker: str | None = None
         self._marks = LiveMarks(found)
+        self._notes = LiveNotes(found, session.key)
         self._kinds: list[str] = []
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
@@ -105,6 +106,7 @@ class LivePage:
             PositionChanged,
             StateTouched,
             RunStuck,
+            NoteChanged,
         }
         """What may have changed between page and stream, and is in no journal."""
         self._makers: Makers = (
@@ -119,7 +121,8 @@ class LivePage:
             ({AppChanged}, self._app),
             ({ForksChanged}, self._lineage),
             ({BreakpointsChanged}, self._breakpoints),
-            ({OutputArrived, SessionChanged, NoteChanged}, self._told),
+            ({OutputArrived, SessionChanged}, self._told),
+            ({NoteChanged}, self._notes.changes),
         )
         """What makes the pieces, in their order, and the news that call for it."""
         self._makers = self._past_makers() if past else self._makers
@@ -356,9 +359,6 @@ class LivePage:
             if isinstance(news, OutputArrived):
                 lines = [log_line(news.first + i, line) for i, line in enumerate(news.lines)]
                 pieces += append("#log-live", self._found.render.parts(lines))
-            elif isinstance(news, NoteChanged):
-                mark = note_mark(news.note)
-                pieces += fill(f"#nm-{news.note.number}", self._found.render.part(mark))
             elif isinstance(news, SessionChanged):
                 pieces += self._renamed(news.session)
         return pieces

@@ -1,7 +1,8 @@
 """The outermost layer: every request of every route passes it, and so does every response.
 
 It asks the policy, answers in place of the application where the policy says so, and puts the
-security headers on whatever goes out, refusals and streams included (R02 to R07, R13).
+security headers on whatever goes out, refusals and streams included (R02 to R07, R13), and takes
+the secrets out of it (R64).
 """
 
 import logging
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from devui.web.security.headers import guarded
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
+from devui.web.security.veil import Veil
 
 _log = logging.getLogger(__name__)
 
@@ -20,10 +22,13 @@ _log = logging.getLogger(__name__)
 class Guard:
     """The middleware."""
 
-    def __init__(self, app: ASGIApp, policy: Policy, login: Login) -> None:
+    def __init__(
+        self, app: ASGIApp, policy: Policy, login: Login, veil: Veil | None = None
+    ) -> None:
         self._app = app
         self._policy = policy
         self._login = login
+        self._veil = veil
         self.refusals: Counter[str] = Counter()
         """How often each reason was given (R67)."""
 
@@ -49,7 +54,8 @@ class Guard:
 
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
-            await self._app(scope, receive, dress)
+            out = self._veil.cover(dress) if self._veil and not cacheable else dress
+            await self._app(scope, receive, out)
         else:
             await self._answer(scope, verdict)(scope, receive, dress)
 

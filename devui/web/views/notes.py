@@ -1,13 +1,13 @@
 """Notes and stars from the page."""
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.web.api.notes import noted
 from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
-from devui.web.presenters.noting import note_form
+from devui.web.presenters.noting import marked, note_form
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of
@@ -30,5 +30,6 @@ async def change(request: Request) -> Response:
         actor="page",
     )
     if HtmxRequest.read(request.headers):
-        return found.render.page(note_form(session.key, number, row))
+        shown = found.render.part(note_form(session.key, number, row))
+        return HTMLResponse(shown + marked(found, [row]))
     return RedirectResponse(session_url(session.key, event=number or None), status_code=303)

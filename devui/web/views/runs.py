@@ -32,6 +32,7 @@ from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services, services
 from devui.web.text.formats import clock
 from devui.web.text.numbers import whole_number
+from devui.web.unmasked import unmasked_hold
 from devui.web.views.lookup import session_of
 from devui.web.views.recovery import call_answers
 
@@ -135,6 +136,8 @@ async def command(request: Request) -> Response:
 
 async def _ordered(request: Request, found: Services, run: str, order: dict[str, Any]) -> Response:
     body = parse(CommandBody, order)
+    if body.value is not None:
+        body.value = await unmasked_hold(found, run, body.value)
     try:
         position = await found.runs.command(run, body.told())
     except CommandRefused as refused:

@@ -1,0 +1,119 @@
+"""Keeps secrets out of every answer: pages, JSON, streams, texts, whatever their route (R64).
+
+It works on what goes out, in the spelling of each format, so that no route can forget it. The
+static files are ours and pass; so does an export that was asked for with its secrets.
+"""
+
+import html
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+from starlette.types import Message, Send
+
+from devui.debugger.redaction import Redactor, Secret, secrets_of
+from devui.web.security.headers import RawHeaders
+
+REVEALED: Final = b"x-devui-revealed"
+"""A header of answers whose secrets somebody asked for; it does not go out."""
+
+_TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
+_WORD: Final = re.compile(r"[A-Za-z]{1,15}")
+"""What would be found in our own templates; such a secret is looked for in exports alone."""
+_SECONDS: Final = 2.0
+"""For so long a change of a `.env` file may go unnoticed."""
+
+
+class Veil:
+    """Knows the secrets of one folder of agents, as they are now."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._looked = float("-inf")
+        self._secrets: list[Secret] = []
+        self._redactor = Redactor()
+
+    def text(self, text: str) -> str:
+        """The text without secrets, however they are spelled in it."""
+        now = time.monotonic()
+        if now - self._looked > _SECONDS:
+            self._looked = now
+            self._look()
+        return self._redactor.text(text)
+
+    def cover(self, send: Send) -> "Covered":
+        """What an answer is sent through."""
+        return Covered(self, send)
+
+    def _look(self) -> None:
+        known = [each for each in secrets_of(self._folder) if not _WORD.fullmatch(each.text)]
+        if known != self._secrets:
+            self._secrets = known
+            self._redactor = Redactor(
+                Secret(spelling, each.kind) for each in known for spelling in _spellings(each.text)
+            )
+
+
+class Covered:
+    """One answer on its way out; its beginning waits until its length is known."""
+
+    def __init__(self, veil: Veil, send: Send) -> None:
+        self._veil = veil
+        self._send = send
+        self._start: Message | None = None
+        self._through = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a message of ASGI."""
+        if message["type"] == "http.response.start":
+            headers: RawHeaders = [(k.lower(), v) for k, v in message.get("headers", ())]
+            self._through = not _covers(headers)
+            kept = [pair for pair in headers if pair[0] != REVEALED]
+            self._start = {**message, "headers": kept}
+            return
+        body: bytes = message.get("body", b"")
+        clean = body if self._through else self._clean(body)
+        if self._start is not None:
+            start, self._start = self._start, None
+            await self._send(_measured(start, body, clean, more=message.get("more_body", False)))
+        await self._send({**message, "body": clean})
+
+    def _clean(self, body: bytes) -> bytes:
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            return body
+        clean = self._veil.text(text)
+        return body if clean == text else clean.encode()
+
+
+def _covers(headers: RawHeaders) -> bool:
+    known = dict(headers)
+    if REVEALED in known or b"content-encoding" in known:
+        return False
+    return known.get(b"content-type", b"").lower().startswith(_TEXTS)
+
+
+def _measured(start: Message, body: bytes, clean: bytes, *, more: bool) -> Message:
+    """The beginning with a length that holds."""
+    if len(clean) == len(body) and not more:
+        return start
+    headers = [pair for pair in start["headers"] if pair[0] != b"content-length" or not body]
+    if not more:
+        headers.append((b"content-length", str(len(clean)).encode()))
+    return {**start, "headers": headers}
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """The text as it stands in HTML, JSON and addresses; each once."""
+    ascii_json, plain_json = json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
+    jinja = html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    within = (html.escape(each).replace("&quot;", "&#34;") for each in (ascii_json, plain_json))
+    yield from dict.fromkeys(
+        (text, jinja, html.escape(text), html.escape(text, quote=False), ascii_json, plain_json)
+    )
+    yield from dict.fromkeys((*within, quote(text), quote(text, safe="")))

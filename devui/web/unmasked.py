@@ -1,0 +1,24 @@
+"""What comes back from somebody who saw it without its secrets, with the secrets in place again."""
+
+import json
+from typing import Any
+
+from devui.debugger.bundles.exchange import Exchange, Wish
+from devui.debugger.redaction import MARK, restored
+from devui.web.services import Services
+
+
+async def unmasked(found: Services, value: Any, *originals: Any) -> Any:
+    """The value; texts of it that are still as they were shown become those of an original."""
+    if MARK not in json.dumps(value):
+        return value
+    redactor = await Exchange(found.journal, found.settings).redactor(Wish())
+    for original in originals:
+        value = restored(value, original, redactor)
+    return value
+
+
+async def unmasked_hold(found: Services, run: str, value: Any) -> Any:
+    """The same for what is put in the place of something that is held."""
+    position = await found.runs.position(run)
+    return await unmasked(found, value, *(hold["held"] for hold in position["holds"]))

@@ -1,0 +1,128 @@
+"""No secret leaves by any exit: what an agent got hold of is on no page and in no answer (R64)."""
+
+import json
+from itertools import product
+from urllib.parse import quote
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import run_body, running, write_app
+
+KEY = "sk-ant-" + "a1B2c3D4" * 5
+SECRETS = {
+    "SERVICE_PASSWORD": 'pass "word" <7> & more',
+    "PLAIN_TOKEN": "tok-0123456789",
+}
+OF_FILE = "Zürich-hunter2/hunter2"
+LEAKY = """
+import os
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+from google.genai import types
+
+
+def part(text):
+    return types.Content(role="model", parts=[types.Part(text=text)])
+
+
+class Leaky(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        known = [os.environ[name] for name in ("SERVICE_PASSWORD", "PLAIN_TOKEN", "OF_FILE")]
+        known.append(KEY)
+        for secret in known:
+            print("I know", secret)
+            yield Event(author=self.name, content=part(f"It is *{secret}*."),
+                        actions=EventActions(state_delta={"seen": {secret: [secret]}, "n": 1}))
+        streamed = "streamed " + known[1]
+        for end in range(1, len(streamed)):
+            yield Event(author=self.name, content=part(streamed[end - 1]), partial=True)
+        yield Event(author=self.name, content=part(streamed))
+        raise ValueError("cannot use " + " and ".join(known))
+
+
+KEY = "%s"
+root_agent = Leaky(name="leaky")
+"""
+
+
+@pytest.fixture
+def leaky(tmp_path, monkeypatch):
+    for name, value in SECRETS.items():
+        monkeypatch.setenv(name, value)
+    write_app(tmp_path / "agents", "leaky", LEAKY % KEY)
+    (tmp_path / "agents" / "leaky" / ".env").write_text(f"OF_FILE={OF_FILE}\n", encoding="utf-8")
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        yield client
+
+
+def spelled(secret):
+    """The secret as HTML, JSON and addresses have it."""
+    found = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
+    found |= {quote(secret), quote(secret, safe="")}
+    html = {text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") for text in found}
+    return found | {text.replace('"', "&#34;") for text in html}
+
+
+def exits(client, debugged):
+    """Every answer about a session in which all secrets were said."""
+    key, run = debugged.key, debugged.run
+    page = f"/sessions/{key}"
+    yield client.get(page)
+    for number, tab in product((2, 3, 4, 5), ("event", "raw", "state")):
+        yield client.get(f"{page}?event={number}&tab={tab}")
+    for tab in ("log", "request", "trace", "run"):
+        yield client.get(f"{page}?tab={tab}")
+    yield client.get(f"/runs/{run}/log")
+    yield client.get(f"/api/runs/{run}")
+    names = ("events", "state", "spans", "trace", "edits", "uncommitted", "cutoff", "export")
+    for name in (*names, "export/preview"):
+        yield client.get(f"/api/sessions/{key}/{name}")
+    yield client.get(f"/api/sessions/{key}/state/history", params={"key": "seen"})
+    yield client.get(f"/api/sessions/{key}/export?format=html")
+    yield client.get(f"/api/sessions/{key}/export/preview")
+    yield client.get(f"/apps/leaky/users/u/sessions/{debugged.session}")
+    yield client.get("/apps/leaky")
+
+
+@pytest.mark.req("R64")
+def test_no_secret_leaves_by_any_exit(leaky):
+    client = leaky
+    debugged = Debugged(client, "leaky").start(pause=False)
+    debugged.settled()
+    shapes = [text for secret in (*SECRETS.values(), OF_FILE, KEY) for text in spelled(secret)]
+    seen = 0
+    for answer in exits(client, debugged):
+        assert answer.status_code == 200, answer.url
+        left = [
+            answer.text.partition(text)[0][-60:] + text for text in shapes if text in answer.text
+        ]
+        assert left == [], answer.url
+        seen += "[redacted]" in answer.text
+    assert seen > 15  # they were there to be found
+    again = client.post("/apps/leaky/users/u/sessions", json={}).json()["id"]
+    body = run_body("leaky", again, "go", streaming=True)
+    streamed = client.post("/run_sse", json=body).text
+    assert [text for text in shapes if text in streamed] == []
+    assert "[redacted]" in streamed
+    revealed = client.get(f"/api/sessions/{debugged.key}/export?secrets=keep")
+    assert KEY in revealed.text  # asked for in so many words
+    assert "x-devui-revealed" not in revealed.headers
+
+
+@pytest.mark.req("R64")
+def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
+    debugged = Debugged(leaky, "leaky").start()
+    debugged.settled()
+    debugged.tell("run_to", like={"agent": "leaky"})
+    held = debugged.hold()["held"]
+    assert "[redacted]" in json.dumps(held)
+    held["content"]["parts"].append({"text": "by hand"})
+    debugged.tell("edit", value=held)
+    debugged.tell("continue")
+    kept = leaky.get(f"/api/sessions/{debugged.key}/export?secrets=keep").json()
+    edited = [r for r in kept["records"] if r["type"] == "event" and "by hand" in json.dumps(r)]
+    texts = [part["text"] for part in edited[0]["event"]["content"]["parts"]]
+    secret = SECRETS["SERVICE_PASSWORD"]
+    assert texts == [f"It is *{secret}*.", "by hand"]
+    assert edited[0]["event"]["actions"]["stateDelta"]["seen"] == {secret: [secret]}
