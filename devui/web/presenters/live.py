@@ -10,7 +10,7 @@ changed.
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace as replace_fields
 from itertools import takewhile
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
@@ -77,6 +77,15 @@ from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
 _FEW = 8
+_UNKEPT: Final[tuple[type[News], ...]] = (
+    AppChanged,
+    BreakpointsChanged,
+    PositionChanged,
+    StateTouched,
+    RunStuck,
+    NoteChanged,
+)
+"""What may have changed between page and stream, and is in no journal."""
 
 
 Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...]
@@ -100,15 +109,7 @@ class LivePage:
         self._kinds: list[str] = []
         self._open: set[str] = set()
         """The chips of calls that have no result yet."""
-        self._unheard: set[type[News]] = {
-            AppChanged,
-            BreakpointsChanged,
-            PositionChanged,
-            StateTouched,
-            RunStuck,
-            NoteChanged,
-        }
-        """What may have changed between page and stream, and is in no journal."""
+        self._unheard: set[type[News]] = set(_UNKEPT)
         self._makers: Makers = (
             ({EventCommitted, EventDropped, RunChanged}, self._history),
             ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
@@ -133,7 +134,8 @@ class LivePage:
             ({EventCommitted}, self._grown),
             ({RunChanged, PositionChanged, RunStuck}, self._position),
             ({BreakpointsChanged}, self._breakpoints),
-            ({OutputArrived, SessionChanged, NoteChanged}, self._told),
+            ({OutputArrived, SessionChanged}, self._told),
+            ({NoteChanged}, self._notes.changes),
         )
 
     async def begin(self, after: int) -> None:
