@@ -29,11 +29,11 @@ from devui.debugger.news import (
     StateTouched,
 )
 from devui.debugger.recovery.answers import Settled, responses
-from devui.debugger.requests import acknowledgement, failure_of
+from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.stepping.gatekeeper import Gatekeeper
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
-from devui.store.errors import StoreError
+from devui.store.errors import JournalBusy, JournalFailed, JournalFull, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, RunStatus
 from devui.wire.framing import codecs
@@ -58,6 +58,7 @@ SECONDS_TO_STOP = 5.0
 """How long a cancelled run may take before its process is ended (R52)."""
 SECONDS_TO_TERMINATE = 2.0
 _FLUSH_SECONDS = 0.25
+_RETRY_SECONDS = 1.0
 _ATTEMPTS = 2
 """How many workers may end before the run has begun on one."""
 
@@ -387,13 +388,17 @@ class Driver:
         self.live.stuck = True
         if self.live.worker is not None:
             await self.live.worker.send(StopRun(run=self.live.row.id))
-        with contextlib.suppress(StoreError):  # it may be the journal that failed
+        with contextlib.suppress(StoreError):  # the session is gone, or the server goes
+            while not await self._failed(error):  # noqa: ASYNC110 - no disk says when it has room
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _failed(self, error: Exception) -> bool:
+        """Whether the journal took that the run has failed; it may have no room for it (R42)."""
+        try:
             await self.change("failed", error_of(error))
-
-
-def error_of(error: Exception) -> AgentError:
-    """An error of the server's own, as the page shows those of agents."""
-    return AgentError(type=type(error).__name__, message=str(error), traceback="")
+        except (JournalBusy, JournalFull, JournalFailed):
+            return False
+        return True
 
 
 def _text(value: dict[str, Any] | None) -> str | None:

@@ -20,6 +20,7 @@ from devui.wire.artifacts import (
 )
 from devui.wire.framing import WireError
 from devui.wire.messages import (
+    AgentError,
     Append,
     CreateSession,
     DeleteSession,
@@ -46,6 +47,11 @@ def acknowledgement(done: Appended) -> str:
     """The answer to an Append that was committed."""
     told = {"seq": done.seq, "number": done.number, "previous": done.previous}
     return json.dumps(told)
+
+
+def error_of(error: Exception) -> AgentError:
+    """An error of the server's own, as the page shows those of agents."""
+    return AgentError(type=type(error).__name__, message=str(error), traceback="")
 
 
 def failure_of(error: Exception) -> Failure:

@@ -85,6 +85,12 @@ class Unavailable(EdgeError):
         super().__init__(detail, headers={"Retry-After": str(retry_after)})
 
 
+class Unwritten(EdgeError):
+    """The disk takes nothing now: nothing of what was asked for has been done."""
+
+    status = 503
+
+
 def sentence(errors: Sequence[FieldError]) -> str:
     """Write a list of field errors as one line for people: `state.a: should be a number; …`."""
     return "; ".join(

@@ -22,6 +22,9 @@ from devui.store.errors import (
     BreakpointNotFound,
     EventConflict,
     EventNotFound,
+    JournalBusy,
+    JournalFailed,
+    JournalFull,
     ReadOnly,
     RunActive,
     SessionExists,
@@ -30,7 +33,7 @@ from devui.store.errors import (
 from devui.store.journal import Journal
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
-from devui.web.errors import BadRequest, Conflict, NotFound
+from devui.web.errors import BadRequest, Conflict, NotFound, Unwritten
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
 from devui.web.security.access import Access
@@ -59,6 +62,9 @@ _AT_THE_EDGE = {
     ReadOnly: Conflict,
     EventConflict: Conflict,
     BadValue: BadRequest,
+    JournalBusy: Unwritten,
+    JournalFull: Unwritten,
+    JournalFailed: Unwritten,
 }
 """What errors of the floors below are to whoever made the request."""
 

@@ -1,0 +1,55 @@
+"""The disk takes nothing more while a run goes on; then there is room again (R42)."""
+
+import json
+import resource
+
+import psutil
+import pytest
+
+from tests.faults.zoo import AGENTS, FLOOD
+from tests.kit.debugged import Debugged
+from tests.kit.frames import messages
+from tests.kit.server import running, write_app
+
+ANY = resource.RLIM_INFINITY
+PATH = "/apps/fine/users/u/sessions"
+
+
+def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int, str]:
+    """Let the run go on until its events fit on the disk no more; those it was seen to commit."""
+    seen: dict[int, str] = {}
+    with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as answer:
+        debugged.start(pause=False)
+        for message in messages(answer.iter_lines()):
+            told = json.loads(message.data)
+            if told["type"] == "event":
+                seen[told["number"]] = told["id"]
+            if len(seen) == 20:
+                break
+    log = (server.data / "journal.db-wal").stat().st_size
+    psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (log, ANY))
+    while (refused := client.post(PATH, json={})).status_code != 503:
+        assert refused.status_code == 200
+    assert "check the disk" in refused.json()["detail"]
+    return seen
+
+
+@pytest.mark.req("R42")
+def test_a_run_fails_with_the_reason_and_the_next_one_needs_no_new_server(tmp_path):
+    agents = tmp_path / "agents"
+    write_app(agents, "flood", FLOOD)
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "flood")
+        seen = shown_until_the_disk_is_full(server, client, debugged)
+        kept = debugged.kept()["events"]
+        assert {number: kept[number - 1]["id"] for number in seen} == seen
+        psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (ANY, ANY))
+        assert debugged.settled()["status"] == "failed"
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+        assert "check the disk" in page
+        before = len(debugged.kept()["events"])
+        assert client.post(PATH, json={}).status_code == 200
+        assert debugged.start(pause=True).settled()["status"] == "held"
+        debugged.tell("step_half")
+        assert len(debugged.kept()["events"]) == before + 1
