@@ -23,6 +23,7 @@ FLOORS: dict[str, set[str]] = {
     "store": {"address"},
     "runtime": set(),
     "worker": {"devui", "runtime", "wire"},
+    "testing": {"runtime", "wire", "worker"},
     "debugger": {"devui", "settings", "store", "wire"},
     "web": {"devui", "settings", "debugger", "store", "wire"},
     "cli": {"devui", "address", "settings", "web", "debugger", "store", "wire"},
@@ -42,7 +43,7 @@ SERVER_COLUMN = {
     "fast_api",
     "__main__",
 }
-WORKER_COLUMN = {"wire", "runtime", "worker"}
+WORKER_COLUMN = {"wire", "runtime", "worker", "testing"}
 
 NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
 """So that it starts in a fraction of a second, and so that no agent's code can hurt it."""

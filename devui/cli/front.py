@@ -22,6 +22,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "export": "devui.cli.export",
     "import": "devui.cli.take",
     "compare": "devui.cli.compare",
+    "make-test": "devui.cli.make_test",
+    "test": "devui.cli.kept_tests",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -38,6 +40,8 @@ Examples:
   devui dbg attach           follow a run in the terminal
   devui export 12 -o it.json write a session into a file, without secrets
   devui import it.json       read it back, here or elsewhere
+  devui make-test 12         keep session 12 as a test
+  devui test                 play such tests
   devui doctor               look whether everything is in order
 """
 

@@ -11,6 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
 from devui.web.api.debug import CommandBody, StartBody
+from devui.web.api.kept_tests import KeepBody
 from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.api.replays import ReplayBody
@@ -40,6 +41,7 @@ BODIES = (
     EffectBody,
     ToolTrialBody,
     ModelTrialBody,
+    KeepBody,
 )
 
 
@@ -114,6 +116,9 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/spans/{span}", "get", one
     made = client.get(f"/api/sessions/{key}/recording").json()
     yield "/api/sessions/{key}/recording", "get", made
+    kept = "/api/sessions/{key}/test"
+    yield kept, "get", client.get(kept.format(key=key)).json()
+    yield kept, "post", client.post(kept.format(key=key), json={"checks": ["text"]}).json()
     replay = client.post(f"/api/sessions/{key}/replays", json={"pause": True}).json()
     yield "/api/sessions/{key}/replays", "post", replay
     of = f"/api/runs/{replay['run']}/replay"

@@ -5,6 +5,8 @@ they come in theirs. Whether the request is the recorded one is checked when the
 """
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 from devui.wire.recordings import RecordedCall, Recording
 
@@ -63,3 +65,10 @@ class CallTree:
         if call is not None:
             del self._left[call.number]
         return call
+
+
+def call_told(call: RecordedCall) -> dict[str, Any]:
+    """A call so that a person knows which one it is."""
+    told = asdict(call)
+    names = ("type", "name", "agent", "branch", "args", "event")
+    return {name: told[name] for name in names if told[name] is not None}

@@ -1,6 +1,6 @@
 """In which fields two JSON values differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -36,3 +36,9 @@ def _same(expected: Any, actual: Any) -> bool:
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     return bool(expected == actual)
+
+
+def named(found: Sequence[FieldDifference]) -> str:
+    """The first fields in words, as the end of a sentence."""
+    first = ", ".join(each.field or "value" for each in found[:3])
+    return f"{first} differ{'s' if len(found) == 1 else ''}."

@@ -24,10 +24,11 @@ from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.framing import codecs
-from devui.wire.recordings import Recording, ReplayVerdict
+from devui.wire.recordings import DIVERGED, Recording, ReplayVerdict
 from devui.worker.effects import Effects
 from devui.worker.faults import agent_error
 from devui.worker.output import current_run
+from devui.worker.replaying.errors import RecordingEnds
 from devui.worker.replaying.replay import Replay
 from devui.worker.replaying.replayer import Replayer
 
@@ -41,6 +42,8 @@ class Replayed:
     """What it committed, the user's message first; ids and times are new."""
     state: dict[str, Any] = field(default_factory=dict)
     """The session's state at the end, with prefixes."""
+    error: str | None = None
+    """What it failed with, as `Type: message`; the end of what was recorded is no failure."""
 
 
 def read_recording(path: Path) -> Recording:
@@ -53,14 +56,19 @@ def read_recording(path: Path) -> Recording:
 
 
 async def replay_headless(
-    exported: App | BaseNode, recording: Recording, *, live_tools: bool = False
+    exported: App | BaseNode,
+    recording: Recording,
+    *,
+    live_tools: bool = False,
+    tolerant: bool = False,
 ) -> Replayed:
     """Execute a recording on an app or a root agent.
 
-    A difference is no exception: the verdict tells it, and the events are those before it.
+    A difference is no exception: the verdict tells it, and the events are those before it. If it is
+    tolerant it goes on after one, as long as there are recorded answers.
     """
     run = uuid.uuid4().hex
-    replay = Replay(recording, recording.session, live_tools=live_tools)
+    replay = Replay(recording, recording.session, live_tools=live_tools, tolerant=tolerant)
     replayer, effects = Replayer(), Effects()
     sessions = _Sessions(replay, effects)
     runner = _runner(exported, recording, sessions)
@@ -84,7 +92,12 @@ async def replay_headless(
         await runner.close()
     session = await sessions.the_one(recording)
     events = session.events[len(recording.history) :]
-    return Replayed(replay.verdict(outcome, error), events, session.state)
+    verdict = replay.verdict(outcome, error)
+    if isinstance(replay.ended, RecordingEnds):
+        error = None
+    elif replay.ended is not None:
+        error = f"{DIVERGED}: {replay.ended}"
+    return Replayed(verdict, events, session.state, error)
 
 
 class _Sessions(InMemorySessionService):

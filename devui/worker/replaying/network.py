@@ -32,6 +32,11 @@ def unguard(run: str) -> None:
     _guarded.pop(run, None)
 
 
+def guarded() -> bool:
+    """Whether what executes here is a run that is guarded."""
+    return (current_run.get() or "") in _guarded
+
+
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if event not in _EVENTS or not _guarded:
         return

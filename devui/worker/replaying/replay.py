@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import asdict
 from typing import Any, Literal, NoReturn
 
 from devui.runtime.agents.context import Context
@@ -12,8 +11,8 @@ from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
 from devui.worker.jsontext import as_json
-from devui.worker.replaying.calltree import CallTree
-from devui.worker.replaying.differences import differences
+from devui.worker.replaying.calltree import CallTree, call_told
+from devui.worker.replaying.differences import differences, named
 from devui.worker.replaying.effects import apply_effects
 from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
 from devui.worker.replaying.expected import Expected
@@ -35,10 +34,12 @@ class Replay:
         session: str,
         *,
         live_tools: bool = False,
+        tolerant: bool = False,
         busy: Callable[[], bool] = lambda: False,
     ) -> None:
         """Execute again in the session of this id.
 
+        Tolerant of differences, it notes the first and goes on, as long as there are answers.
         `busy` tells whether the run waits for somebody, such as a person at a gate.
         """
         self.recording = recording
@@ -59,6 +60,8 @@ class Replay:
         self._live = 0
         self._notes: list[str] = []
         self._end: ReplayEnd | None = None
+        self._tolerant = tolerant
+        self._noted: Divergence | None = None
 
     @property
     def cut_off(self) -> bool:
@@ -120,10 +123,10 @@ class Replay:
             self._unexpected("tool", context, {"tool": name, "args": actual})
         found = differences(call.args, actual)
         if found:
-            self.diverge(
+            self.differ(
                 "tool",
                 f"{context.agent_name} calls {name} with other arguments than recorded:"
-                f" {_fields([each.field for each in found])}",
+                f" {named(found)}",
                 context=context,
                 expected={"tool": name, "args": call.args},
                 actual={"tool": name, "args": actual},
@@ -165,19 +168,19 @@ class Replay:
         if place >= len(self.recording.events):
             if self.cut_off:
                 self._recording_ends()
-            self.diverge(
+            self.differ(
                 "end",
                 f"The recorded run ended after #{number - 1}; {author} makes one more event.",
                 agent=author,
                 actual=actual,
             )
-        found = self.expected.event(place, actual)
+        found = self.expected.event(place, actual) if place < len(self.recording.events) else []
         if found:
             expected = self.recording.events[place]
-            self.diverge(
+            self.differ(
                 "event",
                 f"Event #{number} of {author} is not the recorded one of"
-                f" {expected.get('author')}: {_fields([each.field for each in found])}"
+                f" {expected.get('author')}: {named(found)}"
                 f"{_by_hand(expected)}",
                 agent=author,
                 expected=expected,
@@ -207,7 +210,7 @@ class Replay:
             return  # what was streamed last may not have been kept
         if expected is None or found:
             author, place = actual.get("author"), self.recording.first + self.turns.passed
-            self.diverge(
+            self.differ(
                 "fragment",
                 f"{author} streams another fragment towards #{place} than recorded.",
                 agent=author,
@@ -242,16 +245,24 @@ class Replay:
         if self._end is not None:
             raise self._end
 
+    def differ(self, what: Any, message: str, **more: Any) -> None:
+        """Note a difference if the replay is tolerant, else end it here: raises Diverged."""
+        if not self._tolerant:
+            self.diverge(what, message, **more)
+        self._noted = self._noted or self._divergence(what, message, more)
+
     def diverge(self, what: Any, message: str, **more: Any) -> NoReturn:
         """End the replay here; the first time counts. Raises Diverged."""
         self.check()
+        self._end = Diverged(self._divergence(what, message, more))
+        self.turns.open()
+        raise self._end
+
+    def _divergence(self, what: Any, message: str, more: dict[str, Any]) -> Divergence:
         context: Context | None = more.pop("context", None)
         if context is not None:
             more |= {"agent": context.agent_name, "branch": context.branch}
-        place = self.turns.passed
-        self._end = Diverged(Divergence(what=what, message=message, place=place, **more))
-        self.turns.open()
-        raise self._end
+        return Divergence(what=what, message=message, place=self.turns.passed, **more)
 
     @property
     def ended(self) -> ReplayEnd | None:
@@ -262,17 +273,18 @@ class Replay:
         """What came of it; `outcome` and `error` are those of the run, as of a Recording."""
         self._check_end(outcome, error)
         end = self._end
+        found = self._noted or (end.divergence if isinstance(end, Diverged) else None)
         stopped = outcome == "stopped" and end is None
         if stopped:
             self._notes.append("the replay was stopped before its end")
         return ReplayVerdict(
-            identical=not stopped and not isinstance(end, Diverged),
-            events=self.turns.passed,
+            identical=not stopped and found is None,
+            events=min(self.turns.passed, len(self.recording.events)),
             recorded=len(self.recording.events),
             calls=self._answered,
             live=self._live,
             notes=list(dict.fromkeys(self._notes)),
-            divergence=end.divergence if isinstance(end, Diverged) else None,
+            divergence=found,
         )
 
     def _check_end(self, outcome: str, error: str | None) -> None:
@@ -287,7 +299,7 @@ class Replay:
     def _compare_end(self, outcome: str, error: str | None) -> None:
         recorded, events = self.recording, self.recording.events
         if (outcome, error) != (recorded.outcome, recorded.error):
-            self.diverge(
+            self.differ(
                 "end",
                 f"The run ends otherwise than recorded: {error or outcome}.",
                 expected=recorded.error or recorded.outcome,
@@ -296,7 +308,7 @@ class Replay:
         if self.turns.passed < len(events):
             missing = events[self.turns.passed]
             number = recorded.first + self.turns.passed
-            self.diverge(
+            self.differ(
                 "end",
                 f"The run ends before #{number} of {missing.get('author')}, which was recorded.",
                 agent=missing.get("author"),
@@ -304,16 +316,16 @@ class Replay:
             )
         left = next(self._tree.left(), None)
         if left is not None and not self.live_tools:
-            self.diverge(
+            self.differ(
                 "end",
                 f"The run ends without the recorded call of {left.name} by {left.agent}.",
                 agent=left.agent,
-                expected=_told(left),
+                expected=call_told(left),
             )
         if missed := self.expected.fragments_left():
             author = missed[0].get("author")
             told = f"{author} did not stream all fragments that were recorded."
-            self.diverge("fragment", told, agent=author, expected=missed[0])
+            self.differ("fragment", told, agent=author, expected=missed[0])
 
     # --- inside ----------------------------------------------------------------------------
 
@@ -331,10 +343,9 @@ class Replay:
         actual = sent.told(self.ids)
         found = request_differences(expected, actual, told=not self._strayed)
         if found:
-            self.diverge(
+            self.differ(
                 "model",
-                f"{call.agent} asks its model something else than recorded:"
-                f" {_fields([each.field for each in found])}",
+                f"{call.agent} asks its model something else than recorded: {named(found)}",
                 context=context,
                 expected=expected,
                 actual=actual,
@@ -353,7 +364,7 @@ class Replay:
             f"{context.agent_name} {called}; no such call was recorded here.",
             context=context,
             actual=actual,
-            nearest=_told(nearest) if nearest else None,
+            nearest=call_told(nearest) if nearest else None,
         )
 
     async def _in_turn(self, call: RecordedCall) -> None:
@@ -380,17 +391,6 @@ class Replay:
         self._end = RecordingEnds("what was recorded of the run ends here")
         self.turns.open()
         raise self._end
-
-
-def _told(call: RecordedCall) -> dict[str, Any]:
-    told = asdict(call)
-    names = ("type", "name", "agent", "branch", "args", "event")
-    return {name: told[name] for name in names if told[name] is not None}
-
-
-def _fields(fields: list[str]) -> str:
-    first = ", ".join(field or "value" for field in fields[:3])
-    return f"{first} differ{'s' if len(fields) == 1 else ''}."
 
 
 def _by_hand(event: dict[str, Any]) -> str:

@@ -1,0 +1,34 @@
+"""Values that agents gave stand in test files as they are, and cannot be anything but values."""
+
+import ast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.debugger.keeping.literals import WIDTH, literal
+
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(),
+)
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner)
+)
+
+
+@given(VALUES, st.integers(0, 90))
+def test_a_literal_is_the_value_again_in_printable_characters(value, used) -> None:
+    told = literal(value, indent=4, used=used)
+    assert ast.literal_eval(told) == value
+    assert told.replace("\n", "").isprintable()
+
+
+def test_long_values_stand_in_lines_that_fit() -> None:
+    value = {"plan": ["go to the harbour " * 20, {"steps": [{"at": "a" * 40}] * 4}], "nothing": ()}
+    told = literal(value, indent=4, used=30)
+    assert ast.literal_eval(told) == value
+    assert max(map(len, told.splitlines())) <= WIDTH + 4
+    assert literal("one\n\ntwo " * 20, indent=4, used=30).splitlines()[1] == '        "one\\n"'
