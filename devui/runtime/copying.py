@@ -12,6 +12,10 @@ M = TypeVar("M", bound=BaseModel)
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _set = object.__setattr__  # a model's own would validate, or refuse
+_set_names = vars(BaseModel)["__pydantic_fields_set__"].__set__
+_set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
+_set_private = vars(BaseModel)["__pydantic_private__"].__set__
+"""The slots of every model, without a search for them in its classes."""
 
 
 def altered(model: M, /, **values: Any) -> M:
@@ -21,13 +25,12 @@ def altered(model: M, /, **values: Any) -> M:
     how to copy each of the four attributes a model consists of. They are set here by the names
     that pydantic documents for them. What the values contain is shared with the original.
     """
-    kind = type(model)
-    copied = kind.__new__(kind)
+    copied = object.__new__(type(model))
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
     _set(copied, "__dict__", {**model.__dict__, **values})
-    _set(copied, "__pydantic_fields_set__", model.__pydantic_fields_set__ | values.keys())
-    _set(copied, "__pydantic_extra__", extra and {**extra})
-    _set(copied, "__pydantic_private__", private and {**private})
+    _set_names(copied, {*model.__pydantic_fields_set__, *values})
+    _set_extra(copied, extra and {**extra})
+    _set_private(copied, private and {**private})
     return copied
 
 

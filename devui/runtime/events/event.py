@@ -88,9 +88,11 @@ class Event(LlmResponse):
         """An event of values known to be right: without validation, which would cost the most."""
         if "actions" not in values:
             values["actions"] = EventActions()
-        fresh = {"id": cls.new_id(), "node_info": NodeInfo(), "timestamp": get_time()}
+        values.setdefault("id", cls.new_id())
+        values.setdefault("node_info", NodeInfo())
+        values.setdefault("timestamp", get_time())
         blank: Self = _blank(cls)
-        return altered(blank, **{**fresh, **values})
+        return altered(blank, **values)
 
     @property
     def message(self) -> types.Content | None:
