@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from devui.runtime.agents.context import Context
+from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.events.event_actions import EventActions
 from devui.worker.jsontext import as_json
 
@@ -17,7 +18,11 @@ def actions_now(context: Context) -> str:
 
 
 def changed_since(context: Context, before: str) -> str | None:
-    """What was set since, as JSON text in wire form; None if nothing was."""
+    """What was set since, as JSON text in wire form; None if nothing was.
+
+    A credential that a login has put into the state of the invocation reaches no disk (R64), and a
+    replay needs none: the tool that it is for is answered for.
+    """
     now = as_json(context.actions)
     if now == before:
         return None
@@ -29,6 +34,9 @@ def changed_since(context: Context, before: str) -> str | None:
         known = then.get(name) or {}
         if name in changed:
             changed[name] = {k: v for k, v in changed[name].items() if known.get(k, _NONE) != v}
+    for key, value in context.actions.state_delta.items():
+        if isinstance(value, AuthCredential):
+            changed.get("stateDelta", {}).pop(key, None)
     return json.dumps(changed)
 
 
