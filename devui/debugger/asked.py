@@ -20,6 +20,18 @@ class Replaying:
     live_tools: bool = False
 
 
+def replayed(replay: Replaying | None) -> dict[str, Any]:
+    """What of it a `StartRun` says."""
+    if replay is None:
+        return {}
+    return {"recording": replay.recording, "live_tools": replay.live_tools}
+
+
+def json_text(value: Mapping[str, Any] | None) -> str | None:
+    """The value as the worker is told it."""
+    return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
 class Asked(Protocol):
     """What a run is started with; a `RunRequest`."""
 

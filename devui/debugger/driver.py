@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.asked import Replaying
+from devui.debugger.asked import Replaying, json_text, replayed
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
@@ -240,15 +240,14 @@ class Driver:
                 session_key=session.key,
                 head=head.seq if head else 0,
                 shared=json.dumps(shared, ensure_ascii=False),
-                message=_text(request.message),
+                message=json_text(request.message),
                 invocation=request.invocation,
-                state_delta=_text(request.state_delta),
+                state_delta=json_text(request.state_delta),
                 rewind=request.rewind,
                 streaming=request.streaming,
                 gates=self._gates.begin(),
                 watch=self._watched(),
-                recording=request.replay.recording if request.replay else None,
-                live_tools=bool(request.replay and request.replay.live_tools),
+                **replayed(request.replay),
             )
         )
 
@@ -399,7 +398,3 @@ class Driver:
         except (JournalBusy, JournalFull, JournalFailed):
             return False
         return True
-
-
-def _text(value: dict[str, Any] | None) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False)
