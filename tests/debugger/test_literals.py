@@ -2,7 +2,7 @@
 
 import ast
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devui.debugger.keeping.literals import WIDTH, literal
@@ -19,6 +19,7 @@ VALUES = st.recursive(
 )
 
 
+@example({"0" * 89: ""}, 0)
 @given(VALUES, st.integers(0, 90))
 def test_a_literal_is_the_value_again_in_printable_characters(value, used) -> None:
     told = literal(value, indent=4, used=used)

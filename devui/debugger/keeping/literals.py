@@ -22,7 +22,7 @@ def literal(value: Any, *, indent: int = 0, used: int = 0) -> str:
         return one
     inner = indent + 4
     match value:
-        case str():
+        case str() if value:
             lines = [text(piece) for piece in _pieces(value)]
             return _block("()", lines, indent)
         case list() | tuple():

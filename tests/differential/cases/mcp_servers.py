@@ -135,7 +135,8 @@ async def callbacks_see_calls_of_mcp_tools(stage):
 
     agent = stage.agent(
         "agent",
-        [CALLS["numbers"], CALLS["a tool that raises"]],
+        [CALLS["numbers"]],
+        [CALLS["a tool that raises"]],  # not beside the other: which is faster is not told
         "Done.",
         tools=[server(stage)],
         before_tool_callback=before,
