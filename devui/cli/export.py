@@ -9,9 +9,9 @@ import click
 from devui.cli.client import Client
 from devui.cli.failures import Failed, NoServer
 from devui.cli.finding import Reach, reaching
-from devui.cli.headless import server
+from devui.cli.headless import agents_option, server
 from devui.cli.lines import plain
-from devui.cli.naming import session_of
+from devui.cli.naming import app_option, session_of
 
 _EXAMPLES = """\b
 Examples:
@@ -40,14 +40,8 @@ Values of `.env`, of secret variables, and what has the shape of a key are left 
 )
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in.")
 @click.option("--preview", is_flag=True, help="Tell what would be left out; write nothing.")
-@click.option("--app", metavar="NAME", help="App of the session, if its id alone does not tell.")
-@click.option(
-    "--agents",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=".",
-    show_default=True,
-    help="Folder of the agents, for a server of its own if none runs.",
-)
+@app_option
+@agents_option
 @reaching
 def command(
     reach: Reach,

@@ -6,10 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
+
 from devui.cli.failures import NoServer
 from devui.cli.finding import running
 
 _SECONDS_TO_END = 20
+
+agents_option = click.option(
+    "--agents",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=".",
+    show_default=True,
+    help="Folder of the agents, for a server of its own if none runs.",
+)
+"""What such a server serves."""
 
 
 @contextmanager

@@ -9,9 +9,9 @@ import click
 
 from devui.cli.failures import Failed, Misused, NoServer
 from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.headless import server
+from devui.cli.headless import agents_option, server
 from devui.cli.lines import plain
-from devui.cli.naming import session_of
+from devui.cli.naming import app_option, session_of
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 
@@ -45,14 +45,8 @@ Run it with `devui test`. Ends as `devui dbg --help` tells.
 @click.option("--list", "only_list", is_flag=True, help="Tell what may be checked.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in the recordings.")
-@click.option("--app", metavar="NAME", help="App of the session, if its id alone does not tell.")
-@click.option(
-    "--agents",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=".",
-    show_default=True,
-    help="Folder of the agents, for a server of its own if none runs.",
-)
+@app_option
+@agents_option
 @reaching
 def command(
     reach: Reach,

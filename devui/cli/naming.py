@@ -2,11 +2,17 @@
 
 from typing import Any
 
+import click
+
 from devui.cli.client import Client
 from devui.cli.failures import Misused, MovedOn, NotThere
 from devui.cli.lines import plain
 
 GOING = frozenset({"running", "held", "stopping"})
+
+app_option = click.option(
+    "--app", metavar="NAME", help="App of the session, if its id alone does not tell."
+)
 
 
 def session_of(client: Client, name: str | None, *, app: str | None = None) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from devui.cli.client import Client
 from devui.cli.failures import LEFT, Failed, Misused, MovedOn, NoServer
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.following import follow, left, newest_number, tell
-from devui.cli.headless import server
-from devui.cli.naming import GOING, session_of
+from devui.cli.headless import agents_option, server
+from devui.cli.naming import GOING, app_option, session_of
 
 _DECISIONS = ("run", "fail", "recorded")
 _EXAMPLES = """\b
@@ -32,14 +32,8 @@ Ends with 0 when the run is done, 1 when it failed or was cut off again; for the
 @click.command("resume", epilog=_EXAMPLES, short_help="Go on with what was cut off.")
 @click.argument("session", required=False)
 @click.option("--invocation", metavar="ID", help="Which one; the last that was cut off.")
-@click.option("--app", metavar="NAME", help="App of the session, if its id alone does not tell.")
-@click.option(
-    "--agents",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=".",
-    show_default=True,
-    help="Folder of the agents, for a server of its own if none runs.",
-)
+@app_option
+@agents_option
 @click.option(
     "--call",
     "calls",

@@ -8,7 +8,7 @@ import click
 
 from devui.cli.failures import Misused
 from devui.cli.finding import Reach, reaching
-from devui.cli.headless import server
+from devui.cli.headless import agents_option, server
 from devui.cli.lines import plain
 
 _EXAMPLES = """\b
@@ -23,13 +23,7 @@ Nothing in the file is run. The session is read only: a fork of it goes on.
 @click.command("import", epilog=_EXAMPLES, short_help="Read a session from a file.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @click.option("--app", metavar="NAME", help="App that it goes to, instead of its own.")
-@click.option(
-    "--agents",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=".",
-    show_default=True,
-    help="Folder of the agents, for a server of its own if none runs.",
-)
+@agents_option
 @reaching
 def command(reach: Reach, file: Path, *, app: str | None, agents: Path) -> None:
     """Make a session of FILE, which `devui export` wrote; all of it, or nothing."""

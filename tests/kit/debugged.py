@@ -1,10 +1,12 @@
 """A run under the debugger, driven over HTTP as any client does."""
 
+import time
 import uuid
 from typing import Any
 
 import httpx2
 
+from tests.kit.patience import PATIENCE
 from tests.kit.server import get_session, make_session
 
 GOING = {"running", "stopping"}
@@ -31,9 +33,11 @@ class Debugged:
         return self
 
     def settled(self) -> dict[str, Any]:
-        """Wait until the run is held or over."""
+        """Wait until the run is held or over; a run that hangs fails its test."""
         self.position = self.client.get(f"/api/runs/{self.run}").json()
+        patience = time.monotonic() + 2 * PATIENCE
         while self.position["status"] in GOING:
+            assert time.monotonic() < patience, self.position
             query = {"after": self.position["position"]}
             self.position = self.client.get(f"/api/runs/{self.run}", params=query).json()
         return self.position
