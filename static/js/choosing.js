@@ -1,6 +1,8 @@
-// The choice of an event takes a moment to arrive. What starts at the selected event waits for it, in its turn.
+// The choice of an event takes a moment to arrive. What starts at the selected event waits for it, in its turn; and
+// what is chosen by keys waits for what else the inspector was asked for, whose answer it builds on.
 const underway = new Set();
 const waiting = [];
+let choice = null;
 let timer = 0;
 
 export function start() {
@@ -15,7 +17,8 @@ export function start() {
 // Makes the choice when keys have rested for so many milliseconds.
 export function soon(choose, rest) {
   clearTimeout(timer);
-  timer = setTimeout(() => { timer = 0; choose(); goOn(); }, rest);
+  choice = choose;
+  timer = setTimeout(() => { timer = 0; goOn(); }, rest);
 }
 
 export function afterwards(act) {
@@ -24,5 +27,13 @@ export function afterwards(act) {
 }
 
 function goOn() {
-  while (waiting.length && !timer && !underway.size) waiting.shift()();
+  if (timer) return;
+  if (choice && ![...underway].some(({ sourceElement }) => !sourceElement?.closest("#rows"))) choose();
+  while (waiting.length && !choice && !underway.size) waiting.shift()();
+}
+
+function choose() {
+  const chosen = choice;
+  choice = null;
+  chosen();
 }

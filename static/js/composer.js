@@ -26,7 +26,8 @@ export function start() {
 
 export function connect(root) {
   each(root, "[data-composer] textarea", (field) => {
-    if (!document.querySelector(".msg") && document.activeElement === document.body) field.focus();
+    const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
+    if (idle && document.activeElement === document.body) field.focus();
   });
   each(root, "[data-remember]", (box) => {
     const kept = localStorage.getItem(box.dataset.remember);

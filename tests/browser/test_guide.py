@@ -118,7 +118,7 @@ def it_goes_on_with_mended_code(session: SessionPage, code: Path) -> None:
         app.goto(session.page.url.partition("/sessions/")[0] + "/apps/faulty")
         with app.expect_navigation():
             app.get_by_role("button", name="Reload").click()
-    again = session.page.get_by_label("run again")
+    again = session.page.get_by_role("radio", name="run again")
     again.check()
     picture(session, "5-resume")
     session.page.get_by_role("button", name="Resume").click()
