@@ -15,7 +15,7 @@ from devui.cli.following import follow, left, newest_number, tell
 from devui.cli.headless import agents_option, server
 from devui.cli.naming import GOING, app_option, session_of
 
-_DECISIONS = ("run", "fail", "recorded")
+_DECISIONS = ("run", "fail", "recorded", "wait")
 _EXAMPLES = """\b
 Examples:
   devui resume                      the newest session's last invocation
@@ -39,7 +39,8 @@ Ends with 0 when the run is done, 1 when it failed or was cut off again; for the
     "calls",
     metavar="ID=WHAT",
     multiple=True,
-    help="A call of unknown outcome: run it again, fail, recorded, or its result as JSON.",
+    help="A call of unknown outcome: run it again, fail, recorded, wait for its answer, or its "
+    "result as JSON.",
 )
 @reaching
 def command(

@@ -10,8 +10,8 @@ from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
 from devui.wire.gates import EDITED
 from devui.wire.recordings import Asked, RecordedCall, RecordedFile, Recording
+from devui.wire.spans import CANCELLED
 
-_CANCELLED = "cancelled"
 _LOST = frozenset({"WorkerDied", "ServerStopped"})
 """Errors that say nothing of what the run's code did."""
 
@@ -120,8 +120,8 @@ def _call(record: CallRecord, places: dict[int, int]) -> RecordedCall:
         responses=[(seconds, answer) for seconds, answer in result or []] if is_model else [],
         result=result if is_tool else None,
         effects=json.loads(record.effects) if record.effects else {},
-        error=None if span.error == _CANCELLED else span.error,
-        open=span.seconds is None or span.error == _CANCELLED,
+        error=None if span.error == CANCELLED else span.error,
+        open=span.seconds is None or span.error == CANCELLED,
     )
 
 

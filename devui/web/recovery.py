@@ -89,7 +89,7 @@ async def first_guard(
     agents = _agents(found, session.app)
     guard = await guard_of_fork(found.journal, session, policy=policy, agents=agents)
     if guard is not None and invocation is not None:
-        answered = {each.call.id for each in settled}
+        answered = {each.call.id for each in settled if each.action != "again"}
         for call in await unknown_calls(found.journal, session.key, invocation):
             if call.id not in answered:
                 guard.allow(call.tool, call.args)

@@ -5,6 +5,9 @@ from typing import Literal
 
 SpanKind = Literal["agent", "model", "tool"]
 
+CANCELLED = "cancelled"
+"""What a span that was broken off has for its error."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
@@ -60,7 +63,7 @@ class SpanEnded:
     result: str | None = None
     """JSON text: a tool's result, or a model's responses as `[[seconds, response], …]`."""
     error: str | None = None
-    """What it raised, in one line; "cancelled" if it was broken off."""
+    """What it raised, in one line; CANCELLED if it was broken off."""
     effects: str | None = None
     """JSON text: what a tool set in its `EventActions`, in wire form; None if it set nothing."""
     kind: Literal["span_ended"] = "span_ended"

@@ -21,7 +21,7 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import ToServer
-from devui.wire.spans import SpanBegan, SpanEnded
+from devui.wire.spans import CANCELLED, SpanBegan, SpanEnded
 from devui.worker.faults import message_of, sendable
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
@@ -224,7 +224,7 @@ class Recorder(BasePlugin):
             raise
         except BaseException:  # cancelled, or closed by whoever reads the events
             if not span.complete:
-                span.error = "cancelled"
+                span.error = CANCELLED
             raise
         finally:
             if not span.complete:

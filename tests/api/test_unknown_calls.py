@@ -1,10 +1,13 @@
 """A tool that was at work when its run was cut off: nobody runs it again without leave."""
 
+import time
+
 import pytest
 
 from tests.api.test_resume import resume
 from tests.kit.cutoff import Clerk, begun
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running
 
 
@@ -152,12 +155,85 @@ def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
         assert clerk.ledger == ["pay 7", "pay 7"]
 
 
-@pytest.mark.parametrize("gate", ["after_commit", "before_tool"])
-@pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_call_that_was_held_back_was_never_made_and_is_just_run(server, clerk, gate, end):
+def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(server, clerk):
+    decisions = {
+        "wait": {"do": "wait"},
+        "run": {"do": "run"},
+        "result": {"do": "result", "result": "a cup"},
+        "fail": {"do": "fail", "reason": "sold out"},
+    }
+    with server.client() as client:
+        cut = {name: begun(client, clerk, "order") for name in decisions}
+        both = begun(client, clerk, "both")
+        recorded(both, "order")
+        server.kill()
+    clerk.will_finish()
+    server.start()
+    with server.client() as client:
+        for each in (*cut.values(), both):
+            each.client = client
+            each.settled()
+        [call] = standing(both)["unknown"]
+        assert call["tool"] == "pay"  # the other had returned: it just waits
+        refused = go_on(both, **{call["id"]: {"do": "wait"}})
+        assert (refused.status_code, "cannot be waited for" in refused.text) == (422, True)
+        [call] = standing(cut["wait"])["unknown"]
+        known = {"tool": "order", "default": "wait", "asks": True, "later": True, "made": True}
+        assert known.items() <= call.items()
+        assert go_on(cut["wait"]).status_code == 409
+        for name, decision in decisions.items():
+            assert go_on(cut[name], **{call_id(cut[name]): decision}).status_code == 201
+            assert cut[name].position["status"] == "done"
+        assert clerk.ledger == ["order tea"] * 4 + ["pay 7", "order tea"]
+        stands = {name: standing(each)["standing"] for name, each in cut.items()}
+        assert stands == {"wait": "waiting", "run": "waiting", "result": "idle", "fail": "idle"}
+        assert cut["result"].texts()[-1] == "delivered: a cup"
+        assert "sold out" in cut["fail"].texts()[-1]
+        for name in ("wait", "run"):
+            assert answered(cut[name], "two cups").texts()[-1] == "delivered: two cups"
+
+
+def recorded(debugged: Debugged, tool: str) -> None:
+    """Wait until the journal has the end of the tool's call."""
+    patience = time.monotonic() + PATIENCE
+    while True:
+        spans = debugged.client.get(f"/api/sessions/{debugged.key}/spans").json()
+        if any(span["name"] == tool and span["seconds"] is not None for span in spans):
+            return
+        assert time.monotonic() < patience, spans
+        time.sleep(0.05)
+
+
+def answered(debugged: Debugged, result: str) -> Debugged:
+    """Its long-running call gets its answer."""
+    calls = [
+        part["functionCall"]
+        for event in debugged.kept()["events"]
+        for part in (event.get("content") or {}).get("parts", [])
+        if "functionCall" in part
+    ]
+    response = {"id": calls[0]["id"], "name": "order", "response": {"result": result}}
+    message = {"role": "user", "parts": [{"functionResponse": response}]}
+    debugged.start(message, pause=False)
+    debugged.settled()
+    return debugged
+
+
+@pytest.mark.parametrize(
+    ("gate", "end", "message"),
+    [
+        ("after_commit", "stop", "pay"),
+        ("before_tool", "kill", "pay"),
+        ("after_commit", "kill", "order"),
+        ("before_tool", "stop", "order"),
+    ],
+)
+def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
+    server, clerk, gate, end, message
+):
     clerk.will_finish()
     with server.client() as client:
-        debugged = Debugged(client, "clerk").start("pay")
+        debugged = Debugged(client, "clerk").start(message)
         debugged.settled()
         like = {"gate": gate} | ({"kind": "call"} if gate == "after_commit" else {})
         debugged.tell("run_to", like=like)
@@ -171,9 +247,12 @@ def test_a_call_that_was_held_back_was_never_made_and_is_just_run(server, clerk,
     with server.client() as client:
         debugged.client = client
         debugged.settled()
-        assert standing(debugged)["unknown"] == []
+        # What is answered later is told, since the runtime would wait for it.
+        assert [call["made"] for call in standing(debugged)["unknown"]] == (
+            [False] if message == "order" else []
+        )
         assert go_on(debugged).status_code == 201
-        assert clerk.ledger == ["pay 7"]
+        assert clerk.ledger == ["pay 7" if message == "pay" else "order tea"]
 
 
 def test_closed_it_is_not_asked_about_any_more(client, clerk):

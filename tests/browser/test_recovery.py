@@ -39,8 +39,12 @@ def button(session: SessionPage, name: str):
 @pytest.fixture
 def cut(own_visit, clerk) -> SessionPage:
     """A run that was stopped while its tool was at work."""
-    session = own_visit.session("clerk")
-    session.send("pay")
+    return stopped(own_visit, clerk, "pay")
+
+
+def stopped(visit: Visit, clerk: Clerk, message: str) -> SessionPage:
+    session = visit.session("clerk")
+    session.send(message)
     clerk.at_work()
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -70,6 +74,15 @@ def test_it_is_run_again_when_a_person_says_so_with_the_keyboard(cut, clerk):
     cut.ends()
     expect(cut.messages.last).to_contain_text("answered: pay 7 done")
     assert clerk.ledger == ["pay 7", "pay 7"]
+
+
+def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
+    cut = stopped(own_visit, clerk, "order")
+    expect(bar(cut).locator(".unknown legend")).to_contain_text("order(item=")
+    expect(bar(cut).get_by_label("wait for its answer")).to_be_checked()
+    button(cut, "Resume").click()
+    expect(bar(cut)).to_contain_text("Waiting for an answer")
+    assert clerk.ledger == ["order tea"]
 
 
 def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_visit):

@@ -13,7 +13,7 @@ from pathlib import Path
 from devui.runtime.agents import Agent
 from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.tools import idempotent
+from devui.runtime.tools import LongRunningFunctionTool, idempotent
 
 HERE = Path(__file__).parent
 
@@ -31,6 +31,12 @@ async def pay(amount: int) -> str:
     return await work(f"pay {amount}")
 
 
+async def order(item: str) -> None:
+    # Answered later, when it has been delivered.
+    if item != "now":
+        await work(f"order {item}")
+
+
 @idempotent
 async def look(place: str) -> str:
     return await work(f"look {place}")
@@ -39,10 +45,14 @@ async def look(place: str) -> str:
 rules = [
     Rule(after="look", then=Say("seen: {result}")),
     Rule(after="pay", then=Say("answered: {result}")),
+    Rule(after="order", then=Say("delivered: {result}")),
+    Rule(user="order", then=Call("order", item="tea")),
+    Rule(user="both", then=[Call("order", item="now"), Call("pay", amount=7)]),
     Rule(user="look", then=Call("look", place="here")),
     Rule(then=Call("pay", amount=7)),
 ]
-root = Agent(name="clerk", model=ScriptedLlm(rules=rules), tools=[pay, look])
+tools = [pay, look, LongRunningFunctionTool(order)]
+root = Agent(name="clerk", model=ScriptedLlm(rules=rules), tools=tools)
 app = App(
     name="clerk",
     root_agent=root,

@@ -8,17 +8,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.commit import event_of
+from devui.debugger.recovery.lastspans import FAILED_CALL
 from devui.debugger.recovery.unknown import UnknownCall
+from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit, NewEvent
 from devui.wire.gates import EDITED
 
-Decision = Literal["run", "result", "recorded", "fail"]
+Decision = Literal["run", "result", "recorded", "fail", "wait"]
 
 LOST = (
     "The run was cut off before the tool's result was recorded. The call may have had its effect."
 )
 """What the model is told of a call that counts as failed, if nobody says it better."""
+
+
+CALL_LOST = "CALL_LOST"
+"""Error code of the event that has a call which is answered later made again."""
 
 
 class Undecided(Exception):
@@ -28,7 +34,8 @@ class Undecided(Exception):
         names = ", ".join(f"{call.tool} ({call.id})" for call in calls if call.asks)
         super().__init__(
             f"nobody knows whether these calls were carried out: {names}. Say for each whether to "
-            "run it again, to take a result, or to treat it as failed"
+            "run it again, to take a result, to treat it as failed, or, if it is "
+            "answered later, to wait for its answer"
         )
         self.calls = tuple(calls)
 
@@ -50,18 +57,23 @@ class CallAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A call that has its response by decision and not by its tool."""
+    """A call that has its response by decision and not by its tool; or that is answered later and
+    has to be made again, which the runtime would not do of its own."""
 
     call: UnknownCall
-    action: Literal["mock", "reject"]
+    action: Literal["mock", "reject", "again"]
     response: Mapping[str, Any]
+    """Empty of one that is made again."""
     actor: str
+    by_user: bool = False
+    """It is the answer that somebody owes to a call which is answered later, not what its tool gave
+    in the meantime: only the user's word ends the waiting."""
 
 
 def settle(
     calls: Sequence[UnknownCall], answers: Mapping[str, CallAnswer], actor: str
 ) -> tuple[Settled, ...]:
-    """The responses to commit before the invocation goes on; the other calls are run again.
+    """What to commit before the invocation goes on; the other calls are run again, or waited for.
 
     Raises Undecided, and Misjudged.
     """
@@ -70,19 +82,25 @@ def settle(
         raise Misjudged(f"these calls are not in question: {', '.join(sorted(unasked))}")
     if any(call.asks and call.id not in answers for call in calls):
         raise Undecided(calls)
-    given = [(call, answers[call.id]) for call in calls if call.id in answers]
-    return tuple(_settled(call, answer, actor) for call, answer in given if answer.do != "run")
+    decided = [_settled(call, answers.get(call.id, CallAnswer("run")), actor) for call in calls]
+    return tuple(each for each in decided if each is not None)
 
 
-def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled:
+def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | None:
+    if answer.do == "run":
+        return Settled(call, "again", {}, actor) if call.later else None
+    if answer.do == "wait":
+        if not call.later or not call.made:
+            raise Misjudged(f"nobody answers the call {call.id!r} later: it cannot be waited for")
+        return None
     if answer.do == "fail":
-        return Settled(call, "reject", {"error": answer.reason or LOST}, actor)
+        return Settled(call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.later)
     if answer.do == "recorded":
         if call.recorded is None:
             raise Misjudged(f"no result of the call {call.id!r} was recorded")
         return Settled(call, "mock", call.recorded, actor)
-    value = answer.result
-    return Settled(call, "mock", value if isinstance(value, dict) else {"result": value}, actor)
+    value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
+    return Settled(call, "mock", value, actor, by_user=call.later)
 
 
 async def responses(
@@ -95,9 +113,27 @@ async def responses(
     bodies = await journal.events.bodies(session, by_event)
     events = []
     for row, data in bodies:
-        marks = [await _recorded(journal, session, each, run) for each in by_event[row.number]]
-        events.append(_event(json.loads(data), by_event[row.number], marks))
+        asked: dict[str, Any] = json.loads(data)
+        given = [each for each in by_event[row.number] if each.action != "again"]
+        for by_user in (False, True):
+            if answered := [each for each in given if each.by_user is by_user]:
+                marks = [await _recorded(journal, session, each, run) for each in answered]
+                event = _event(asked, answered, marks)
+                events.append(_committable(event | {"author": USER} if by_user else event))
+        events += [_again(asked, each) for each in by_event[row.number] if each.action == "again"]
     return events
+
+
+def _again(asked: Mapping[str, Any], settled: Settled) -> NewEvent:
+    """The record of a call that is answered later and has failed: so it is made once more."""
+    call = settled.call
+    lost = "was under way, and is made again" if call.made else "was held back, and is made now"
+    event = _beside(asked) | {
+        "errorCode": CALL_LOST,
+        "errorMessage": f"The run was cut off while {call.tool} {lost} ({settled.actor}).",
+        "customMetadata": {FAILED_CALL: call.id},
+    }
+    return _committable(event)
 
 
 async def _recorded(journal: Journal, session: int, settled: Settled, run: str) -> dict[str, Any]:
@@ -124,7 +160,7 @@ async def _recorded(journal: Journal, session: int, settled: Settled, run: str) 
 
 def _event(
     asked: Mapping[str, Any], settled: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
-) -> NewEvent:
+) -> dict[str, Any]:
     """What the agent would have said with the results, at the place it asked from."""
     parts = [
         {
@@ -136,17 +172,25 @@ def _event(
         }
         for each in settled
     ]
-    places = ("invocationId", "author", "branch", "isolationScope")
-    event: dict[str, Any] = {name: asked[name] for name in places if name in asked}
-    event |= {
-        "id": str(uuid.uuid4()),
-        "timestamp": time.time(),
+    return _beside(asked) | {
         "content": {"role": "user", "parts": parts},
-        "actions": no_actions(),
-        "nodeInfo": {"path": (asked.get("nodeInfo") or {}).get("path") or ""},
         "customMetadata": {EDITED: list(marks)},
     }
+
+
+def _committable(event: dict[str, Any]) -> NewEvent:
     return event_of(event, json.dumps(event), final=False)
+
+
+def _beside(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """A new event at the place of another, still without anything in it."""
+    places = ("invocationId", "author", "branch", "isolationScope")
+    return {name: asked[name] for name in places if name in asked} | {
+        "id": str(uuid.uuid4()),
+        "timestamp": time.time(),
+        "actions": no_actions(),
+        "nodeInfo": {"path": (asked.get("nodeInfo") or {}).get("path") or ""},
+    }
 
 
 def no_actions() -> dict[str, Any]:

@@ -6,22 +6,33 @@ been carried out, unless the debugger held it back, which is in the journal too.
 returned already, its span has the result, though not what it wrote to the state. Calls of a run
 that came to an end of its own, also with an error, are not in question: what is left of them is run
 again (resume seed).
+
+A call that somebody answers later has no response either, so its span alone tells: if it ended
+with nothing, the call waits for its answer; if it did not end, nobody knows whether it was made.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from devui.debugger.recovery.lastspans import Left, lasting
 from devui.debugger.summary import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, RunRow
 from devui.wire.gates import EFFECTS, Effect
 
-Choice = Literal["run", "fail", "recorded"]
+Choice = Literal["run", "fail", "recorded", "wait"]
 
 FRAMEWORK_CALLS: Final = frozenset(
-    {"transfer_to_agent", "exit_loop", "set_model_response", "finish_task", *HUMAN_CALLS}
+    {
+        "transfer_to_agent",
+        "exit_loop",
+        "set_model_response",
+        "finish_task",
+        "get_user_choice",
+        *HUMAN_CALLS,
+    }
 )
 """Calls of the framework's own, which act on nothing but the session."""
 
@@ -43,18 +54,24 @@ class UnknownCall:
     forked from."""
     in_parent: bool = False
     """It returned in the session that this one was forked from."""
+    later: bool = False
+    """It is one that somebody answers later: it may also be waited for."""
+    made: bool = True
+    """False if the debugger had held it back, so that it is known not to have been made."""
 
     @property
     def default(self) -> Choice:
         """What is sensible if nobody says anything: not to act twice without leave."""
         if self.recorded is not None:
             return "recorded"
-        return "fail" if self.mark in {None, "effects"} else "run"
+        if not self.made or self.mark not in {None, "effects"}:
+            return "run"
+        return "wait" if self.later else "fail"
 
     @property
     def asks(self) -> bool:
         """Whether somebody has to decide about it."""
-        return self.mark not in {"idempotent", "read_only"}
+        return self.made and self.mark not in {"idempotent", "read_only"}
 
 
 async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
@@ -65,17 +82,38 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     through = fork if newest is None and fork and fork.invocation == invocation else None
     if through is None and not was_cut_off(newest):
         return ()
-    events = await journal.events.of_invocation(session, invocation)
-    open_calls = _open_calls([(row, json.loads(data)) for row, data in events])
-    open_calls = await _as_said(journal, session, open_calls)
+    events = [
+        (row, json.loads(data))
+        for row, data in await journal.events.of_invocation(session, invocation)
+    ]
+    open_calls = await _as_said(journal, session, _open_calls(events))
+    if not open_calls:
+        return ()
+    own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
+    left = await lasting(journal, session, events, own)
     if newest is not None:
-        held, returned = await _withheld(journal, newest), await _returned(journal, newest)
-        asked = [call for call in open_calls if not held & {call.id, call.event}]
-        return tuple(replace(call, recorded=returned.get(call.id)) for call in asked)
+        held = await _withheld(journal, newest)
+        asked = [_as_left(call, left.get(call.id), newest, held) for call in open_calls]
+        return tuple(call for call in asked if call is not None)
     recorded = await _recorded(journal, through, invocation) if through else {}
     return tuple(
-        replace(call, recorded=recorded.get(call.id), in_parent=True) for call in open_calls
+        replace(call, recorded=recorded.get(call.id), in_parent=True)
+        for call in open_calls
+        if not call.later or ((span := left.get(call.id)) and not span.over)
     )
+
+
+def _as_left(
+    call: UnknownCall, span: Left | None, newest: RunRow, held: Collection[str | int]
+) -> UnknownCall | None:
+    """What is known of a call after the newest run was cut off; None if it is not in question."""
+    if call.id in held or call.event in held:
+        return replace(call, made=False) if call.later else None
+    if span is not None and call.later and span.over and span.result is None:
+        return None  # it waits, or has failed and is run again
+    if span is None or not (call.later or span.run == newest.id):
+        return call
+    return replace(call, recorded=span.result)
 
 
 async def _as_said(
@@ -118,14 +156,21 @@ def _open_calls(events: Sequence[tuple[EventRow, Mapping[str, Any]]]) -> list[Un
 
 
 def _calls(row: EventRow, event: Mapping[str, Any]) -> Iterable[UnknownCall]:
-    """Those of an event that act; what is answered later by somebody is waited for."""
+    """Those of an event that act."""
     later = set(event.get("longRunningToolIds") or ())
     marks = (event.get("customMetadata") or {}).get(EFFECTS) or {}
     for call in _parts(event, "functionCall"):
         name, call_id = str(call.get("name") or ""), call.get("id")
-        if call_id and call_id not in later and name not in FRAMEWORK_CALLS:
-            mark = marks.get(call_id)
-            yield UnknownCall(call_id, name, row.author, call.get("args") or {}, row.number, mark)
+        if call_id and name not in FRAMEWORK_CALLS:
+            yield UnknownCall(
+                id=call_id,
+                tool=name,
+                agent=row.author,
+                args=call.get("args") or {},
+                event=row.number,
+                mark=marks.get(call_id),
+                later=call_id in later,
+            )
 
 
 def _speaks(event: Mapping[str, Any]) -> bool:
@@ -149,19 +194,6 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
         elif hold["gate"] == "after_commit":
             held.add(int(hold["number"]))
     return held
-
-
-async def _returned(journal: Journal, run: RunRow) -> dict[str, Mapping[str, Any]]:
-    """What calls returned whose events the run's end kept from being committed, by their ids."""
-    spans = await journal.spans.of_run(run.session, run.id)
-    found: dict[str, Mapping[str, Any]] = {}
-    for span in spans:
-        if span.call and span.event is None and span.seconds is not None and span.error is None:
-            _, result = await journal.spans.bodies(span.id)
-            value = json.loads(result) if result is not None else None
-            if value is not None:
-                found[span.call] = value if isinstance(value, dict) else {"result": value}
-    return found
 
 
 async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:

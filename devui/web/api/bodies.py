@@ -71,7 +71,7 @@ class Content(Wire):
 class AnswerBody(Strict):
     """What is to become of a call of unknown outcome."""
 
-    do: Literal["run", "result", "recorded", "fail"]
+    do: Literal["run", "result", "recorded", "fail", "wait"]
     result: JsonValue = None
     reason: str = ""
 

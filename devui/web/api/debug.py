@@ -260,6 +260,8 @@ def unknown_told(call: UnknownCall) -> dict[str, Any]:
         "recorded": call.recorded,
         "default": call.default,
         "asks": call.asks,
+        "later": call.later,
+        "made": call.made,
     }
 
 

@@ -18,9 +18,13 @@ class UnknownAsk:
     note: str
     """Why the first choice is what it is."""
     default: str
-    """`run`, `fail` or `recorded`."""
+    """`run`, `fail`, `recorded` or `wait`."""
     recorded: str = ""
     """What it returned in the parent of a fork, JSON; "" when that is not known."""
+    may_wait: bool = False
+    """Somebody may still answer it."""
+    held_back: bool = False
+    """It was not made, and is just made now unless somebody wants something else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ _TITLES: Final[Mapping[Standing, str]] = {
     "waiting": "Waiting for an answer",
 }
 _IN_PARENT = "its result was recorded before the fork"
+_HELD_BACK = "the debugger had held it back: it was not made"
+_LATER = "it is answered later, and nobody knows whether it was carried out"
 _RETURNED = "it returned, but what it wrote to the state was not committed"
 _NOTES: Final = {
     "read_only": "read-only: running it again does no harm",
@@ -98,8 +100,10 @@ def _lost(hold: Mapping[str, Any]) -> str:
 def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
     digest = sha1(call.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
-    note = _NOTES.get(call.mark or "", "")
-    if call.recorded is not None:
+    note = _NOTES.get(call.mark or "", "") or (_LATER if call.later else "")
+    if not call.made:
+        note = _HELD_BACK
+    elif call.recorded is not None:
         note = _IN_PARENT if call.in_parent else _RETURNED
     return parts.UnknownAsk(
         id=call.id,
@@ -110,6 +114,8 @@ def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
         note=note or "nobody knows whether it was carried out",
         default=call.default,
         recorded="" if call.recorded is None else visible(_json(call.recorded)),
+        may_wait=call.later and call.made,
+        held_back=not call.made,
     )
 
 

@@ -69,8 +69,8 @@ def call_answers(form: FormData) -> dict[str, CallAnswer]:
             answers[call] = CallAnswer(do="fail", reason=str(form.get(f"reason:{call}") or ""))
         elif value == "recorded":
             answers[call] = CallAnswer(do="recorded")
-        elif value == "run":
-            answers[call] = CallAnswer(do="run")
+        elif value in {"run", "wait"}:
+            answers[call] = CallAnswer(do="run" if value == "run" else "wait")
     return answers
 
 

@@ -1,0 +1,61 @@
+"""How far the calls of an invocation got, by the last that was recorded of each."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from devui.store.journal import Journal
+from devui.store.rows import EventRow
+from devui.wire.spans import CANCELLED
+
+FAILED_CALL: Final = "__adk_internal_failed_call"
+"""Key of an event's custom metadata: the call that has failed and is run again by a resume, also if
+it is one that is answered later. The runtime's own mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The last that is recorded of a call."""
+
+    run: str
+    over: bool
+    """It returned or raised; false if it was going on when its run was cut off."""
+    result: Mapping[str, Any] | None = None
+    """What it returned, if no event has that; None also for nothing."""
+
+
+async def lasting(
+    journal: Journal,
+    session: int,
+    events: Sequence[tuple[EventRow, Mapping[str, Any]]],
+    runs: Sequence[str],
+) -> dict[str, Left]:
+    """By id, the calls of an invocation with these events; `runs` are those in the session itself.
+
+    What is recorded of a call before it was said to have failed does not count any more.
+    """
+    inherited = dict.fromkeys(row.run for row, _ in events if row.run and row.run not in runs)
+    failed = [(row.run, _failed(event)) for row, event in events if _failed(event)]
+    found: dict[str, Left] = {}
+    for run in (*inherited, *runs):
+        for call in [call for of, call in failed if of == run]:
+            found.pop(call, None)
+        for span in await journal.spans.of_run(session, run):
+            if not span.call:
+                continue
+            over = span.seconds is not None and span.error != CANCELLED
+            result = None
+            if over and span.event is None and span.error is None:
+                result = _result((await journal.spans.bodies(span.id))[1])
+            found[span.call] = Left(run, over, result)
+    return found
+
+
+def _failed(event: Mapping[str, Any]) -> str:
+    return str((event.get("customMetadata") or {}).get(FAILED_CALL) or "")
+
+
+def _result(text: str | None) -> Mapping[str, Any] | None:
+    value = None if text is None else json.loads(text)
+    return value if value is None or isinstance(value, dict) else {"result": value}
