@@ -35,7 +35,7 @@ BROAD_EXCEPT = {
     "devui/worker/trials.py:Trials._try": (
         "agent code may raise anything, sys.exit() included; it ends the trial, never the worker"
     ),
-    "devui/worker/replaying/headless.py:replay_headless": (
+    "devui/worker/replaying/headless.py:Headless.execute": (
         "agent code may raise anything, sys.exit() included; the verdict tells it"
     ),
     "devui/runtime/apps/compaction.py:_summarised": (

@@ -6,17 +6,22 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import click
 
 from devui.cli.failures import LEFT, Misused
+from devui.cli.following import left
+from devui.cli.refreshed import take
 
 _PASSED: Final = 0
 _FAILED: Final = 1
 _NOT_RUN: Final = 2
 _STATUS: Final = {0: _PASSED, 1: _FAILED}
 """By pytest's own; whatever else it says is that the tests could not be run."""
+_REFRESH: Final = "DEVUI_REFRESH"
+"""The variable that tells `devui.testing` where to put what it records anew."""
 _MARK: Final = b"devui.testing"
 _MOST: Final = 1_000_000
 
@@ -25,10 +30,11 @@ Examples:
   devui test                      every test of devui below this folder
   devui test tests/test_trip.py   this one
   devui test --junit report.xml   with a report for CI
+  devui test --refresh            record anew what is not as recorded any more
   devui test -- -x -k airports    what stands behind -- is for pytest
 
-Ends with 0 when all tests passed, 1 when one failed, 2 when there was nothing to run or it could
-not be run, 130 after Ctrl-C.
+Ends with 0 when all tests passed, 1 when one failed or could not be recorded anew, 2 when there was
+nothing to run or it could not be run, 130 after Ctrl-C.
 """
 
 
@@ -39,12 +45,24 @@ not be run, 130 after Ctrl-C.
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a report in JUnit's XML.",
 )
+@click.option("--refresh", is_flag=True, help="Record anew what is not as recorded any more.")
+@click.option("--keep-secrets", is_flag=True, help="With --refresh: leave secrets in recordings.")
 @click.pass_context
-def command(ctx: click.Context, arguments: tuple[str, ...], junit: Path | None) -> None:
+def command(
+    ctx: click.Context,
+    arguments: tuple[str, ...],
+    *,
+    junit: Path | None,
+    refresh: bool,
+    keep_secrets: bool,
+) -> None:
     """Run the tests at PATH, or below this folder, with the recorded answers.
 
     Of folders those files are taken that use `devui.testing`. Connections are refused: no model and
     no tool is called, whatever a test does.
+
+    With --refresh a run that is not as recorded is executed once more, and what it asks that was
+    not asked so before is asked for real; then the tests are played on the new recordings.
     """
     paths, options = _split(arguments)
     files = [file for path in paths or [Path()] for file in _tests(path)]
@@ -57,7 +75,8 @@ def command(ctx: click.Context, arguments: tuple[str, ...], junit: Path | None) 
     if find_spec("pytest") is None:
         raise Misused("pytest is not installed beside devui: `pip install pytest`")
     report = [] if junit is None else [f"--junit-xml={junit}"]
-    ctx.exit(_run([*map(str, files), *report, *options]))
+    command = [*map(str, files), *report, *options]
+    ctx.exit(_refresh(command, keep_secrets=keep_secrets) if refresh else _run(command))
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[list[Path], list[str]]:
@@ -93,11 +112,29 @@ def _uses_us(file: Path) -> bool:
         return False
 
 
-def _run(arguments: list[str]) -> int:
+def _refresh(arguments: list[str], *, keep_secrets: bool) -> int:
+    """Run pytest, then write what it has recorded anew and tell about it."""
+    with TemporaryDirectory(prefix="devui-refresh-") as folder:
+        status = _run(arguments, **{_REFRESH: folder})
+        if status == LEFT:
+            left("nothing was recorded anew")
+            return status
+        taken = take(Path(folder), keep_secrets=keep_secrets)
+    for each in taken:
+        click.echo("\n".join(each.lines))
+    if not taken:
+        click.echo("all is as recorded: nothing was recorded anew")
+    elif status == _FAILED and any(each.is_made for each in taken):
+        click.echo("a check that fails on a new recording is yours to edit, in the test")
+    return status or (_PASSED if all(each.is_made for each in taken) else _FAILED)
+
+
+def _run(arguments: list[str], **environment: str) -> int:
     """Run pytest in a process of its own; the status that `devui test` ends with."""
     command = [sys.executable, "-m", "pytest", "-p", "devui.testing.plugin", *arguments]
+    env = {**os.environ, **environment}
     try:
-        status = subprocess.run(command, check=False).returncode  # noqa: S603 - pytest, on files that were named
+        status = subprocess.run(command, check=False, env=env).returncode  # noqa: S603 - pytest, on files that were named
     except KeyboardInterrupt:
         return LEFT
     return _STATUS.get(status, _NOT_RUN)

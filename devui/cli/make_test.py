@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import click
 
-from devui.cli.failures import Failed, Misused, NoServer
+from devui.cli.failures import Misused, NoServer
+from devui.cli.files import write_file
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.headless import agents_option, server
 from devui.cli.lines import plain
@@ -113,20 +114,17 @@ def _way_to(app: Path, folder: Path, name: str) -> str:
 
 
 def _write(terminal: Terminal, file: Path, made: dict[str, Any], *, force: bool) -> None:
-    """Write the recordings, then the test; raises Misused before anything is written over."""
+    """Write the recordings, then the test.
+
+    Raises Misused before anything is written over, and Failed.
+    """
     files = {file.parent / each["path"]: each["text"] for each in made["recordings"]}
     files[file] = made["test"]["text"]
     there = [path for path in files if path.exists()]
     if there and not force:
         raise Misused(f"{str(there[-1])!r} is there already; --force writes over it")
-    try:
-        for path, text in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_name(f"{path.name}.part")
-            part.write_text(text, encoding="utf-8")
-            part.replace(path)
-    except OSError as error:
-        raise Failed(f"the test cannot be written: {error}") from error
+    for path, text in files.items():
+        write_file(path, text)
     told = {"test": str(file), "recordings": [str(path) for path in files if path != file]}
     terminal.say({**told, "redacted": made["redacted"]}, _written_lines)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,13 +11,12 @@ from devui.runtime.apps.app import App
 from devui.runtime.events.event import Event
 from devui.runtime.workflow.base_node import BaseNode
 from devui.testing.explaining import explanation
+from devui.testing.refreshing import refreshed
 from devui.wire.outcomes import TEMPORARY, agents_in_turn, last_text, tool_calls
+from devui.wire.recordings import Recording
 from devui.worker.jsontext import as_json
 from devui.worker.loading import load
 from devui.worker.replaying.headless import Replayed, read_recording, replay_headless
-
-PLAYED = "DEVUI_PLAYED"
-"""The variable with the name of a file that gets a line for each recording that is played."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,9 +65,11 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     else:
         folder = Path(agent).resolve()
         exported = _loaded(folder)
-    result = _result(path, asyncio.run(replay_headless(exported, kept, tolerant=True)))
-    _note(result, folder)
-    return result
+    result = _played(path, exported, kept)
+    if result.difference is None:
+        return result
+    anew = refreshed(path, exported, kept, because=result.difference, agent=folder)
+    return result if anew is None else _played(path, exported, anew)
 
 
 @cache
@@ -79,6 +79,10 @@ def _loaded(folder: Path) -> App | BaseNode:
             f"{folder} is no folder of an app; say in the test where its agent.py lies now"
         )
     return load(folder.parent, folder.name)
+
+
+def _played(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
+    return _result(path, asyncio.run(replay_headless(exported, recording, tolerant=True)))
 
 
 def _result(recording: Path, replayed: Replayed) -> Result:
@@ -99,16 +103,3 @@ def _result(recording: Path, replayed: Replayed) -> Result:
         error=replayed.error,
         difference=explanation(found) if found is not None else None,
     )
-
-
-def _note(result: Result, folder: Path | None) -> None:
-    """Tell `devui test` what was played, so that it knows what to record anew."""
-    file = os.environ.get(PLAYED)
-    if file:
-        told = {
-            "recording": str(result.recording),
-            "agent": str(folder) if folder else None,
-            "difference": result.difference,
-        }
-        with Path(file).open("a", encoding="utf-8") as opened:
-            opened.write(json.dumps(told) + "\n")

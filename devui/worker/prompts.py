@@ -52,7 +52,7 @@ class Prompts:
             self._known.pop((session, name), None)
 
     def _named(self, session: int, text: str, pieces: dict[str, str]) -> str:
-        name = blake2b(text.encode(), digest_size=16).hexdigest()
+        name = piece_name(text)
         known = self._known
         if (session, name) in known:
             known.move_to_end((session, name))
@@ -62,6 +62,11 @@ class Prompts:
             known.popitem(last=False)
         pieces[name] = text
         return name
+
+
+def piece_name(text: str) -> str:
+    """The name of a piece: a hash of its JSON text."""
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _schema(schema: Any) -> Any:

@@ -81,8 +81,11 @@ class Stage:
         """`devui test` in the folder, without a cache or a data folder of anybody."""
         return devui("test", *arguments, "--", "-p", "no:cacheprovider", cwd=self.folder)
 
-    def change(self, old: str, new: str) -> None:
-        self.agent.write_text(source(self.folder).replace(old, new))
+    def change(self, old: str, new: str, *more: tuple[str, str]) -> None:
+        text = source(self.folder)
+        for before, after in ((old, new), *more):
+            text = text.replace(before, after)
+        self.agent.write_text(text)
 
 
 def source(folder: Path) -> str:
@@ -100,10 +103,11 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(autouse=True)
 def unchanged(stage: Stage) -> Iterator[None]:
-    """Each test begins with the agent that was recorded."""
+    """Each test begins with the agent that was recorded, and with what it had done."""
     stage.change("", "")
     yield
     stage.change("", "")
+    (stage.folder / "live.log").write_text("Oslo\n")
 
 
 def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_path) -> None:
@@ -150,6 +154,43 @@ def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None
     assert played.returncode == 1
     assert "a replay makes no live calls" in played.stdout
     assert stage.live == ["Oslo"]
+
+
+def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
+    key = str(stage.session.key)
+    assert stage.terminal("make-test", key, "-o", "anew/test_trip.py").returncode == 0
+    files = sorted((stage.folder / "anew").rglob("*.json"))
+    kept = [file.read_bytes() for file in files]
+
+    # Only what is asked otherwise is asked for real: the model once more, and not the tool.
+    stage.change('"Book a trip."', '"Book a trip.{city?}"')
+    changed = stage.play("anew", "--refresh")
+    assert changed.returncode == 0, changed.stdout + changed.stderr
+    assert changed.stdout.splitlines()[-4:] == [
+        "anew/test_trip.recordings/2.json: recorded anew",
+        "  because trip asks its model something else than recorded: system differs.",
+        "  called for real: the model of trip",
+        "  it comes to the same: agents, tools, text and state",
+    ]
+    assert stage.live == ["Oslo"]
+    same = [file.read_bytes() == before for file, before in zip(files, kept, strict=True)]
+    assert same == [True, False]
+    assert stage.play("anew").returncode == 0
+
+    # What a run comes to is for a person to judge; one that fails now is not taken.
+    bergen = ('Call("book", city="{city}")', 'Call("book", city="Bergen")')
+    stage.change("Book a trip.", "Book to Bergen.", bergen)
+    other = stage.play("anew/test_trip.py", "--refresh")
+    assert other.returncode == 1
+    assert '  tools: book(city="Oslo") → book(city="Bergen")' in other.stdout
+    assert "a check that fails on a new recording is yours to edit" in other.stdout
+    assert stage.live == ["Oslo", "Bergen"]
+    assert not [file for file in files if SECRET in file.read_text()]
+    kept = [file.read_bytes() for file in files]
+    stage.change(CHANGED, "raise OSError('the line is down')")
+    failed = stage.play("anew/test_trip.py", "--refresh")
+    assert (failed.returncode, "it fails now: OSError: the line is" in failed.stdout) == (1, True)
+    assert [file.read_bytes() for file in files] == kept
 
 
 def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:

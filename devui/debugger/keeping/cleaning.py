@@ -1,4 +1,4 @@
-"""Takes secrets out of a recording, also those that lie across the fragments of a stream.
+"""A recording as a file without secrets, also those that lie across the fragments of a stream.
 
 A recording without them plays as the whole one does: requests are compared by the hashes of what
 was sent, and what is answered has the same marks wherever it comes back.
@@ -25,6 +25,11 @@ def cleaned(recording: Recording, redactor: Redactor, told: Told) -> Recording:
         part["data"] = redactor.base64(part["data"], told)
     clean: Recording = codecs().RECORDING.load(json.dumps(redactor.value(value, told)).encode())
     return clean
+
+
+def file_text(recording: Recording) -> str:
+    """The recording as its file: in lines, so that version control shows what a new one changed."""
+    return json.dumps(json.loads(recording_text(recording)), indent=1) + "\n"
 
 
 def _pieces(contents: Iterable[dict[str, Any]], redactor: Redactor, told: Told) -> None:

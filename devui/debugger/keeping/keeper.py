@@ -1,13 +1,12 @@
 """Makes tests of sessions: the checklist to choose from, then the files."""
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devui.debugger.keeping.checks import Check, checks_of, chosen
-from devui.debugger.keeping.cleaning import cleaned
+from devui.debugger.keeping.cleaning import cleaned, file_text
 from devui.debugger.keeping.testfile import (
     Kept,
     file_name,
@@ -17,7 +16,6 @@ from devui.debugger.keeping.testfile import (
 )
 from devui.debugger.recordings import NotRecorded, recording_of
 from devui.debugger.redaction import Redactor
-from devui.debugger.replays import recording_text
 from devui.debugger.runs import NoSuchRun
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
@@ -107,7 +105,7 @@ class Keeper:
         kept = [Kept(o.name, o.recording, chosen(o.checks, wanted.checks)) for o in offers]
         told = test_file(kept, name=name, agent=agent, session=session.key)
         recordings = [
-            (recording_file(name, place), _pretty(each.recording))
+            (recording_file(name, place), file_text(each.recording))
             for place, each in enumerate(offers, start=1)
         ]
         return KeptFiles(name, (f"{name}.py", told), recordings, dict(self._redacted))
@@ -117,8 +115,3 @@ class Keeper:
 
     def _count(self, kind: str, _: str) -> None:
         self._redacted[kind] += 1
-
-
-def _pretty(recording: Recording) -> str:
-    """In lines, so that a version control system shows what a new recording changed."""
-    return json.dumps(json.loads(recording_text(recording)), indent=1) + "\n"

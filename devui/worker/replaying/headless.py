@@ -2,10 +2,11 @@
 
 import json
 import uuid
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from google.genai import types
 
@@ -17,6 +18,7 @@ from devui.runtime.auth.credential_service.in_memory_credential_service import (
 )
 from devui.runtime.events.event import Event
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -27,6 +29,7 @@ from devui.wire.framing import codecs
 from devui.wire.recordings import DIVERGED, Recording, ReplayVerdict
 from devui.worker.effects import Effects
 from devui.worker.faults import agent_error
+from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.replaying.errors import RecordingEnds
 from devui.worker.replaying.replay import Replay
@@ -69,28 +72,13 @@ async def replay_headless(
     """
     run = uuid.uuid4().hex
     replay = Replay(recording, recording.session, live_tools=live_tools, tolerant=tolerant)
-    replayer, effects = Replayer(), Effects()
-    sessions = _Sessions(replay, effects)
-    runner = _runner(exported, recording, sessions)
-    plugins = [effects, *runner.plugin_manager.plugins, replayer]
-    runner.plugin_manager = PluginManager(plugins)
-    await _set_up(runner, sessions, recording)
-    token = current_run.set(run)
+    replayer, headless = Replayer(), Headless(exported, recording, replay)
     replayer.begin(run, replay)
-    outcome, error = "done", None
     try:
-        await _run(runner, replay)
-    # Agent code may raise anything, sys.exit() included; the verdict tells it.
-    except BaseException as raised:
-        if not isinstance(raised, Exception | SystemExit | BaseExceptionGroup):
-            raise
-        told = agent_error(raised, Path.cwd())
-        outcome, error = "failed", f"{told.type}: {told.message}"
+        outcome, error = await headless.execute(run, [replayer])
     finally:
         replayer.forget(run)
-        current_run.reset(token)
-        await runner.close()
-    session = await sessions.the_one(recording)
+    session = await headless.session()
     events = session.events[len(recording.history) :]
     verdict = replay.verdict(outcome, error)
     if isinstance(replay.ended, RecordingEnds):
@@ -100,21 +88,82 @@ async def replay_headless(
     return Replayed(verdict, events, session.state, error)
 
 
-class _Sessions(InMemorySessionService):
-    """Compares what is committed with the recording."""
+class Hearing(Protocol):
+    """Hears of a run's events, as JSON text, and may end the run by raising."""
 
-    def __init__(self, replay: Replay, effects: Effects) -> None:
+    def fragment(self, text: str) -> None:
+        """A partial event is shown."""
+
+    def event(self, text: str) -> None:
+        """An event is to be committed."""
+
+    def committed(self) -> None:
+        """It is committed."""
+
+
+class Headless:
+    """What a recorded run was asked, in a session in memory; executed once."""
+
+    def __init__(self, exported: App | BaseNode, recording: Recording, hearing: Hearing) -> None:
+        """The run is to be on this app or root agent."""
+        self._recording = recording
+        self._hearing = hearing
+        self._effects = Effects()
+        self._sessions = _Sessions(recording.session, hearing, self._effects)
+        self._runner = _runner(exported, recording, self._sessions)
+
+    async def execute(self, run: str, inner: Sequence[BasePlugin]) -> tuple[str, str | None]:
+        """Execute it as the run of this id, with these plugins inside of the app's own.
+
+        Returns outcome and error, as of a Recording.
+        """
+        runner = self._runner
+        plugins = [self._effects, *runner.plugin_manager.plugins, *inner]
+        runner.plugin_manager = PluginManager(plugins)
+        await _set_up(runner, self._sessions, self._recording)
+        token = current_run.set(run)
+        try:
+            await _run(runner, self._recording, self._hearing)
+        # Agent code may raise anything, sys.exit() included; the verdict tells it.
+        except BaseException as raised:
+            if not isinstance(raised, Exception | SystemExit | BaseExceptionGroup):
+                raise
+            told = agent_error(raised, Path.cwd())
+            return "failed", f"{told.type}: {told.message}"
+        finally:
+            current_run.reset(token)
+            await runner.close()
+        return "done", None
+
+    async def session(self) -> Session:
+        """The session as it is now."""
+        return await self._sessions.the_one(self._recording)
+
+    async def file(self, name: str, version: int) -> dict[str, Any] | None:
+        """A version of a file in wire form; None if it is not there."""
+        artifacts = self._runner.artifact_service
+        part = artifacts and await artifacts.load_artifact(
+            **_where(self._recording), filename=name, version=version
+        )
+        return json.loads(as_json(part)) if part else None
+
+
+class _Sessions(InMemorySessionService):
+    """Tells what is committed to the session of this id."""
+
+    def __init__(self, session: str, hearing: Hearing, effects: Effects) -> None:
         super().__init__()
-        self._replay = replay
+        self._session = session
+        self._hearing = hearing
         self._effects = effects
 
     async def append_event(self, session: Session, event: Event) -> Event:
-        if event.partial or session.id != self._replay.session:
+        if event.partial or session.id != self._session:
             return await super().append_event(session, event)
         self._effects.note(event)
-        self._replay.event(_as_committed(event))
+        self._hearing.event(_as_committed(event))
         committed = await super().append_event(session, event)
-        self._replay.committed()
+        self._hearing.committed()
         return committed
 
     async def the_one(self, recording: Recording) -> Session:
@@ -141,11 +190,7 @@ def _runner(exported: App | BaseNode, recording: Recording, sessions: _Sessions)
 
 async def _set_up(runner: Runner, sessions: _Sessions, recording: Recording) -> None:
     """The session as it was before the run."""
-    where: dict[str, Any] = {
-        "app_name": recording.app,
-        "user_id": recording.user,
-        "session_id": recording.session,
-    }
+    where = _where(recording)
     await sessions.create_session(**where, state=recording.state)
     stored = sessions.sessions[recording.app][recording.user][recording.session]
     # Their changes are in the state already.
@@ -162,8 +207,15 @@ async def _set_up(runner: Runner, sessions: _Sessions, recording: Recording) -> 
             await artifacts.save_artifact(**where, filename=file.name, artifact=part)
 
 
-async def _run(runner: Runner, replay: Replay) -> None:
-    recording = replay.recording
+def _where(recording: Recording) -> dict[str, Any]:
+    return {
+        "app_name": recording.app,
+        "user_id": recording.user,
+        "session_id": recording.session,
+    }
+
+
+async def _run(runner: Runner, recording: Recording, hearing: Hearing) -> None:
     message = recording.message and json.dumps(recording.message)
     mode = StreamingMode.SSE if recording.streaming else StreamingMode.NONE
     events = runner.run_async(
@@ -177,7 +229,7 @@ async def _run(runner: Runner, replay: Replay) -> None:
     async with aclosing(events):
         async for event in events:
             if event.partial:
-                replay.fragment(event.model_dump_json(by_alias=True, exclude_none=True))
+                hearing.fragment(event.model_dump_json(by_alias=True, exclude_none=True))
 
 
 def _as_committed(event: Event) -> str:

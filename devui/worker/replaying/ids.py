@@ -35,6 +35,11 @@ class Ids:
         told: dict[str, Any] = json.loads(_replaced(json.dumps(value), self._recorded) or "")
         return told
 
+    def recorded_surely(self, text: str) -> str:
+        """The same; of two ids of the replay that stand for one recorded only the first."""
+        sure = {ours: theirs for theirs, ours in self._actual.items()}
+        return _replaced(text, sure) or text
+
     def actual(self, text: str) -> str:
         """The text with ids of the replay in the place of recorded ones."""
         return _replaced(text, self._actual) or text

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from typing import Any, Literal, NoReturn
 
 from devui.runtime.agents.context import Context
@@ -14,6 +15,7 @@ from devui.worker.jsontext import as_json
 from devui.worker.replaying.calltree import CallTree, call_told
 from devui.worker.replaying.differences import differences, named
 from devui.worker.replaying.effects import apply_effects
+from devui.worker.replaying.ending import other_ends
 from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
 from devui.worker.replaying.expected import Expected
 from devui.worker.replaying.files import RecordedFiles
@@ -102,6 +104,12 @@ class Replay:
         if call is None:
             self._unexpected("model", context, SentNow(request, stream=stream).told(self.ids))
         self._compare_request(call, request, stream=stream, context=context)
+        async with aclosing(self.responses(call)) as responses:
+            async for response in responses:
+                yield response
+
+    async def responses(self, call: RecordedCall) -> AsyncGenerator[LlmResponse, None]:
+        """Those of a model call; raises what the model raised, and ReplayEnd."""
         self._answered += 1
         for _, response in call.responses:
             if not response.get("partial"):
@@ -291,41 +299,18 @@ class Replay:
         """Notice an end that is not the recorded one."""
         if self._end is not None or outcome == "stopped" or self.cut_off:
             return
+        found = other_ends(
+            self.recording,
+            self.turns.passed,
+            (outcome, error),
+            left=None if self.live_tools else next(self._tree.left(), None),
+            missed=self.expected.fragments_left(),
+        )
         try:
-            self._compare_end(outcome, error)
+            for what, message, more in found:
+                self.differ(what, message, **more)
         except Diverged:
             return
-
-    def _compare_end(self, outcome: str, error: str | None) -> None:
-        recorded, events = self.recording, self.recording.events
-        if (outcome, error) != (recorded.outcome, recorded.error):
-            self.differ(
-                "end",
-                f"The run ends otherwise than recorded: {error or outcome}.",
-                expected=recorded.error or recorded.outcome,
-                actual=error or outcome,
-            )
-        if self.turns.passed < len(events):
-            missing = events[self.turns.passed]
-            number = recorded.first + self.turns.passed
-            self.differ(
-                "end",
-                f"The run ends before #{number} of {missing.get('author')}, which was recorded.",
-                agent=missing.get("author"),
-                expected=missing,
-            )
-        left = next(self._tree.left(), None)
-        if left is not None and not self.live_tools:
-            self.differ(
-                "end",
-                f"The run ends without the recorded call of {left.name} by {left.agent}.",
-                agent=left.agent,
-                expected=call_told(left),
-            )
-        if missed := self.expected.fragments_left():
-            author = missed[0].get("author")
-            told = f"{author} did not stream all fragments that were recorded."
-            self.differ("fragment", told, agent=author, expected=missed[0])
 
     # --- inside ----------------------------------------------------------------------------
 

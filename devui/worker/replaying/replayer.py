@@ -60,7 +60,7 @@ class Replayer(BasePlugin):
     ) -> AsyncGenerator[Event, None]:
         """Its events in the recorded order."""
         replay = self.of(current_run.get())
-        return proceed() if replay is None else _ordered(replay, agent, invocation_context, proceed)
+        return proceed() if replay is None else ordered(replay, agent, invocation_context, proceed)
 
     def around_model_call(
         self,
@@ -89,11 +89,11 @@ class Replayer(BasePlugin):
         if replay is None:
             return await proceed()
         call = await replay.tool(_inside.get(), tool_context, tool.name, tool_args)
-        steers = _steers(tool)
-        if not (steers or replay.live_tools):
+        is_steering = steers(tool)
+        if not (is_steering or replay.live_tools):
             return await replay.answer(call, tool_context)
         with _within(call.number):
-            return await replay.live(call, proceed, real=not steers)
+            return await replay.live(call, proceed, real=not is_steering)
 
     async def around_summary(
         self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
@@ -105,12 +105,13 @@ class Replayer(BasePlugin):
         return replay.summary(events)
 
 
-async def _ordered(
+async def ordered(
     replay: Replay,
     agent: BaseAgent,
     ctx: InvocationContext,
     proceed: Callable[[], AsyncGenerator[Event, None]],
 ) -> AsyncGenerator[Event, None]:
+    """An agent's events, each when those before it are committed."""
     own = ctx.session.id == replay.session
     number = replay.agent(_inside.get(), agent.name, ctx.branch)
     with _within(number):
@@ -132,7 +133,7 @@ def _within(number: int) -> Iterator[None]:
         _inside.set(outer)
 
 
-def _steers(tool: BaseTool) -> bool:
+def steers(tool: BaseTool) -> bool:
     """Whether it is the runtime's own code that runs, and its agents can be looked into."""
     own = any(type(tool).run_async is kind.run_async for kind in _STEER)
     return own and not (isinstance(tool, AgentTool) and not tool.include_plugins)
