@@ -76,7 +76,7 @@ root_agent = Agent(
         Rule(user="read", then=Call("read")),
         Rule(user="choose", then=Call("get_user_choice", options=["red", "blue"])),
         Rule(user="details", then=Call("adk_request_input", message="Which seats?",
-                                       response_schema=DETAILS)),
+                                       payload={"train": "ICE 7"}, response_schema=DETAILS)),
         Rule(user="boss", then=Call("ask_boss", what="a raise")),
     ]),
 )
@@ -200,6 +200,7 @@ def test_a_choice_is_a_button_for_each_option(asking):
 def test_an_input_has_a_form_made_from_its_schema(asking):
     session = asked(asking, "details")
     expect(session.messages.get_by_text("Which seats?").filter(visible=True)).to_have_count(1)
+    expect(session.page.locator(".ask pre")).to_have_text('{"train": "ICE 7"}')
     session.page.get_by_label("seats").fill("2")
     session.page.get_by_label("window").check()
     session.page.get_by_label("meal").select_option("vegan")

@@ -44,5 +44,7 @@ class Ask:
     hint: str
     fields: tuple[AskField, ...]
     choices: tuple[AskChoice, ...]
+    about: str = ""
+    """What the answer judges: a call, a payload."""
     link: str = ""
     """Where a person signs in, for a credential by OAuth."""

@@ -237,15 +237,16 @@ def ask_form(number: int, call: CallSummary, args: Mapping[str, Any], session: i
     """The form for a call that a person answers."""
     if not call.long_running or not call.id:
         return None
-    told, fields, choices = form_of(call.name, args)
+    form = form_of(call.name, args)
     return Ask(
         slot=ask_slot(call.id),
         action=answers_url(session),
         event=number,
         call=call.id,
-        hint=readable(clipped(told)),
-        fields=fields,
-        choices=choices,
+        hint=readable(clipped(form.hint)),
+        about=readable(clipped(form.about)),
+        fields=form.fields,
+        choices=form.choices,
         link=sign_in_link(args) if call.name == "adk_request_credential" else "",
     )
 

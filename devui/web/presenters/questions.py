@@ -7,8 +7,8 @@ with a function response of the same id.
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from devui.web.errors import BadRequest, Unprocessable
@@ -18,9 +18,21 @@ from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
 from devui.web.security.intake import parse_json
 from devui.web.text.visible import visible
 
-Form: TypeAlias = tuple[str, tuple[AskField, ...], tuple[AskChoice, ...]]
-"""The question in words, what to fill in, and the buttons."""
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a question is put to a person."""
+
+    hint: str
+    """The question in words."""
+    fields: tuple[AskField, ...]
+    choices: tuple[AskChoice, ...]
+    about: str = ""
+    """What is to be judged: the call, the agent's payload."""
+
+
+_ONE_LINE: Final = 60
+"""Characters of JSON that still read well without indentation."""
 _FOR_PROGRAMS: Final = "ToolConfirmation"
 """In what runtimes say for want of an author's hint: how a program answers."""
 _SEND: Final = (AskChoice("send", "Send answer"),)
@@ -54,13 +66,12 @@ def _confirmation(args: Mapping[str, Any]) -> Form:
     asked = mapping(args.get("toolConfirmation"))
     call = mapping(args.get("originalFunctionCall"))
     payload = asked.get("payload")
-    given = json.dumps(call.get("args") or {}, ensure_ascii=False)
     hint = str(asked.get("hint") or "")
     if not hint or _FOR_PROGRAMS in hint:
         hint = "May this call be made?"
     shown = () if payload is None else (_json_field("payload", "Payload", payload),)
-    words = f"{hint} {call.get('name', '')} {given}"
-    return words, shown, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject"))
+    about = f"{call.get('name', '')} {_readable(call.get('args') or {})}"
+    return Form(hint, shown, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
 
 
 def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -78,11 +89,14 @@ def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 def _input(args: Mapping[str, Any]) -> Form:
     schema = mapping(args.get("response_schema") or args.get("responseSchema"))
     hint = str(args.get("message") or "Your answer, please.")
+    about = "" if args.get("payload") is None else _readable(args["payload"])
     if schema.get("type") == "boolean":
-        return hint, (), (AskChoice("true", "Yes"), AskChoice("false", "No"))
+        yes_or_no = AskChoice("true", "Yes"), AskChoice("false", "No")
+        return Form(hint, (), yes_or_no, about)
     if isinstance(schema.get("enum"), list):
-        return hint, (), tuple(AskChoice(str(one), str(one)) for one in schema["enum"])
-    return hint, _fields(schema), _SEND
+        options = tuple(AskChoice(str(one), str(one)) for one in schema["enum"])
+        return Form(hint, (), options, about)
+    return Form(hint, _fields(schema), _SEND, about)
 
 
 def _fields(schema: Mapping[str, Any]) -> tuple[AskField, ...]:
@@ -131,9 +145,9 @@ def _credential(args: Mapping[str, Any]) -> Form:
         case "apiKey":
             where = f"{scheme.get('in', 'header')} {scheme.get('name', '')}".strip()
             key = AskField("key", "API key", "secret", hint=f"sent as {where}", required=True)
-            return "An API key is needed.", (key,), _SEND
+            return Form("An API key is needed.", (key,), _SEND)
         case "http":
-            return "A sign-in is needed.", _http_fields(scheme), _SEND
+            return Form("A sign-in is needed.", _http_fields(scheme), _SEND)
         case "oauth2" | "openIdConnect":
             back = AskField(
                 "back",
@@ -142,10 +156,10 @@ def _credential(args: Mapping[str, Any]) -> Form:
                 hint="open the link, sign in, and paste the address the browser then shows",
                 required=True,
             )
-            return "Sign in with the service.", (back,), _SEND
+            return Form("Sign in with the service.", (back,), _SEND)
         case _:
             config = _json_field("config", "The credential as JSON", _auth(args))
-            return "A credential is needed.", (config,), _SEND
+            return Form("A credential is needed.", (config,), _SEND)
 
 
 def _http_fields(scheme: Mapping[str, Any]) -> tuple[AskField, ...]:
@@ -208,7 +222,7 @@ def _scheme_type(scheme: Mapping[str, Any]) -> str:
 def _choices(args: Mapping[str, Any]) -> Form:
     options = args.get("options")
     named = [str(one) for one in options] if isinstance(options, list) else []
-    return "Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in named)
+    return Form("Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in named))
 
 
 def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -217,11 +231,8 @@ def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 def _any_form(args: Mapping[str, Any]) -> Form:
     field = _json_field("response", "Result of the call, as JSON", {"status": "done"})
-    return (
-        "This takes long: its result can be given here.",
-        (field,),
-        (AskChoice("send", "Send result"),),
-    )
+    hint = "This takes long: its result can be given here."
+    return Form(hint, (field,), (AskChoice("send", "Send result"),))
 
 
 def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -237,6 +248,12 @@ def mapping_of(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unprocessable("this has to be a JSON object")
     return value
+
+
+def _readable(value: Any) -> str:
+    """JSON for people: on one line if that is short."""
+    line = json.dumps(value, ensure_ascii=False)
+    return line if len(line) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def _json_field(name: str, label: str, value: Any) -> AskField:
