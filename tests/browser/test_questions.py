@@ -138,7 +138,7 @@ def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
 @pytest.mark.req("R31")
 def test_a_confirmed_call_is_made(asking):
     session = asked(asking, "pay")
-    expect(session.page.locator(".ask p")).to_contain_text('pay {"amount": 5}')
+    expect(session.page.locator(".ask pre")).to_have_text('pay {"amount": 5}')
     button(session, "Confirm").click()
     is_answered(session, asking, "Done: paid 5")
 
