@@ -1,5 +1,6 @@
 """Which apps there are: folders, found by looking and never by importing (R22)."""
 
+import os
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -73,8 +74,9 @@ class AppFolder:
     def _counts(self, entry: Path) -> bool:
         if not _NAME.fullmatch(entry.name) or entry.name in _SKIPPED:
             return False
-        # A link out of the folder would serve code the user did not point at.
-        return entry.is_dir() and entry.resolve().parent == self.path and _is_app(entry)
+        # A link out of the folder leads to code the user did not point at; it is not followed.
+        where = Path(os.path.realpath(entry))
+        return where.parent == self.path and where.is_dir() and _is_app(where)
 
 
 @lru_cache(maxsize=_REMEMBERED)

@@ -43,11 +43,16 @@ class WorkerProcess:
     """One child process in a session and process group of its own."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, down: asyncio.StreamWriter, up: FileIO
+        self,
+        process: asyncio.subprocess.Process,
+        down: asyncio.StreamWriter,
+        up: FileIO,
+        out: FileIO,
     ) -> None:
         self._process = process
         self._down = down
         self._up = up
+        self._out = out
         self._tail = b""
 
     @classmethod
@@ -60,20 +65,23 @@ class WorkerProcess:
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = _pipe(theirs, ours)
             up_read, up_write = _pipe(ours, theirs)
+            # Not asyncio's own pipe: with that the process would count as alive as long as anybody
+            # whom it started writes.
+            out_read, out_write = _pipe(ours, theirs)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "devui.worker"),
                 *("--agents", str(agents), "--app", app),
                 *("--down", str(down_read.fileno()), "--up", str(up_write.fileno())),
                 pass_fds=(down_read.fileno(), up_write.fileno()),
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
+                stdout=out_write,
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
                 env={k: v for k, v in os.environ.items() if k not in SECRETS},
             )
             down = await _writer(down_write)
             ours.pop_all()
-        return cls(process, down, up_read)
+        return cls(process, down, up_read, out_read)
 
     @property
     def pid(self) -> int:
@@ -101,12 +109,12 @@ class WorkerProcess:
         `overhear` gets what is written past Python's own streams, by child processes and C code.
         A worker that sends something that is no message is killed.
         """
-        loop = asyncio.get_running_loop()
-        stream = asyncio.StreamReader(limit=2**20)
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), self._up
+        stream, wire = await _reader(self._up)
+        output, written = await _reader(self._out)
+        drain = asyncio.create_task(
+            self._keep_tail(output, overhear), name=f"output of worker {self.pid}"
         )
-        drain = asyncio.create_task(self._keep_tail(overhear), name=f"output of worker {self.pid}")
+        outlived = asyncio.create_task(self._outlived(wire), name=f"end of worker {self.pid}")
         try:
             while (message := await read_from_worker(stream)) is not None:
                 await receive(message)
@@ -114,16 +122,27 @@ class WorkerProcess:
             self._tail += f"\n{error}\n".encode()
             self.kill()
         finally:
-            transport.close()
+            wire.close()
         # A worker that closed the wire but lives on is of no use to anybody.
         if not await self._gone(_SECONDS_TO_TERMINATE):
             self.kill()
         status = await self._process.wait()
+        outlived.cancel()
         self._kill_group()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(drain, _SECONDS_TO_TERMINATE)
+        written.close()
         self._down.close()
         return status
+
+    async def _outlived(self, wire: asyncio.BaseTransport) -> None:
+        """Hang up when the process is gone, and yet somebody holds the wire open.
+
+        That can only be a process which left its group. What the worker said last is read by then.
+        """
+        await self._process.wait()
+        self._kill_group()
+        asyncio.get_running_loop().call_later(_SECONDS_TO_TERMINATE, wire.close)
 
     async def stop(self, ladder: Ladder = PATIENT) -> None:
         """End the process: ask, then SIGTERM, then SIGKILL, to the whole group (R52)."""
@@ -160,9 +179,8 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    async def _keep_tail(self, overhear: Overhear) -> None:
-        stream = self._process.stdout
-        while stream is not None and (chunk := await stream.read(_CHUNK)):
+    async def _keep_tail(self, stream: asyncio.StreamReader, overhear: Overhear) -> None:
+        while chunk := await stream.read(_CHUNK):
             self._tail = (self._tail + chunk)[-_TAIL:]
             overhear(chunk.decode(errors="replace"))
 
@@ -177,3 +195,11 @@ async def _writer(pipe: FileIO) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, pipe)
     return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _reader(pipe: FileIO) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
+    stream = asyncio.StreamReader(limit=2**20)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stream), pipe
+    )
+    return stream, transport

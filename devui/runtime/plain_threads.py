@@ -7,6 +7,7 @@ lock, and handed back by another.
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -162,12 +163,15 @@ class _Thread:
         self._given.release()
 
     def _work(self) -> None:
+        owner = os.getpid()
         while True:
             self._given.acquire()
             call, self._call = self._call, None
             while call is not None:
                 self._pool.running.add(call)
                 call.run()
+                if os.getpid() != owner:
+                    return  # in a copy that the function forked; nobody there waits for it
                 self._pool.running.discard(call)
                 ended, call = call, self._pool.next_for(self)
                 ended.end()

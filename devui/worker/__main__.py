@@ -24,6 +24,7 @@ from devui.wire.trials import StopTrial, Trial
 from devui.wire.uncommitted import WatchState
 from devui.worker.engines.native import NativeEngine
 from devui.worker.faults import agent_error
+from devui.worker.forked import Turns, let_go, say
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.loading import load
@@ -71,6 +72,20 @@ async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorke
         await engine.close()
 
 
+def _guard_copies(wire: tuple[int, int], turns: Turns, link: Link, outputs: Outputs) -> None:
+    """See to it that the wire is this process's alone, whatever processes agent code starts."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in wire:
+        os.set_inheritable(descriptor, False)  # not even with close_fds=False
+
+    def in_copy() -> None:
+        let_go((*wire, turns.fileno()), nowhere)
+        link.sever()
+        outputs.divert(say)
+
+    os.register_at_fork(after_in_child=in_copy)
+
+
 def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -> None:
     while not task.done():
         try:
@@ -88,13 +103,15 @@ def main() -> None:
     arguments = _arguments()
     agents: Path = arguments.agents.resolve()
     faulthandler.enable(2)
-    loop = asyncio.new_event_loop()
+    turns = Turns()
+    loop = asyncio.SelectorEventLoop(turns)
     asyncio.set_event_loop(loop)
     link = Link(os.fdopen(arguments.down, "rb"), arguments.up, loop)
     inbox: asyncio.Queue[ToWorker] = asyncio.Queue()
     link.start(inbox.put_nowait, _die)
     outputs = Outputs(link.send)
     capture(outputs)
+    _guard_copies((arguments.down, arguments.up), turns, link, outputs)
     try:
         instruments = Instruments(link)
         app = load(agents, arguments.app)

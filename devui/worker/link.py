@@ -8,15 +8,16 @@ report something, and a server that does not read slows the agent down instead o
 import asyncio
 import contextlib
 import itertools
-import json
 import os
 import threading
 from collections.abc import Callable
+from json import loads  # by name: an agent that replaces json.loads must not silence the wire
 from typing import Any, BinaryIO
 
 from devui.wire.framing import for_server, read_from_server
 from devui.wire.messages import Failure, Reply, Request, ToServer, ToWorker
 from devui.wire.standing import Look, Seen
+from devui.worker.forked import come_back
 
 Receive = Callable[[ToWorker], None]
 LookFor = Callable[[Look], Seen | None]
@@ -41,6 +42,7 @@ class Link:
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._look: LookFor = _look_away
+        self._severed = False
 
     def start(self, receive: Receive, lost: Callable[[], None]) -> None:
         """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
@@ -57,10 +59,16 @@ class Link:
 
         Raises FrameTooLarge for a message over the limit and BrokenPipeError without a server.
         """
+        if self._severed:
+            come_back()
         frame = memoryview(for_server(message))
         with self._writing:
             while frame:
                 frame = frame[os.write(self._up, frame) :]
+
+    def sever(self) -> None:
+        """In a copy of the worker that was forked: to send is the end of it."""
+        self._severed = True
 
     async def request(self, make: Callable[[int], Request]) -> Any:
         """Send what `make` builds from a fresh id and return the decoded result.
@@ -99,7 +107,7 @@ class Link:
         if reply.failure is not None:
             future.set_exception(Refused(reply.failure))
         else:
-            future.set_result(None if reply.result is None else json.loads(reply.result))
+            future.set_result(None if reply.result is None else loads(reply.result))
 
 
 def _look_away(_: Look) -> None:

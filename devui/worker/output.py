@@ -48,6 +48,12 @@ class Outputs:
         for writer in self.writers:
             writer.flush()
 
+    def divert(self, send: Callable[[Output], None]) -> None:
+        """In a copy of the worker: send elsewhere, and nothing of what was begun before."""
+        self._send = send
+        for writer in self.writers:
+            writer.forget()
+
     def end(self, run: str) -> None:
         """Send the lines a run has begun, tell how much was dropped, and forget its share."""
         self.flush()
@@ -90,6 +96,10 @@ class LineWriter(io.TextIOBase):
         """Send the line begun, if any."""
         if begun := self._begun.pop(current_run.get(), ""):
             self._outputs.say(self._stream, begun)
+
+    def forget(self) -> None:
+        """Drop the lines begun."""
+        self._begun.clear()
 
 
 class LogHandler(logging.Handler):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx2
 import pytest
 from starlette.routing import Route
 
@@ -170,6 +171,22 @@ def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, us
     for path in reading(used) * 2:
         assert CANARY not in beginning(used.client, path), path
     assert (journal(server), files(server.agents)) == before
+
+
+@pytest.mark.req("R05")
+def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
+    wanted = {
+        "cross-origin-resource-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "cache-control": "no-store",
+    }
+    with httpx2.Client(base_url=server.url, verify=False, timeout=PATIENCE) as stranger:
+        for path in reading(used):
+            for client in (stranger, used.client):
+                with client.stream("GET", path) as answer:
+                    assert {name: answer.headers.get(name) for name in wanted} == wanted, path
+                    known = client is used.client or path == "/health"
+                    assert (answer.status_code == 401) is not known, path
 
 
 @pytest.mark.req("R07")

@@ -1,10 +1,11 @@
 """Which folder is an app, and what its README says (adk-web 2.2)."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from devui.debugger.apps import AppFolder
+from devui.debugger.apps import AppFolder, UnknownApp
 
 PARAGRAPH = "# Title\n\nWhat it *does*,\nin short.\n\nMore.\n"
 
@@ -54,3 +55,31 @@ def test_a_readme_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
     (path / "a" / "README.md").write_text(PARAGRAPH, encoding="utf-8")
     assert apps.readme("a") is apps.readme("a")
     assert apps.about("a") is apps.about("a")
+
+
+NO_APPS = [
+    *("", ".", "..", "/etc", "../outside", "a/../../outside", "%2e%2e", "a%2Fb", "%252e%252e"),
+    *("a\\b", "..\\outside", "a\0", "a\0.py", "x" * 65, "\u0430", "\uff41", "a ", "a.", "a:stream"),
+    *("\\\\host\\share", "../here2/a", "json", "os", "a/", "A", "con", "nul", "link", ".hidden"),
+]
+
+
+@pytest.mark.req("R22")
+@pytest.mark.parametrize("name", NO_APPS)
+def test_no_name_reaches_out_of_the_folder(tmp_path, monkeypatch, name):
+    here = folder_with(tmp_path, "a/agent.py", ".hidden/agent.py", "../here2/a/agent.py")
+    folder_with(tmp_path, "../outside/agent.py")
+    (here / "link").symlink_to(tmp_path / "outside")
+    apps, touched = AppFolder.at(here), []
+    for module, function in ((os, "stat"), (os, "scandir"), (os, "listdir")):
+        plain = getattr(module, function)
+
+        def watched(path=".", *args, plain=plain, **more):
+            touched.append(Path(os.fsdecode(path)))
+            return plain(path, *args, **more)
+
+        monkeypatch.setattr(module, function, watched)
+    with pytest.raises(UnknownApp):
+        apps.require(name)
+    monkeypatch.undo()
+    assert [path for path in touched if not path.is_relative_to(here) or ".." in path.parts] == []

@@ -63,6 +63,46 @@ def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
     still_serves(client)
 
 
+@pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores"])
+def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
+    for _ in range(2):
+        last, kept = ends(client, app)
+        assert "error" in last or kept["state"]["after"] is True
+    still_serves(client)
+
+
+def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
+    session = make_session(client, "divides")
+    frames = run(client, "divides", session["id"], "go")
+    assert [f["content"]["parts"][0]["text"] for f in frames] == ["begun", "after"]
+    log = log_of(client, session)
+    assert log.count("in a copy of its own") == 2
+    assert log.count("was ended. End it where its work is done") == 3
+    assert log.count("before") == 1
+    _, kept = ends(client, "pools")
+    assert kept["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"
+
+
+def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
+    last, kept = ends(client, "abandons")
+    try:
+        assert "WorkerDied: the agent's process ended with signal 9" in last["error"]
+        still_serves(client)
+    finally:
+        for process in kept["state"]["escaped"]:
+            psutil.Process(process).kill()
+
+
+@pytest.mark.req("R34")
+def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
+    session = make_session(client, "spins")
+    last = run(client, "spins", session["id"], "go")[-1]
+    assert "20" in last["error"], last
+    events = get_session(client, "spins", session["id"])["events"]
+    assert str(events).count("'functionResponse'") == 20
+    still_serves(client)
+
+
 @pytest.mark.parametrize("app", ["floods", "closes"])
 def test_an_agent_may_print_a_gigabyte_or_close_its_streams(client, server, app):
     before = psutil.Process(server.pid).memory_info().rss

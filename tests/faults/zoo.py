@@ -57,6 +57,54 @@ AGENTS = {
         "    try: await asyncio.sleep(3600)",
         "    except asyncio.CancelledError: pass",
     ),
+    "forks": _agent("if os.fork() == 0:", "    time.sleep(3600)"),
+    "divides": _agent(
+        "print('before', end='')",
+        "for work in range(3):",
+        "    if os.fork() == 0:",
+        "        if work < 2: print('in a copy of its own', flush=True)",
+        "        break  # and on with what is the first process's to do",
+        "else:",
+        "    [os.wait() for _ in range(3)]",
+        "await asyncio.sleep(0)",
+    ),
+    "pools": _agent(
+        "import multiprocessing",
+        "with multiprocessing.get_context('fork').Pool(2) as pool:",
+        "    yield event(str(pool.map(abs, range(-3, 3))))",
+    ),
+    "abandons": _agent(
+        "if (copy := os.fork()) == 0:",
+        "    os.setsid()",
+        "    time.sleep(3600)",
+        "sleeper = ['sh', '-c', 'setsid sleep 3600 & echo $!']",
+        "out = subprocess.Popen(sleeper, close_fds=False, stdout=subprocess.PIPE).stdout",
+        "yield event('', escaped=[copy, int(out.readline())])",
+        "os.kill(os.getpid(), signal.SIGKILL)",
+    ),
+    "moves": _agent("os.chdir('/')", "os.environ.clear()", "sys.path.clear()"),
+    "patches": _agent(
+        "import json, socket",
+        "json.dumps = json.loads = socket.socket = None",
+        "sys.stdout = sys.stderr = None",
+    ),
+    "hoards": _agent("bytearray(1 << 60)"),
+    "ignores": _agent(
+        "for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):",
+        "    signal.signal(number, signal.SIG_IGN)",
+    ),
+    "spins": """
+import os
+os.environ["ADK_MAX_LLM_CALLS"] = "20"
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, ScriptedLlm
+
+def again() -> str:
+    return "again"
+
+model = ScriptedLlm(rules=[Rule(then=Call("again"))])
+root_agent = Agent(name="spins", tools=[again], model=model)
+""",
     "deaf": _agent("signal.signal(signal.SIGTERM, signal.SIG_IGN)", "while True: pass"),
     "leaks": _agent(
         "stop = False",

@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import os
+import random
 import sqlite3
 import stat
 import subprocess
@@ -23,6 +24,7 @@ from devui.store import (
 from devui.store.schema import Migration, load_migrations
 from tests.kit.patience import PATIENCE
 from tests.store.kit import append_many
+from tests.store.test_kill import kill_at_random
 
 HOLDER = """
 import asyncio, pathlib, sys
@@ -270,6 +272,20 @@ async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path
     with contextlib.closing(sqlite3.connect(backup)) as copy:
         assert copy.execute("SELECT count(*) FROM events").fetchall() == [(20,)]
         assert copy.execute("PRAGMA user_version").fetchall() == [(NOW,)]
+
+
+@pytest.mark.req("R45")
+async def test_a_backup_has_what_is_in_the_log_and_not_in_the_file_yet(tmp_path: Path) -> None:
+    """As a server leaves it that was killed; a copy of the file alone would lack it all."""
+    seen = kill_at_random(tmp_path / "data", 0, random.Random(45))
+    assert (tmp_path / "data" / "journal.db-wal").stat().st_size > 0
+    async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):
+        backup = tmp_path / "data" / f"journal.db.version-{NOW}"
+        with contextlib.closing(sqlite3.connect(backup)) as copy:
+            rows = copy.execute("SELECT seq, number, id FROM events ORDER BY seq").fetchall()
+            assert copy.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert set(seen) <= set(rows)
+    assert [number for _, number, _ in rows] == list(range(1, len(rows) + 1))
 
 
 @pytest.mark.req("R44")

@@ -2,7 +2,6 @@
 
 from devui.web import links, parts
 from devui.web.text.moments import moment
-from tests.web import replay_samples
 from tests.web.samples import KEY, NOW
 
 SINCE = moment(NOW)
@@ -44,7 +43,5 @@ PANEL = parts.RunPanel(
         parts.TaskShown(3, "", "sleeps", FRAMES[:1], circle=False),
     ),
 )
-EMPTY = parts.RunPanel(
-    links.standing_url(KEY), "There was no run yet", going=False, replay=replay_samples.FORM
-)
+EMPTY = parts.RunPanel(links.standing_url(KEY), "There was no run yet", going=False)
 UNREAD = parts.RunPanel(links.standing_url(KEY), "The run goes on", going=True, unread=True)

@@ -180,7 +180,6 @@ class Span(Strict):
     error: str | None
     sent: Any
     result: Any
-    effects: Any = None
 
 
 class Note(Strict):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Beside, Moment, Tone
-from devui.web.parts.replays import ReplayForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +81,3 @@ class RunPanel:
     tasks: tuple[TaskShown, ...] = ()
     compare_href: str = ""
     """This run beside the one before; "" for the first one."""
-    replay: ReplayForm | None = None
-    """Executes a run again; None while one is under way."""
