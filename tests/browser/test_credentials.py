@@ -112,7 +112,7 @@ def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
 
 def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
     """Follow the link, agree there; the address at which the browser ends up."""
-    visit.allow(f"another origin: {service}/|{service}/back")
+    visit.allow(f"{service}/(back|favicon.ico)|another origin: {service}/")
     with visit.context.expect_page() as opened:
         session.page.get_by_role("link", name="Open the sign-in page").click()
     opened.value.wait_for_url(f"{service}/back?**")
