@@ -24,6 +24,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "compare": "devui.cli.compare",
     "make-test": "devui.cli.make_test",
     "test": "devui.cli.kept_tests",
+    "replay": "devui.cli.replay",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -37,6 +38,7 @@ Examples:
   devui --no-browser         print the link only
   devui resume 12            go on with the invocation of session 12 that was cut off
   devui compare 12 15        how two sessions, or runs, differ
+  devui replay 12 --check    execute session 12 again with its recorded answers
   devui dbg attach           follow a run in the terminal
   devui export 12 -o it.json write a session into a file, without secrets
   devui import it.json       read it back, here or elsewhere

@@ -88,6 +88,32 @@ class Replays:
             "verdict": json.loads(row.verdict) if row.verdict else None,
         }
 
+    async def extent(self, session_key: int | None, run: str) -> tuple[int, int]:
+        """The numbers of the first and the last event of a run; (0, 0) if it is gone."""
+        extents = await self._journal.replays.extents(session_key or 0)
+        return extents.get(run, (0, 0))
+
+    async def runs(self, session: SessionRow) -> list[dict[str, Any]]:
+        """The session's runs, the oldest first, as JSON."""
+        extents = await self._journal.replays.extents(session.key)
+        rows = await self._journal.runs.list(session.key)
+        told = [
+            {
+                "run": row.id,
+                "status": row.status,
+                "invocationId": row.invocation_id,
+                "first": extents.get(row.id, (None, None))[0],
+                "last": extents.get(row.id, (None, None))[1],
+                "rewind": await self._is_rewind(row),
+                "started": row.started,
+                "ended": row.ended,
+                "error": json.loads(row.error) if row.error else None,
+                "replay": await self.told(row.id),
+            }
+            for row in rows
+        ]
+        return sorted(told, key=lambda each: each["started"])
+
     async def _source(self, session: SessionRow, run: str | None) -> RunRow:
         for row in await self._journal.runs.list(session.key):
             if run == row.id or (run is None and not await self._is_rewind(row)):

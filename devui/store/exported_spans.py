@@ -19,7 +19,7 @@ _SPANS = """
         SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
     )
     SELECT id, run, number, parent, type, name, agent, branch, call, event, began, seconds, first,
-           error, sent, result
+           error, sent, result, effects
     FROM line JOIN spans USING (session)
     WHERE id > ?2 AND (until IS NULL OR event <= until) ORDER BY id LIMIT ?3
 """
@@ -60,9 +60,11 @@ def names_in(sent: object) -> Iterator[str]:
 def _span(row: Sequence[Any]) -> Record:
     names = ("run", "number", "parent", "kind", "name", "agent", "branch", "call", "event")
     times = ("began", "seconds", "first", "error")
-    _, *told, sent, result = row
+    _, *told, sent, result, effects = row
     span = dict(zip((*names, *times), told, strict=True))
-    return {"type": "span", **span, "sent": optional(sent), "result": optional(result)}
+    bodies = {"sent": optional(sent), "result": optional(result)}
+    bodies |= {"effects": parsed(effects)} if effects is not None else {}
+    return {"type": "span", **span, **bodies}
 
 
 def optional(text: str | None) -> Any:

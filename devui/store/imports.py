@@ -68,13 +68,13 @@ _TOUCH = """
 _PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?)"
 _SPAN = """
     INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent,
-                       event, seconds, first, error, result)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       event, seconds, first, error, result, effects)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _USER_FILE = "user:"
 
-SpanOver = tuple[float | None, float | None, str | None, str | None]
-"""Seconds, seconds to the first piece, error, and result as JSON text."""
+SpanOver = tuple[float | None, float | None, str | None, str | None, str | None]
+"""Seconds, seconds to the first piece, error, result and effects, the last two as JSON texts."""
 
 Kept = Callable[["Landing"], None]
 """Hands over the records of one bundle, in their order; may be called twice."""

@@ -11,6 +11,10 @@ _GET = "SELECT run, source, live_tools, verdict FROM replays WHERE run = ?"
 _EVENTS = """
     SELECT number, data FROM event_bodies WHERE session = ? AND run = ? ORDER BY number
 """
+_EXTENTS = """
+    SELECT run, min(number), max(number) FROM events
+    WHERE session = ? AND run IS NOT NULL GROUP BY run
+"""
 _CHUNKS = "SELECT data FROM chunks WHERE session = ? AND run = ? ORDER BY position"
 _CALLS = """
     SELECT span_rows.*, sent, result, effects FROM span_rows JOIN spans USING (id)
@@ -49,6 +53,11 @@ class Replays:
         return [
             (number, data) for number, data in await self._database.fetch(_EVENTS, session_key, run)
         ]
+
+    async def extents(self, session_key: int) -> dict[str, tuple[int, int]]:
+        """Return the numbers of the first and the last event of each run that has any."""
+        rows = await self._database.fetch(_EXTENTS, session_key)
+        return {run: (first, last) for run, first, last in rows}
 
     async def fragments(self, session_key: int, run: str) -> list[str]:
         """Return the JSON of the run's partial events, in order."""

@@ -114,6 +114,11 @@ def forks_url(key: int) -> str:
     return f"/sessions/{key}/forks"
 
 
+def replays_url(key: int) -> str:
+    """Where a run of the session is executed again."""
+    return f"/sessions/{key}/replays"
+
+
 def rewind_url(key: int) -> str:
     """Where the session is taken back to before a message."""
     return f"/sessions/{key}/rewind"

@@ -94,6 +94,7 @@ class SessionPage:
     inspector: parts.Inspector
     transport: parts.Transport
     debugger: parts.Debugger
+    replay: parts.Replay
     stream_href: str
     """The stream of everything that comes after this page."""
     notices: tuple[parts.Notice, ...] = ()

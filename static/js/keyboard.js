@@ -2,7 +2,7 @@
 import { afterwards } from "./choosing.js";
 import { each } from "./connected.js";
 
-const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
+const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", " ": "Space" };
 
 // Behaviours for a table of `{ keys, does, run, after }`; `handles` says whether a key pressed somewhere is the page's.
 export function keyboard(table, handles) {

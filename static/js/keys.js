@@ -7,6 +7,7 @@ import { KEYS } from "./keytable.js";
 function handles({ target, key }) {
   if (key === "Escape") return !target.closest?.("[data-title]");
   if (typing(target)) return false;
+  if (key === " ") return !target.closest?.("button, summary, [role=button]"); // it presses these
   return !key.startsWith("Arrow") || target === document.body || Boolean(target.closest?.("#rows"));
 }
 

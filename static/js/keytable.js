@@ -7,6 +7,7 @@ import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
 import * as notes from "./notes.js";
 import * as panes from "./panes.js";
+import * as player from "./player.js";
 import * as rows from "./rows.js";
 import * as share from "./share.js";
 import * as stream from "./stream.js";
@@ -58,6 +59,7 @@ export const KEYS = [
   { keys: [",", "."], does: "the page as of one event earlier, later", after: true, run: (key) => click(key === "," ? "#cursor-back[href]" : "#cursor-on[href]") },
   { keys: ["<", ">"], does: "as of the state change before, after", after: true, run: (key) => click(key === "<" ? "#change-back" : "#change-on") },
   { keys: ["{", "}"], does: "as of the write before, after, of the pinned state key", after: true, run: (key) => click(key === "{" ? "#write-back[href]" : "#write-on[href]") },
+  { keys: [" "], does: "watch: event after event from here, or stop", run: () => player.toggle() },
   { keys: ["p"], does: "pause at the next event", run: () => click("#do-pause") },
   { keys: ["c", "F8"], does: "continue", run: () => click("#do-continue") },
   { keys: ["n", "F10"], does: "step to after the next commit", run: () => click("#do-step_event") },

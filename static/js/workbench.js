@@ -16,6 +16,7 @@ import * as keys from "./keys.js";
 import * as menus from "./menus.js";
 import * as outside from "./outside.js";
 import * as panes from "./panes.js";
+import * as player from "./player.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
 import * as share from "./share.js";
@@ -31,5 +32,5 @@ import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys,
-  outside, panes, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times, title, trace,
+  outside, panes, player, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times, title, trace,
 ]);

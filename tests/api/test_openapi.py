@@ -114,6 +114,8 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/trace", "get", client.get(f"/api/sessions/{key}/trace").json()
     one = client.get(f"/api/sessions/{key}/spans/{spans[0]['id']}").json()
     yield "/api/sessions/{key}/spans/{span}", "get", one
+    runs = client.get(f"/api/sessions/{key}/runs").json()
+    yield "/api/sessions/{key}/runs", "get", runs
     made = client.get(f"/api/sessions/{key}/recording").json()
     yield "/api/sessions/{key}/recording", "get", made
     kept = "/api/sessions/{key}/test"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.browser import Visit, chromium
+from tests.kit.browser import Visit, chromium, cookies
 from tests.kit.server import SAMPLES, running
 
 HERE = Path(__file__).parent
@@ -29,15 +29,10 @@ def server(tmp_path_factory):
         yield started
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture
 def signed_in(browser, server):
-    """The cookies of a browser that came by the printed link, which works once."""
-    context = browser.new_context()
-    with Visit(context, server) as visit:
-        page = visit.context.new_page()
-        page.goto(server.link)
-        assert page.url == f"{server.url}/"
-        return context.storage_state()
+    """The cookies of a browser that came by the link of the server, which may be a module's own."""
+    return cookies(browser, server)
 
 
 @pytest.fixture

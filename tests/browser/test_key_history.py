@@ -7,8 +7,7 @@ from playwright.sync_api import expect
 
 from tests.api.test_key_history import PLANNER
 from tests.api.test_uncommitted import APPS
-from tests.browser.conftest import DESKTOP
-from tests.kit.browser import SessionPage, Visit
+from tests.kit.browser import SessionPage
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -21,21 +20,6 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "branches", APPS["branches"])
     with running(folder / "agents", folder / "data") as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def cookies(browser, server):
-    context = browser.new_context()
-    with Visit(context, server):
-        context.new_page().goto(server.link)
-        return context.storage_state()
-
-
-@pytest.fixture
-def visit(browser, server, cookies):
-    context = browser.new_context(storage_state=cookies, viewport=DESKTOP)
-    with Visit(context, server) as begun:
-        yield begun
 
 
 def shows(session: SessionPage, number: int) -> None:

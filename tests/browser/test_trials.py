@@ -5,8 +5,6 @@ from playwright.sync_api import expect
 
 from tests.api.test_guard import SHOP
 from tests.api.test_trials import BENCH
-from tests.browser.conftest import DESKTOP
-from tests.kit.browser import Visit
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -19,21 +17,6 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "shop", SHOP)
     with running(folder / "agents", folder / "data") as started:
         yield started
-
-
-@pytest.fixture(scope="module")
-def cookies(browser, server):
-    context = browser.new_context()
-    with Visit(context, server):
-        context.new_page().goto(server.link)
-        return context.storage_state()
-
-
-@pytest.fixture
-def visit(browser, server, cookies):
-    context = browser.new_context(storage_state=cookies, viewport=DESKTOP)
-    with Visit(context, server) as begun:
-        yield begun
 
 
 def test_a_tool_runs_alone_from_its_call_and_a_model_is_asked_again_with_edits(visit):

@@ -4,9 +4,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.api.test_uncommitted import APPS
-from tests.browser.conftest import DESKTOP
 from tests.browser.test_debugger import is_held, press
-from tests.kit.browser import SessionPage, Visit
+from tests.kit.browser import SessionPage
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
 
@@ -43,21 +42,6 @@ def server(tmp_path_factory):
     with running(folder / "agents", folder / "data") as started:
         started.agents = folder / "agents"
         yield started
-
-
-@pytest.fixture(scope="module")
-def cookies(browser, server):
-    context = browser.new_context()
-    with Visit(context, server):
-        context.new_page().goto(server.link)
-        return context.storage_state()
-
-
-@pytest.fixture
-def visit(browser, server, cookies):
-    context = browser.new_context(storage_state=cookies, viewport=DESKTOP)
-    with Visit(context, server) as begun:
-        yield begun
 
 
 def strip(session: SessionPage):

@@ -17,6 +17,7 @@ from playwright.sync_api import (
     Request,
     Response,
     Route,
+    StorageState,
     expect,
     sync_playwright,
 )
@@ -32,6 +33,9 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 
+_KEPT: dict[str, StorageState] = {}
+"""Cookies by the link they were got by."""
+
 _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 
 
@@ -46,6 +50,18 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def cookies(browser: Browser, server: Server) -> StorageState:
+    """What a browser keeps that came by the server's link, which works once."""
+    if server.link not in _KEPT:
+        context = browser.new_context()
+        with Visit(context, server):
+            page = context.new_page()
+            page.goto(server.link)
+            assert page.url == f"{server.url}/"
+            _KEPT[server.link] = context.storage_state()
+    return _KEPT[server.link]
 
 
 class Visit:

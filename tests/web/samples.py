@@ -23,7 +23,7 @@ from devui.web.text.figures import UNKNOWN, compact
 from devui.web.text.jsontext import json_text
 from devui.web.text.jsontree import json_tree
 from devui.web.text.moments import moment
-from tests.web import held_samples
+from tests.web import held_samples, replay_samples
 
 KEY = 7
 PRICES = Prices.load(Path("nowhere"))
@@ -348,6 +348,7 @@ def transport(kinds: list[Any], selected: int | None) -> parts.Transport:
             at=None,
             back=links.moment_url(KEY, selected - 1) if selected and selected > 1 else None,
             on=links.moment_url(KEY, selected + 1) if selected and selected < count else None,
+            gap=1.5 if selected and selected < count else None,
             change_back=links.writes_url(KEY, "previous", at=selected),
             change_on=links.writes_url(KEY, "next", at=selected),
         ),
@@ -493,6 +494,7 @@ def session_page(
         inspector=panel,
         transport=transport([s.kind for _, s, _ in events], selected),
         debugger=held_samples.STEPS if is_held else parts.Debugger(),
+        replay=replay_samples.DIVERGED if is_held else parts.Replay(),
         stream_href=links.stream_url(KEY, Cursor("0123456789abcdef", 140)),
         notices=notices,
     )

@@ -2,6 +2,7 @@
 
 from devui.web import links, parts
 from devui.web.text.moments import moment
+from tests.web import replay_samples
 from tests.web.samples import KEY, NOW
 
 SINCE = moment(NOW)
@@ -43,5 +44,7 @@ PANEL = parts.RunPanel(
         parts.TaskShown(3, "", "sleeps", FRAMES[:1], circle=False),
     ),
 )
-EMPTY = parts.RunPanel(links.standing_url(KEY), "There was no run yet", going=False)
+EMPTY = parts.RunPanel(
+    links.standing_url(KEY), "There was no run yet", going=False, replay=replay_samples.FORM
+)
 UNREAD = parts.RunPanel(links.standing_url(KEY), "The run goes on", going=True, unread=True)

@@ -151,7 +151,7 @@ class Lander:
             sent=_json(record.sent),
         )
         told = (record.seconds, record.first, record.error, _json(record.result))
-        self._landing.span(span, record.event, told)
+        self._landing.span(span, record.event, (*told, _json(record.effects)))
 
     def note(self, record: schema.Note) -> None:
         """What somebody said."""

@@ -180,6 +180,7 @@ class Span(Strict):
     error: str | None
     sent: Any
     result: Any
+    effects: Any = None
 
 
 class Note(Strict):

@@ -39,6 +39,12 @@ async def start(request: Request) -> Response:
     return answer(await found.replays.told(row.id), status=201)
 
 
+async def runs(request: Request) -> Response:
+    """The session's runs, the oldest first."""
+    found, session = await session_of(request)
+    return answer(await found.replays.runs(session))
+
+
 async def show(request: Request) -> Response:
     """What a replay executes again, and what came of it."""
     found, run = services(request), request.path_params["run"]

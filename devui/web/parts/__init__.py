@@ -140,6 +140,7 @@ from devui.web.parts.recovery import (
     SayAgain,
     UnknownAsk,
 )
+from devui.web.parts.replays import Replay, ReplayField, ReplayForm, ReplayRun
 from devui.web.parts.request import (
     Block,
     BlockBody,
@@ -321,6 +322,10 @@ __all__ = [
     "PromptDiff",
     "RawPanel",
     "RawRequest",
+    "Replay",
+    "ReplayField",
+    "ReplayForm",
+    "ReplayRun",
     "RequestPanel",
     "ResponsePart",
     "Resume",

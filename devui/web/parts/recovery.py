@@ -76,6 +76,7 @@ class SayAgain:
     number: int
     rewind_action: str
     fork_action: str
+    replay_action: str
     text: str
     """What was said, if it is nothing but text; "" when it cannot be said again from here."""
 

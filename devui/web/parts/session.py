@@ -171,6 +171,8 @@ class CursorLinks:
     back: str | None
     """As of one event earlier."""
     on: str | None
+    gap: float | None
+    """Seconds from this event to that one, as they were made."""
     change_back: str | None
     """As of the event before that changed the state."""
     change_on: str | None

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Beside, Moment, Tone
+from devui.web.parts.replays import ReplayForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +82,5 @@ class RunPanel:
     tasks: tuple[TaskShown, ...] = ()
     compare_href: str = ""
     """This run beside the one before; "" for the first one."""
+    replay: ReplayForm | None = None
+    """Executes a run again; None while one is under way."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from devui.debugger.recovery.forking import said
 from devui.web import parts
-from devui.web.links import forks_url, rewind_url
+from devui.web.links import forks_url, replays_url, rewind_url
 
 _SAYABLE: Final = 20_000
 """Characters of a message that the page offers to say again."""
@@ -22,5 +22,6 @@ def say_again(number: int, event: Mapping[str, Any], session: int) -> parts.SayA
         number=number,
         rewind_action=rewind_url(session),
         fork_action=forks_url(session),
+        replay_action=replays_url(session),
         text=given if alone and len(given) <= _SAYABLE else "",
     )

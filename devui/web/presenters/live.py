@@ -57,6 +57,7 @@ from devui.web.presenters.margins import LiveMarks, Margins
 from devui.web.presenters.notices import notices
 from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
+from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
 from devui.web.presenters.spending import spending, totals
@@ -253,7 +254,8 @@ class LivePage:
         if messages:
             self._speaker = spoken_by(messages[-1])
         await prepare(written(messages))
-        here = {slot for message in messages for slot in _slots(message)}
+        chips = (part for said in messages for part in said.parts if isinstance(part, ToolChip))
+        here = {chip.outcome.slot for chip in chips}
         outcomes = Markup("").join(
             fill(f"#{outcome.slot}", render.part(outcome))
             for number, _, summary in told
@@ -319,7 +321,8 @@ class LivePage:
         """The tab about the run, if it is open, asks for itself."""
         going = self._found.runs.live(self._session.key) is not None
         panel = unread_panel(self._session, going=going)
-        return replace("#standing", self._found.render.part(panel))
+        part, replay = self._found.render.part, await replay_of(self._found, self._session)
+        return replace("#standing", part(panel)) + fill("#replay", part(replay))
 
     async def _trace(self, _: Batch) -> Markup:
         """The tab of spans, if it is open, asks for itself."""
@@ -393,7 +396,3 @@ def _segments(
             yield events, drops, item.run
             events, drops = [], []
     yield events, drops, None
-
-
-def _slots(message: ChatMessage) -> list[str]:
-    return [part.outcome.slot for part in message.parts if isinstance(part, ToolChip)]

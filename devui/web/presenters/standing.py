@@ -19,6 +19,7 @@ from devui.web.links import (
     standing_url,
     stop_url,
 )
+from devui.web.presenters.replays import replay_form
 from devui.web.presenters.runs import WORDS
 from devui.web.services import Services
 from devui.web.text.figures import plural, seconds
@@ -51,7 +52,8 @@ async def run_panel(found: Services, session: SessionRow) -> parts.RunPanel:
     live = found.runs.live(session.key)
     compare = await _compare_href(found, session, run)
     if live is None or live.row.id != run.id:
-        return replace(_over(session, run, told), compare_href=compare)
+        over = _over(session, run, told, await replay_form(found, session))
+        return replace(over, compare_href=compare)
     return replace(_going(session, live, told), compare_href=compare)
 
 
@@ -73,7 +75,9 @@ def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[parts.Beside, ...]:
     return tuple(_beside(each) for each in branches)
 
 
-def _over(session: SessionRow, run: RunRow, told: Mapping[str, Any]) -> parts.RunPanel:
+def _over(
+    session: SessionRow, run: RunRow, told: Mapping[str, Any], form: parts.ReplayForm | None
+) -> parts.RunPanel:
     whys = tuple(
         parts.Why(
             "warn",
@@ -84,7 +88,7 @@ def _over(session: SessionRow, run: RunRow, told: Mapping[str, Any]) -> parts.Ru
         for each in told["questions"]
     )
     title = f"The newest run: {WORDS[run.status]}"
-    return parts.RunPanel(standing_url(session.key), title, going=False, whys=whys)
+    return parts.RunPanel(standing_url(session.key), title, going=False, whys=whys, replay=form)
 
 
 def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts.RunPanel:

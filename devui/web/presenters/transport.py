@@ -1,5 +1,7 @@
 """The bar at the bottom: where in the session the page stands, and where it can go."""
 
+from dataclasses import replace
+
 from devui.debugger.summary import Kind
 from devui.store.rows import EventRow, SessionRow
 from devui.web import parts
@@ -40,8 +42,19 @@ async def transport(
             hit_url(session.key, "previous", event=number, tab=tab),
             hit_url(session.key, "next", event=number, tab=tab) if number else None,
         ),
-        cursor=_cursor(session, at or number, count, tab, asked, past=at),
+        cursor=replace(
+            _cursor(session, at or number, count, tab, asked, past=at),
+            gap=await _gap(found, asked.at or row, count),
+        ),
     )
+
+
+async def _gap(found: Services, here: EventRow | None, count: int) -> float | None:
+    """Seconds to the next event; None where there is none."""
+    if here is None or here.number >= count:
+        return None
+    following = await found.journal.events.page(here.session, after=here.seq, limit=1)
+    return max(following[0].timestamp - here.timestamp, 0.0) if following else None
 
 
 def _spoken(kinds: list[Kind], number: int | None) -> str:
@@ -69,6 +82,7 @@ def _cursor(
         at=past,
         back=moment_url(key, before, tab=tab, pin=pin, since=since) if before >= 1 else None,
         on=moment_url(key, on, tab=tab, pin=pin, since=since) if on else None,
+        gap=None,
         change_back=writes_url(key, "previous", at=here, tab=tab),
         change_on=writes_url(key, "next", at=here, tab=tab) if on else None,
     )

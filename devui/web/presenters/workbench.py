@@ -34,6 +34,7 @@ from devui.web.presenters.notices import notices
 from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume
+from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.rows import earlier
 from devui.web.presenters.runs import unsaid
 from devui.web.presenters.spending import spending, totals, totals_at
@@ -134,7 +135,7 @@ async def session_page(
     window, tail = await _window(journal, session, row, head, at := asked.at)
     live, app = found.runs.live(session.key), app_status(found, session.app)
     first, present = window.events[0][0] if window.events else None, None if at else live
-    count = at.number if at else session.events
+    count, opened = at.number if at else session.events, tab_of(tab, selected=bool(row))
     return SessionPage(
         theme=theme,
         key=session.key,
@@ -150,11 +151,10 @@ async def session_page(
             later=session.events - count,
             live_href=moment_url(session.key, None),
         ),
-        inspector=await inspector(
-            found, session, row, tab_of(tab, selected=bool(row)), asked=asked
-        ),
+        inspector=await inspector(found, session, row, opened, asked=asked),
         transport=await transport(found, session, row, tab, asked=asked),
         debugger=debugger(live),
+        replay=await replay_of(found, session),
         stream_href=stream_url(session.key, Cursor(journal.id, head))
         + ("&tail=past" if at else "" if tail else "&tail=no"),
         notices=notices(session.app, app, live),

@@ -1,0 +1,43 @@
+"""What a replay came to, as lines of a terminal."""
+
+import json
+from typing import Any
+
+from devui.cli.lines import plain
+
+_LONG = 200
+
+
+def verdict_lines(verdict: dict[str, Any], first: int, last: int) -> list[str]:
+    """The verdict on the run of these events, with the first difference explained."""
+    begin, *more = _lines(verdict)
+    return [f"#{first} to #{last} {begin}", *more]
+
+
+def _lines(verdict: dict[str, Any]) -> list[str]:
+    found = verdict["divergence"]
+    notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
+    if found is None:
+        word = "identical" if verdict["identical"] else "not finished"
+        live = f", {verdict['live']} live tools" if verdict["live"] else ""
+        return [f"{word}: {_count(verdict)}, {verdict['calls']} recorded answers{live}", *notes]
+    lines = [f"diverged: {plain(found['message'])}", f"  {_count(verdict)} before that"]
+    for each in found["differences"]:
+        lines.append(f"  {plain(each['field'] or 'value')}")
+        lines += [f"    - {_value(each['expected'])}", f"    + {_value(each['actual'])}"]
+    if not found["differences"] and found["expected"] is not None:
+        lines.append(f"  expected: {_value(found['expected'])}")
+    if not found["differences"] and found["actual"] is not None:
+        lines.append(f"  actual:   {_value(found['actual'])}")
+    if found["nearest"] is not None:
+        lines.append(f"  recorded next: {_value(found['nearest'])}")
+    return [*lines, *notes]
+
+
+def _count(verdict: dict[str, Any]) -> str:
+    return f"{verdict['events']} of {verdict['recorded']} events as recorded"
+
+
+def _value(value: Any) -> str:
+    text = plain(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= _LONG else f"{text[:_LONG]}…"

@@ -1,0 +1,68 @@
+// Watching: the page goes from event to event by itself, at the recorded pace or a faster one. Nothing is executed.
+// Each step is a page of its own (?at=), so what plays is kept for the tab.
+import { each } from "./connected.js";
+
+const PLAYING = "devui-playing";
+const SPEED = "devui-speed";
+const FASTEST = 150;
+const LONGEST = 5000;
+let timer;
+
+export function start() {
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("[data-play]")) sessionStorage.setItem(PLAYING, path());
+    if (event.target.closest?.("#play")) toggle();
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches?.("#speed")) return;
+    sessionStorage.setItem(SPEED, event.target.value);
+    if (playing()) go();
+  });
+  // Who goes elsewhere in time, or looks at something, wants to stay there.
+  document.addEventListener("input", (event) => { if (event.target.matches?.("[data-scrub]")) stop(); });
+}
+
+export function connect(root) {
+  each(root, "#play", (button) => {
+    document.getElementById("speed").value = sessionStorage.getItem(SPEED) ?? "1";
+    button.hidden = false;
+    document.getElementById("speed").hidden = false;
+    if (playing()) go();
+    draw();
+  });
+}
+
+export function toggle() {
+  if (playing()) stop();
+  else if (next()) {
+    sessionStorage.setItem(PLAYING, path());
+    go();
+    draw();
+  }
+}
+
+function go() {
+  clearTimeout(timer);
+  const link = next();
+  if (!link) return stop();
+  const speed = Number(sessionStorage.getItem(SPEED) ?? "1");
+  const gap = speed ? Number(link.dataset.gap) * 1000 / speed : 0;
+  timer = setTimeout(() => location.replace(link.href), Math.min(Math.max(gap, FASTEST), LONGEST));
+}
+
+function stop() {
+  clearTimeout(timer);
+  sessionStorage.removeItem(PLAYING);
+  draw();
+}
+
+function draw() {
+  const button = document.getElementById("play");
+  if (!button) return;
+  button.disabled = !playing() && !next();
+  button.setAttribute("aria-pressed", String(playing()));
+}
+
+const path = () => document.getElementById("scrubber")?.getAttribute("action") ?? "";
+const playing = () => Boolean(path()) && sessionStorage.getItem(PLAYING) === path();
+const next = () => document.querySelector("#cursor-on[href]");

@@ -1,0 +1,74 @@
+"""A recorded run is executed again, and watched, as a person does it on the page."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.debugged import Debugged
+from tests.kit.replayed_apps import team
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.browser
+
+TWICE = """() => [1, 2].forEach(() => document.body.dispatchEvent(
+    new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true })))"""
+"""Space, and Space again before anything can come of the first."""
+
+
+@pytest.fixture
+def recorded(browser, tmp_path):
+    """A page on a recorded run, its number, and the folder of what it reads and reaches."""
+    (tmp_path / "manner.txt").write_text("well")
+    write_app(tmp_path / "agents", "team", team(tmp_path))
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        server.client() as client,
+        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+    ):
+        debugged = Debugged(client, "team").start(pause=False)
+        debugged.settled()
+        page = visit.context.new_page()
+        page.goto(f"{server.url}/sessions/{debugged.key}?tab=run")
+        yield page, debugged.key, tmp_path
+
+
+def test_a_run_is_executed_again_and_the_first_difference_shown(recorded):
+    page, key, folder = recorded
+    live = (folder / "live.log").read_text()
+    page.get_by_label("hold the first event").check()
+    page.get_by_role("button", name="Execute again").click()
+    bar = page.get_by_role("region", name="Replay")
+    expect(bar).to_contain_text("no live calls")
+    assert not page.url.endswith(f"/sessions/{key}")
+    page.locator("#do-continue").click()
+    expect(bar).to_contain_text("Replay is identical 12 of 12 events as recorded")
+    expect(page.locator("#rows .row")).to_have_count(12)
+
+    (folder / "manner.txt").write_text("badly")
+    bar.get_by_role("button", name="Again").click()
+    expect(bar).to_contain_text("writer asks its model something else than recorded")
+    expect(bar.get_by_role("row").last).to_contain_text("Write well.")
+    expect(bar.get_by_role("row").last).to_contain_text("Write badly.")
+    page.reload()
+    expect(bar).to_contain_text("Replay diverged")
+    bar.get_by_role("link", name="as recorded").click()
+    expect(page.locator("#rows [aria-selected=true]")).to_contain_text("2")
+    assert (folder / "live.log").read_text() == live
+
+
+def test_a_run_is_watched_event_after_event_and_stopped_with_a_key(recorded):
+    page, _, folder = recorded
+    live = (folder / "live.log").read_text()
+    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("link", name="Watch").click()
+    page.wait_for_url("**at=12**")
+    expect(page.get_by_label("Watch from here")).to_have_attribute("aria-pressed", "false")
+    page.goto(page.url.replace("at=12", "at=3"))
+    expect(page.get_by_label("Speed")).to_have_value("0")
+    page.evaluate(TWICE)
+    expect(page.get_by_label("Watch from here")).to_have_attribute("aria-pressed", "false")
+    assert "at=3" in page.url
+    page.keyboard.press("Space")
+    page.wait_for_url("**at=12**")
+    assert (folder / "live.log").read_text() == live

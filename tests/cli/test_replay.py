@@ -1,0 +1,54 @@
+"""`devui replay`: recorded runs are executed again, and what differs is explained."""
+
+import json
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.replayed_apps import team
+from tests.kit.server import running, write_app
+from tests.kit.terminal import Terminal
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("replay")
+    (folder / "manner.txt").write_text("well")
+    write_app(folder / "agents", "team", team(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
+    terminal = Terminal(server)
+    with server.client() as client:
+        recorded = Debugged(client, "team").start(pause=False)
+        recorded.settled()
+        recorded.start("and again", pause=False).settled()
+        live, key = (folder / "live.log").read_text(), str(recorded.key)
+
+        done = terminal("replay", key)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "tick 1" in done.stdout
+        assert done.stdout.splitlines()[-1].endswith(
+            "identical: 12 of 12 events as recorded, 10 recorded answers"
+        )
+        sessions = len(client.get("/api/sessions").json())
+        checked = terminal("replay", key, "--check", "--json")
+        told = [json.loads(line)["verdict"]["identical"] for line in checked.stdout.splitlines()]
+        assert (checked.returncode, told) == (0, [True, True])
+        assert len(client.get("/api/sessions").json()) == sessions
+
+        (folder / "manner.txt").write_text("badly")
+        other = terminal("replay", key, "--check")
+        assert other.returncode == 1
+        assert "diverged: writer asks its model something else" in other.stdout
+        assert "Write well." in other.stdout
+        assert "Write badly." in other.stdout
+        assert terminal("replay", key, "--run", "none").returncode == 5
+        assert (folder / "live.log").read_text() == live
