@@ -52,6 +52,8 @@ NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watc
 """So that it runs inside the interpreter of the agents' author, where these may be missing."""
 
 OPTIONAL = (
+    "devui.runtime.a2a",
+    "devui.runtime.agents.remote_a2a_agent",
     "devui.runtime.auth.token_endpoint",
     "devui.runtime.models.lite_llm",
     "devui.runtime.tools.mcp_tool",

@@ -65,11 +65,12 @@ TABLE = (
         " OpenAPIToolset.",
     ),
     LeftOut(
-        "Agents of other servers (A2A)",
-        "a2a agents.RemoteA2aAgent agents.remote_a2a_agent",
-        "The protocol's SDK brings protobuf and a second HTTP client for one kind of agent.",
-        "A tool that calls the other agent: a function with an HTTP client, an OpenAPIToolset, or"
-        " an McpToolset if the other side speaks MCP.",
+        "Agents offered to other servers (A2A)",
+        "a2a.agent a2a.converters a2a.executor a2a.experimental a2a.logs a2a.utils",
+        "A server of the Agent2Agent protocol is a program of its own, and settings that reach into"
+        " the client are seldom needed.",
+        "`RemoteA2aAgent` of agents.remote_a2a_agent asks agents of other servers. To offer one,"
+        " write an AgentExecutor of a2a-sdk that plays it with a Runner.",
     ),
     LeftOut(
         "Evaluation",

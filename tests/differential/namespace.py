@@ -13,6 +13,7 @@ _WHERE = {
     "agents.llm_agent": "Agent LlmAgent",
     "agents.loop_agent": "LoopAgent",
     "agents.parallel_agent": "ParallelAgent",
+    "agents.remote_a2a_agent": "RemoteA2aAgent",
     "agents.run_config": "RunConfig StreamingMode",
     "agents.sequential_agent": "SequentialAgent",
     "apps.app": "App EventsCompactionConfig ResumabilityConfig",

@@ -76,6 +76,16 @@ EVERYWHERE = (
         " sent a letter; and the timeline shows that it was there.",
     ),
     Difference(
+        "Answers of agents of other servers",
+        here="`a2a:response` has the message, or the task with its state and the names of"
+        " artifacts; what they hold is in the content alone. Bytes of files are left out, also of"
+        " `a2a:request`, which fragments do not have. `is_user_input` marks what the user said.",
+        there="Each event, fragments too, has the message sent and all of the task so far. What"
+        " other agents said is marked as the user's, too.",
+        why="A session would hold everything several times over, and grow with the square of an"
+        " answer.",
+    ),
+    Difference(
         "Wording",
         here="Error messages, preambles of quoted agents, the identity and transfer instructions"
         " and the descriptions of built-in tools are worded here, and say what to do.",
@@ -123,7 +133,7 @@ def _only_ends(event: Json) -> bool:
 
 
 def _event(event: Json) -> Json:
-    event = _stamped({key: value for key, value in event.items() if key != "timestamp"})
+    event = _elsewhere(_stamped({key: value for key, value in event.items() if key != "timestamp"}))
     if "errorMessage" in event:
         event["errorMessage"] = _wording(event["errorMessage"])
     if "content" in event:
@@ -131,6 +141,38 @@ def _event(event: Json) -> Json:
     if "actions" in event:
         event["actions"] = _worded(event["actions"])
     return _fragment(event) if event.get("partial") else event
+
+
+def _elsewhere(event: Json) -> Json:
+    """What an agent of another server said, without times and what EVERYWHERE tells of."""
+    metadata = event.get("customMetadata") or {}
+    if "a2a:request" not in metadata and "a2a:response" not in metadata:
+        return event
+    response = metadata.get("a2a:response") or {}
+    response.get("status", {}).pop("timestamp", None)
+    for repeated in ("artifacts", "history"):
+        response.pop(repeated, None)
+    if "a2a:request" in metadata:
+        metadata["a2a:request"]["parts"] = _sent(metadata["a2a:request"]["parts"])
+    if event.get("partial"):
+        metadata.pop("a2a:request", None)
+    if not event.get("longRunningToolIds"):
+        event.pop("longRunningToolIds", None)
+    return event
+
+
+def _sent(parts: Json) -> Json:
+    """The parts of a message to another server, without bytes and with quotations as such."""
+    made: list[Json] = []
+    for part in parts:
+        part.pop("raw", None)
+        if _QUOTED.search(part.get("text") or ""):
+            if made and "text" in made[-1]:
+                made.pop()  # the preamble
+            made.extend(_quoted({"role": "", "parts": [part]})["parts"])
+        else:
+            made.append(part)
+    return made
 
 
 def _stamped(event: Json) -> Json:

@@ -316,6 +316,10 @@ class BaseAgent(BaseNode):
         """The sub-agents that carry out tasks for this agent's model, if it has one."""
         return ()
 
+    async def described(self) -> str:
+        """What it is for, as models are told that may hand over to it."""
+        return self.description
+
     def check_parent(self, parent: BaseAgent) -> None:
         """Refuse a place in the tree where the agent cannot work; any will do by default.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
@@ -20,16 +21,17 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     targets = agent.transfer_targets
     if not targets:
         return
-    llm_request.append_instructions([_instruction(agent, targets)])
+    descriptions = {target.name: await target.described() for target in targets}
+    llm_request.append_instructions([_instruction(agent, targets, descriptions)])
     tool = TransferToAgentTool([target.name for target in targets])
     await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
 
 
-def _instruction(agent: LlmAgent, targets: list[BaseAgent]) -> str:
+def _instruction(agent: LlmAgent, targets: list[BaseAgent], descriptions: Mapping[str, str]) -> str:
     known = "\n\n".join(
-        f"Name: {target.name}\nDescription: {target.description}" for target in targets
+        f"Name: {name}\nDescription: {description}" for name, description in descriptions.items()
     )
-    names = ", ".join(f"`{name}`" for name in sorted(target.name for target in targets))
+    names = ", ".join(f"`{name}`" for name in sorted(descriptions))
     text = (
         f"Other agents can take over this conversation:\n\n{known}\n\n"
         "Compare the descriptions with what the user wants. Answer yourself when that is your own"

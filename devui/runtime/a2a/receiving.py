@@ -1,0 +1,269 @@
+"""What an agent of another server answers, as events (adk-runtime 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from a2a.types import (
+    Artifact,
+    Message,
+    Part,
+    Role,
+    StreamResponse,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatusUpdateEvent,
+)
+from google.genai import types
+
+from devui.runtime.a2a.parts import data_of, is_long_running
+from devui.runtime.a2a.sending import (
+    ASKS_LOGIN,
+    ASKS_USER,
+    CONTEXT_ID,
+    RESPONSE,
+    TASK_ID,
+    as_json,
+)
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.platform.uuid import new_uuid
+
+_AT_WORK = frozenset(
+    {
+        TaskState.TASK_STATE_UNSPECIFIED,
+        TaskState.TASK_STATE_SUBMITTED,
+        TaskState.TASK_STATE_WORKING,
+    }
+)
+_ASKING = {
+    TaskState.TASK_STATE_INPUT_REQUIRED: (ASKS_USER, "input_required"),
+    TaskState.TASK_STATE_AUTH_REQUIRED: (ASKS_LOGIN, "auth_required"),
+}
+"""The call that stands for a question without a call, and the argument with the question."""
+_FAILED = {
+    TaskState.TASK_STATE_FAILED: ("A2A_TASK_FAILED", "failed"),
+    TaskState.TASK_STATE_REJECTED: ("A2A_TASK_REJECTED", "was rejected"),
+    TaskState.TASK_STATE_CANCELED: ("A2A_TASK_CANCELED", "was cancelled"),
+}
+CUT_OFF = "A2A_CUT_OFF"
+
+
+@dataclass(slots=True)
+class _Growing:
+    """An artifact that comes in pieces."""
+
+    event_id: str = field(default_factory=Event.new_id)
+    """Of the fragments as of the whole."""
+    parts: list[Part] = field(default_factory=list)
+
+
+class Answer:
+    """Makes events of one answer, item by item.
+
+    Artifacts in pieces are partial events, and one whole event when they are complete, at the
+    latest when the task comes to its end: so nothing of them is missing in the history.
+    """
+
+    def __init__(
+        self,
+        author: str,
+        branch: str | None,
+        convert: Callable[[Part], types.Part | list[types.Part] | None],
+    ) -> None:
+        """Make events of `author` on `branch`, with parts made by `convert`."""
+        self._author, self._branch, self._convert = author, branch, convert
+        self._task = Task()
+        """What is known of the task, without what it says."""
+        self._growing: dict[str, _Growing] = {}
+        self._told: set[str] = set()
+        """Ids of the messages and artifacts that events have been made of."""
+
+    def take(self, item: StreamResponse) -> Iterator[Event]:
+        """The events of one item of the answer."""
+        match item.WhichOneof("payload"):
+            case "message":
+                yield self._of_message(item.message)
+            case "task":
+                yield from self._of_task(item.task)
+            case "status_update":
+                yield from self._of_status(item.status_update)
+            case "artifact_update":
+                yield from self._of_artifact(item.artifact_update)
+
+    def whole(self) -> Iterator[Event]:
+        """What has come in pieces so far, when no more of it will come."""
+        yield from self._whole(list(self._growing))
+
+    def end(self) -> Iterator[Event]:
+        """What is left to tell when nothing more comes."""
+        yield from self.whole()
+        if self._task.id and self._task.status.state in _AT_WORK:
+            event = self._event([])
+            event.error_code = CUT_OFF
+            event.error_message = (
+                f"The answer broke off before task {self._task.id!r} had come to an end. Ask again,"
+                " or look into the log of the other server."
+            )
+            yield event
+
+    def _of_message(self, message: Message) -> Event:
+        event = self._event(message.parts)
+        event.custom_metadata = {RESPONSE: as_json(message)}
+        if message.context_id:
+            event.custom_metadata[CONTEXT_ID] = message.context_id
+        return event
+
+    def _of_task(self, task: Task) -> Iterator[Event]:
+        """A task as it stands: all of an answer that is not streamed, or the first item."""
+        self._know(task.id, task.context_id, task)
+        artifacts = [each for each in task.artifacts if each.artifact_id not in self._told]
+        self._growing = {}  # the task has them whole
+        self._told.update(each.artifact_id for each in artifacts)
+        parts = [part for artifact in artifacts for part in artifact.parts]
+        parts += self._news(task.status.message) or ([] if parts else _last_said(task))
+        event = self._stated(parts, artifacts)
+        if parts and task.status.state not in _AT_WORK and task.status.state not in _ASKING:
+            event.actions = EventActions(skip_summarization=True)
+        yield event
+
+    def _of_status(self, update: TaskStatusUpdateEvent) -> Iterator[Event]:
+        self._know(update.task_id, update.context_id, update)
+        parts = self._news(update.status.message)
+        ends = update.status.state not in _AT_WORK
+        if ends:
+            yield from self.whole()
+        if parts or ends:
+            yield self._stated(parts, [])
+
+    def _of_artifact(self, update: TaskArtifactUpdateEvent) -> Iterator[Event]:
+        self._know(update.task_id, update.context_id)
+        artifact = update.artifact
+        growing = self._growing.setdefault(artifact.artifact_id, _Growing())
+        if not update.append:
+            growing.parts = []
+        _append(growing.parts, artifact.parts)
+        if update.last_chunk:
+            yield from self._whole([artifact.artifact_id])
+        elif artifact.parts:
+            event = self._event(artifact.parts, [artifact])
+            event.id, event.partial = growing.event_id, True
+            yield event
+
+    def _whole(self, ids: Iterable[str]) -> Iterator[Event]:
+        for artifact_id in ids:
+            growing = self._growing.pop(artifact_id)
+            self._told.add(artifact_id)
+            if growing.parts:
+                artifact = Artifact(artifact_id=artifact_id, parts=growing.parts)
+                event = self._event(growing.parts, [artifact])
+                event.id, event.partial = growing.event_id, False
+                yield event
+
+    def _know(
+        self, task_id: str, context_id: str, news: Task | TaskStatusUpdateEvent | None = None
+    ) -> None:
+        self._task.id, self._task.context_id = task_id, context_id
+        if news is not None:
+            self._task.status.CopyFrom(news.status)
+            if news.metadata:
+                self._task.metadata.MergeFrom(news.metadata)
+
+    def _news(self, message: Message) -> list[Part]:
+        """What a task says with its state, unless it has said that before."""
+        if message.message_id and message.message_id in self._told:
+            return []
+        self._told.add(message.message_id)
+        return list(message.parts)
+
+    def _stated(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
+        """An event of what the task says in the state that it is in."""
+        state = self._task.status.state
+        event = self._event(parts, artifacts)
+        held = (event.content.parts if event.content else None) or []
+        if state in _AT_WORK:
+            for part in held:
+                part.thought = True
+        elif state in _ASKING and not event.long_running_tool_ids:
+            event.long_running_tool_ids = _with_question(held, *_ASKING[state])
+        elif state in _FAILED:
+            code, what = _FAILED[state]
+            said = " ".join(part.text for part in held if part.text)
+            event.error_code = code
+            event.error_message = (
+                f"The task {self._task.id!r} {what}: {said or 'the other server gives no reason.'}"
+            )
+        return event
+
+    def _event(self, parts: Sequence[Part], artifacts: Sequence[Artifact] = ()) -> Event:
+        waiting: set[str] = set()
+        made = [each for part in parts for each in self._converted(part, waiting)]
+        metadata: dict[str, Any] = {RESPONSE: _told_of(self._task, artifacts)}
+        if self._task.id:
+            metadata[TASK_ID] = self._task.id
+        if self._task.context_id:
+            metadata[CONTEXT_ID] = self._task.context_id
+        return Event(
+            author=self._author,
+            branch=self._branch,
+            content=types.Content(role="model", parts=made) if made else None,
+            long_running_tool_ids=waiting or None,
+            custom_metadata=metadata,
+        )
+
+    def _converted(self, part: Part, waiting: set[str]) -> list[types.Part]:
+        made = self._convert(part)
+        several = made if isinstance(made, list) else [made] if made is not None else []
+        if is_long_running(part):
+            waiting.update(
+                each.function_call.id
+                for each in several
+                if each.function_call and each.function_call.id
+            )
+        return several
+
+
+def _told_of(said: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
+    """The task as JSON, its artifacts without what the content of the event has."""
+    told = as_json(said)
+    for artifact in artifacts:
+        named = as_json(artifact)
+        named.pop("parts", None)
+        told.setdefault("artifacts", []).append(named)
+    return told
+
+
+def _last_said(task: Task) -> list[Part]:
+    said = [each for each in task.history if each.role == Role.ROLE_AGENT]
+    return list(said[-1].parts) if said else []
+
+
+def _with_question(parts: list[types.Part], name: str, argument: str) -> set[str] | None:
+    """Put a call for an answer in the place of the last text or data; the id of the call."""
+    for index in range(len(parts) - 1, -1, -1):
+        asked = parts[index].text or _data_asked(parts[index])
+        if asked:
+            call = types.FunctionCall(id=new_uuid(), name=name, args={argument: asked})
+            parts[index] = types.Part(function_call=call)
+            return {call.id} if call.id else None
+    return None
+
+
+def _data_asked(part: types.Part) -> Any:
+    data = data_of(part)
+    return data.get("data", data) if isinstance(data, dict) else data
+
+
+def _append(parts: list[Part], more: Iterable[Part]) -> None:
+    """Add pieces of an artifact; texts that were cut into pieces are put together."""
+    for part in more:
+        last = parts[-1] if parts else None
+        texts = last is not None and last.WhichOneof("content") == part.WhichOneof("content")
+        if last is not None and texts and part.text and last.metadata == part.metadata:
+            last.text += part.text
+        else:
+            parts.append(Part())
+            parts[-1].CopyFrom(part)

@@ -1,0 +1,196 @@
+"""`RemoteA2aAgent`: an agent of another server (adk-runtime 14).
+
+It speaks the Agent2Agent protocol, as a client. Needs `pip install devui[a2a]`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from google.genai import types
+from pydantic import PrivateAttr
+
+from devui.runtime.a2a.card import AgentCardResolutionError
+from devui.runtime.a2a.connection import AGENT_CARD_WELL_KNOWN_PATH, A2AClientError, Connection
+from devui.runtime.a2a.parts import from_a2a, to_a2a
+from devui.runtime.a2a.receiving import Answer
+from devui.runtime.a2a.sending import ERROR, REQUEST, Sender, as_json, request_of
+from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.events.event import Event
+from devui.runtime.flows.llm_flows.visibility import View
+
+if TYPE_CHECKING:
+    import httpx
+    from a2a.client import ClientFactory
+    from a2a.types import AgentCard, Message, Part
+
+    from devui.runtime.agents.context import Context
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+__all__ = [
+    "AGENT_CARD_WELL_KNOWN_PATH",
+    "A2AClientError",
+    "AgentCardResolutionError",
+    "RemoteA2aAgent",
+]
+
+A2A_METADATA_PREFIX = "a2a:"
+DEFAULT_TIMEOUT = 600.0
+"""Seconds."""
+_NOT_HERE = (
+    "auth_credential",
+    "auth_scheme",
+    "config",
+    "context_builder",
+    "credential_key",
+    "mode",
+    "use_legacy",
+)
+"""Arguments of google-adk's class that this one does without."""
+
+logger = logging.getLogger(__name__)
+
+
+class RemoteA2aAgent(BaseAgent):
+    """An agent that runs on another server and is asked over the network.
+
+    It is sent what was said since its last answer, and goes on in the same context there; the
+    answer to a question of it goes to the task that asked. State is not shared. Its answers carry
+    `a2a:task_id`, `a2a:context_id`, `a2a:request` and `a2a:response` in their `custom_metadata`.
+    What goes wrong over there is an event with an error code that begins with `A2A_`.
+    """
+
+    _connection: Any = PrivateAttr()
+    _metadata: Any = PrivateAttr(default=None)
+    _to: Any = PrivateAttr()
+    _from: Any = PrivateAttr()
+    _full_history: bool = PrivateAttr(default=False)
+
+    def __init__(
+        self,
+        name: str,
+        agent_card: AgentCard | str,
+        *,
+        description: str = "",
+        httpx_client: httpx.AsyncClient | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        genai_part_converter: Callable[[types.Part], Part | list[Part] | None] = to_a2a,
+        a2a_part_converter: Callable[[Part], types.Part | list[types.Part] | None] = from_a2a,
+        a2a_client_factory: ClientFactory | None = None,
+        a2a_request_meta_provider: Callable[[InvocationContext, Message], dict[str, Any]]
+        | None = None,
+        full_history_when_stateless: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Describe the agent; nothing is asked before it is needed.
+
+        Args:
+            name: Its name here.
+            agent_card: The card, or the address or the file where it is.
+            description: What it is for; without one, the card's.
+            httpx_client: Makes the requests, such as one with `headers` for credentials; it is
+                left open. Without one, each run has a client of its own and closes it.
+            timeout: Seconds to wait for each piece of an answer, with a client of its own.
+            genai_part_converter: Makes parts of messages of what is to be sent.
+            a2a_part_converter: Makes parts of contents of what was answered.
+            a2a_client_factory: Makes the client, such as one with other transports.
+            a2a_request_meta_provider: Gives metadata that go with a message.
+            full_history_when_stateless: Whether an agent that names no context is told all of the
+                conversation each time.
+            **kwargs: Fields of every agent, such as callbacks.
+
+        Raises:
+            TypeError: `agent_card` is neither a card nor a text.
+            ValueError: it is empty, or an argument is not known.
+        """
+        for wrong in _NOT_HERE:
+            if wrong in kwargs:
+                raise ValueError(
+                    f"RemoteA2aAgent takes no `{wrong}` here; leave it out. For credentials give"
+                    " `httpx_client` headers, for metadata `a2a_request_meta_provider`, and for"
+                    " what is sent and kept callbacks and the two part converters."
+                )
+        connection = Connection(
+            agent_card, httpx_client=httpx_client, timeout=timeout, factory=a2a_client_factory
+        )
+        super().__init__(name=name, description=description or connection.description, **kwargs)
+        self._connection, self._metadata = connection, a2a_request_meta_provider
+        self._to, self._from = genai_part_converter, a2a_part_converter
+        self._full_history = full_history_when_stateless
+
+    async def described(self) -> str:
+        """What it is for; the card is read for that if nothing was said of it here."""
+        if not self.description:
+            try:
+                await self._connection.resolve()
+            except AgentCardResolutionError as error:
+                logger.warning("Agent %r cannot be described to others: %s", self.name, error)
+            self.description = self._connection.description
+        return self.description
+
+    async def cleanup(self) -> None:
+        """There is nothing to clean up: every run closes the connections that it made."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        view = View(self.name, branch=ctx.branch, scope=ctx.isolation_scope)
+        message = Sender(view, self._to, self._full_history).message(ctx.session.events)
+        if message is None:
+            logger.warning(
+                "Agent %r was not asked: nothing that it may be sent was said since its last"
+                " answer. Give it content; state stays here.",
+                self.name,
+            )
+            yield Event(author=self.name, branch=ctx.branch, content=types.Content())
+            return
+        sent = as_json(message)
+        request = request_of(message, self._metadata(ctx, message) if self._metadata else {})
+        answer = Answer(self.name, ctx.branch, self._from)
+        try:
+            state = dict(ctx.session.state)
+            async with aclosing(self._connection.ask(request, state)) as items:
+                async for item in items:
+                    for event in answer.take(item):
+                        yield _with_request(event, sent)
+            for event in answer.end():
+                yield _with_request(event, sent)
+        except (A2AClientError, AgentCardResolutionError) as error:
+            for event in answer.whole():
+                yield _with_request(event, sent)
+            yield _with_request(self._error(ctx, error), sent)
+
+    async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
+        """The agent as a node of a workflow: the first text that it answers is its output."""
+        told = False
+        async with aclosing(super()._run_impl(ctx=ctx, node_input=node_input)) as events:
+            async for event in events:
+                if not told and _is_text_answered(event, self.name):
+                    event.node_info.message_as_output = told = True
+                yield event
+
+    def _error(self, ctx: InvocationContext, error: Exception) -> Event:
+        is_card = isinstance(error, AgentCardResolutionError)
+        return Event(
+            author=self.name,
+            branch=ctx.branch,
+            error_code="A2A_NO_CARD" if is_card else "A2A_REQUEST_FAILED",
+            error_message=f"Agent {self.name!r} did not answer. {error}",
+            custom_metadata={ERROR: str(error)},
+        )
+
+
+def _with_request(event: Event, sent: dict[str, Any]) -> Event:
+    """The event with the message that it answers; fragments go without."""
+    if not event.partial:
+        event.custom_metadata = {REQUEST: sent, **(event.custom_metadata or {})}
+    return event
+
+
+def _is_text_answered(event: Event, author: str) -> bool:
+    """Whether it is an answer in words: no thought, question, error or fragment."""
+    if event.author != author or event.partial or event.error_code or event.get_function_calls():
+        return False
+    parts = (event.content.parts if event.content else None) or []
+    return any(part.text and not part.thought for part in parts)

@@ -1,0 +1,41 @@
+"""The A2A server of the tests, started once for a process that asks for it."""
+
+import atexit
+import subprocess
+import sys
+from functools import cache
+
+from tests.source import ROOT
+
+CARD = "/.well-known/agent-card.json"
+
+
+def start() -> tuple[subprocess.Popen[str], str]:
+    """A server of its own, and its address; see `tests.kit.a2a_server`."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.kit.a2a_server"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    said = server.stdout.readline().strip() if server.stdout else ""
+    if not said:
+        raise RuntimeError("the A2A server of the tests did not start; see what it wrote")
+    return server, said
+
+
+def end(server: subprocess.Popen[str]) -> None:
+    """Kill it, wherever it stands."""
+    server.kill()
+    server.wait()
+    if server.stdout:
+        server.stdout.close()
+
+
+@cache
+def address() -> str:
+    """Where the server listens that runs until this process ends."""
+    server, said = start()
+    atexit.register(end, server)
+    return said
+
+
+def card_of(agent: str) -> str:
+    """The address of the card of one of its agents."""
+    return f"{address()}/{agent}{CARD}"

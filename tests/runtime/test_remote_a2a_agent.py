@@ -1,0 +1,281 @@
+"""Agents of other servers, against a real A2A server (adk-runtime 14).
+
+What they answer is compared with google-adk in tests/differential/cases/remote_agents.py.
+"""
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+from contextlib import aclosing
+from urllib.parse import urlsplit
+
+import httpx
+import psutil
+import pytest
+from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.runtime.runners import InMemoryRunner
+from tests.source import ROOT
+
+pytest.importorskip("a2a")
+from a2a.types import AgentCard
+
+from devui.runtime.a2a.parts import from_a2a, to_a2a
+from devui.runtime.agents.remote_a2a_agent import (
+    AGENT_CARD_WELL_KNOWN_PATH,
+    RemoteA2aAgent,
+)
+from tests.kit import a2a
+
+
+def helper(card: object, **how) -> RemoteA2aAgent:
+    return RemoteA2aAgent("helper", card, **how)
+
+
+async def told(agent: RemoteA2aAgent, *says: str) -> list:
+    return await InMemoryRunner(agent=agent).run_debug(list(says), quiet=True)
+
+
+def card(streaming: bool = True) -> AgentCard:
+    way = f"{a2a.address()}/{'stream' if streaming else 'plain'}"
+    made = AgentCard(name="helper", description="Helps.", version="1")
+    made.supported_interfaces.add(url=way, protocol_binding="JSONRPC", protocol_version="1.0")
+    made.capabilities.streaming = streaming
+    return made
+
+
+def text(event) -> str:
+    return "".join(part.text or "" for part in event.content.parts) if event.content else ""
+
+
+# The card
+
+
+async def test_a_card_is_an_object_an_address_or_a_file(tmp_path):
+    file = tmp_path / "card.json"
+    async with httpx.AsyncClient() as client:
+        file.write_text((await client.get(a2a.card_of("plain"))).text)
+    agents = [helper(card()), helper(a2a.card_of("plain")), helper(str(file))]
+    descriptions = [await agent.described() for agent in agents]
+    assert descriptions[0] == "Helps."
+    assert "Does what it is told." in descriptions[1]
+    assert descriptions[1].startswith("<<<BEGIN_QUOTED_AGENT_CONTENT>>>")
+    assert descriptions[2] == "Does what it is told."
+    for agent in agents:
+        [event] = await told(agent, "greet")
+        assert text(event) == "Hello."
+
+
+def closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return listening.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{server}/broken{path}", "is no agent card"),
+        ("{server}/nowhere.json", "HTTP 404"),
+        ("{server}", "AGENT_CARD_WELL_KNOWN_PATH"),
+        ("{server}/secret{path}", "Give credentials"),
+        ("{server}/other{path}", "save the card in a file"),
+        ("http://127.0.0.1:{closed}/card.json", "Is the server running?"),
+        ("http://agents.example/card.json", "use https://"),
+        ("http://[::1/card.json", "is no address"),
+        ("{folder}/missing.json", "There is no agent card file"),
+        ("{folder}/text.json", "holds no agent card"),
+        ("{folder}/empty.json", "supportedInterfaces"),
+        ("{folder}", "cannot be read"),
+        ("{folder}/other.json", "a2a_client_factory"),
+    ],
+)
+async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, tmp_path, caplog):
+    (tmp_path / "text.json").write_text("no card")
+    (tmp_path / "empty.json").write_text('{"name": "helper"}')
+    way = {"url": "https://other.example", "protocolBinding": "PIGEON"}
+    (tmp_path / "other.json").write_text(json.dumps({"supportedInterfaces": [way]}))
+    given_as = source.format(
+        server=a2a.address(), path=a2a.CARD, closed=closed_port(), folder=tmp_path
+    )
+    agent = helper(given_as)
+    [event] = await told(agent, "greet")
+    assert (event.error_code, event.is_final_response()) == ("A2A_NO_CARD", True)
+    assert said in event.error_message
+    assert event.custom_metadata["a2a:request"]["parts"][0]["text"] == "greet"
+    if "PIGEON" not in event.error_message:
+        assert await agent.described() == ""
+        assert "cannot be described" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "said"),
+    [
+        ({"agent_card": None}, TypeError, "None"),
+        ({"agent_card": 7}, TypeError, "7 (int)"),
+        ({"agent_card": " "}, ValueError, AGENT_CARD_WELL_KNOWN_PATH),
+        ({"agent_card": "card.json", "mode": "task"}, ValueError, "no `mode`"),
+        ({"agent_card": "card.json", "auth_scheme": None}, ValueError, "httpx_client"),
+        ({"agent_card": "card.json", "timout": 3}, ValueError, "timout"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(how, kind, said):
+    with pytest.raises(kind) as refused:
+        RemoteA2aAgent("helper", **how)
+    assert said in str(refused.value)
+
+
+# The connection
+
+
+async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
+    async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
+        agent = helper(a2a.card_of("secret"), httpx_client=client)
+        events = await told(agent, "greet", "echo")
+        assert [text(event)[:6] for event in events] == ["Hello.", '[{"met']
+        assert not client.is_closed
+    [event] = await told(agent, "greet")
+    assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
+
+
+def test_the_same_agent_runs_in_several_event_loops():
+    agent = helper(a2a.card_of("stream"))
+    for _ in range(2):
+        [event] = asyncio.run(told(agent, "greet"))
+        assert text(event) == "Hello."
+
+
+def connections(url: str) -> list:
+    port = urlsplit(url).port
+    found = psutil.Process().net_connections(kind="tcp")
+    return [each for each in found if each.raddr and each.raddr.port == port]
+
+
+async def test_a_run_that_is_left_closes_its_connection():
+    runner = InMemoryRunner(agent=helper(card()))
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+    message = types.UserContent("hang")
+    run = runner.run_async(user_id="u", session_id=session.id, new_message=message)
+    async with aclosing(run) as events:
+        async for event in events:
+            if event.partial:
+                assert text(event) == "Wait"
+                assert connections(a2a.address())
+                break
+    assert not connections(a2a.address())
+
+
+async def test_silence_is_an_error_that_names_the_timeout():
+    events = await told(helper(card(), timeout=0.5), "hang")
+    assert events[-1].error_code == "A2A_REQUEST_FAILED"
+    assert "for 0.5 s" in events[-1].error_message
+    assert "timeout=" in events[-1].error_message
+
+
+async def test_what_was_said_before_the_server_died_is_kept():
+    server, url = a2a.start()
+    try:
+        runner = InMemoryRunner(agent=helper(f"{url}/stream{a2a.CARD}"))
+        session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+        message = types.UserContent("hang")
+        where = {"user_id": "u", "session_id": session.id}
+        seen = []
+        async for event in runner.run_async(**where, new_message=message):
+            seen.append(event)
+            if event.partial:
+                a2a.end(server)
+        started, piece, whole, error = seen
+        assert (text(piece), text(whole), whole.id) == ("Wait", "Wait", piece.id)
+        assert not whole.partial
+        assert error.error_code == "A2A_REQUEST_FAILED"
+        [again] = [e async for e in runner.run_async(**where, new_message=message)]
+        assert "Is the server running" in again.error_message
+        sent = again.custom_metadata["a2a:request"]
+        assert sent["contextId"] == started.custom_metadata["a2a:context_id"]
+    finally:
+        a2a.end(server)
+
+
+# What is sent
+
+
+async def test_answers_with_credentials_are_not_sent():
+    runner = InMemoryRunner(agent=helper(card()))
+    [*_, asked] = await runner.run_debug("login", quiet=True)
+    [call] = asked.get_function_calls()
+    secret = types.FunctionResponse(id=call.id, name=call.name, response={"token": "sesame"})
+    where = {"user_id": "debug_user_id", "session_id": "debug_session_id"}
+    answer = types.UserContent(types.Part(function_response=secret))
+    events = [event async for event in runner.run_async(**where, new_message=answer)]
+    [*_, last] = [*events, *await runner.run_debug("echo", quiet=True)]
+    assert "sesame" not in str(last.custom_metadata)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**50), 2**50) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+ARGS = st.dictionaries(st.text(), JSON, max_size=3)
+NAME = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1)
+METADATA = st.none() | st.dictionaries(NAME, JSON, min_size=1, max_size=2)
+PARTS = st.one_of(
+    st.builds(types.Part, text=st.text(), part_metadata=METADATA),
+    st.builds(
+        types.Part,
+        inline_data=st.builds(types.Blob, data=st.binary(), mime_type=NAME, display_name=NAME),
+    ),
+    st.builds(
+        types.Part,
+        file_data=st.builds(types.FileData, file_uri=NAME, mime_type=NAME, display_name=NAME),
+    ),
+    st.builds(
+        types.Part,
+        function_call=st.builds(types.FunctionCall, id=NAME, name=NAME, args=ARGS),
+        thought_signature=st.none() | st.binary(min_size=1),
+    ),
+    st.builds(
+        types.Part,
+        function_response=st.builds(types.FunctionResponse, id=NAME, name=NAME, response=ARGS),
+    ),
+)
+
+
+@given(PARTS)
+def test_parts_come_back_as_they_were_sent(part):
+    sent = to_a2a(part)
+    back = from_a2a(sent)
+    again = to_a2a(back)
+    assert sent == again
+    plain = {"exclude_none": True, "exclude": {"part_metadata"}}
+    assert back.model_dump(**plain) == part.model_dump(**plain)
+    assert (part.part_metadata or {}).items() <= (back.part_metadata or {}).items()
+
+
+@given(JSON)
+def test_data_come_back_as_data(data):
+    sent = to_a2a(types.Part(text=""))
+    sent.data.CopyFrom(to_a2a(types.Part(function_call={"args": {"a": data}})).data)
+    assert to_a2a(from_a2a(sent)) == sent
+
+
+# The extra
+
+
+def test_without_the_extra_the_import_says_what_to_install():
+    code = (
+        "import sys\n"
+        "import devui.runtime.agents, devui.runtime.runners\n"
+        "assert not {'a2a', 'google.protobuf'} & set(sys.modules)\n"
+        "sys.modules['a2a'] = None\n"
+        "try:\n"
+        "    from devui.runtime.agents.remote_a2a_agent import RemoteA2aAgent\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "pip install 'devui[a2a]'" in said
