@@ -159,6 +159,12 @@ DYNAMIC_CODE = {
     "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",
 }
 
+WRITES = {
+    "devui/debugger/keeping/placing.py:write_all": (
+        "a test that a person places in the project, never among the agents"
+    ),
+}
+
 BUILT_SQL: dict[str, str] = {}
 
 SLEEPS = {

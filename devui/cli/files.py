@@ -1,16 +1,17 @@
 """Files that commands write into a project."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from devui.cli.failures import Failed
+from devui.cli.failures import Failed, Misused
+from devui.debugger.keeping.placing import IsThere, write_all
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write all of it or nothing, into a folder that is made if it is not there. Raises Failed."""
+def write_files(files: Mapping[Path, str], *, force: bool) -> None:
+    """Write all of them; raises Misused before anything is written over, and Failed."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        write_all(files, overwrite=force)
+    except IsThere as there:
+        raise Misused(f"{str(there.path)!r} is there already; --force writes over it") from there
     except OSError as error:
-        raise Failed(f"{str(path)!r} cannot be written: {error}") from error
+        raise Failed(f"the files cannot be written: {error}") from error

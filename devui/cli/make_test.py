@@ -1,6 +1,5 @@
 """`devui make-test`: a session as a test file with its recordings."""
 
-import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
@@ -8,11 +7,12 @@ from typing import Any, Final
 import click
 
 from devui.cli.failures import Misused, NoServer
-from devui.cli.files import write_file
+from devui.cli.files import write_files
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.headless import agents_option, server
 from devui.cli.lines import plain
 from devui.cli.naming import app_option, session_of
+from devui.debugger.keeping.placing import Misplaced, test_name, way_to
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 
@@ -83,16 +83,17 @@ def command(
             run=run,
             checks=list(checks) or None,
             name=_stem(file),
-            agent=_way_to(Path(offer["folder"]), file.parent, offer["app"]),
+            agent=way_to(Path(offer["folder"]), file.parent, offer["app"]),
             keepSecrets=keep_secrets,
         )
         _write(terminal, file, made, force=force)
 
 
 def _stem(file: Path) -> str:
-    if file.suffix != ".py" or not file.stem.isidentifier() or not file.stem.isascii():
-        raise Misused(f"a test file is called like test_trip.py, not {file.name!r}")
-    return file.stem
+    try:
+        return test_name(file)
+    except Misplaced as error:
+        raise Misused(str(error)) from error
 
 
 def _known(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
@@ -103,28 +104,11 @@ def _known(checks: tuple[str, ...], offer: dict[str, Any]) -> None:
             raise Misused(f"there is nothing to check that is called {check!r}; see --list")
 
 
-def _way_to(app: Path, folder: Path, name: str) -> str:
-    """From the test's folder to the app's; of a server elsewhere, as in `agents/tests`."""
-    if not app.is_dir():
-        return f"../{name}"
-    try:
-        return Path(os.path.relpath(app, folder.resolve())).as_posix()
-    except ValueError:  # another drive
-        return app.as_posix()
-
-
 def _write(terminal: Terminal, file: Path, made: dict[str, Any], *, force: bool) -> None:
-    """Write the recordings, then the test.
-
-    Raises Misused before anything is written over, and Failed.
-    """
+    """Write the recordings, then the test."""
     files = {file.parent / each["path"]: each["text"] for each in made["recordings"]}
     files[file] = made["test"]["text"]
-    there = [path for path in files if path.exists()]
-    if there and not force:
-        raise Misused(f"{str(there[-1])!r} is there already; --force writes over it")
-    for path, text in files.items():
-        write_file(path, text)
+    write_files(files, force=force)
     told = {"test": str(file), "recordings": [str(path) for path in files if path != file]}
     terminal.say({**told, "redacted": made["redacted"]}, _written_lines)
 

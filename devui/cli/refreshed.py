@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from devui.cli.files import write_file
+from devui.cli.files import write_files
 from devui.cli.lines import plain
 from devui.debugger.keeping.cleaning import cleaned, file_text
 from devui.debugger.redaction import NOTHING, Redactor, secrets_of
@@ -54,7 +54,7 @@ def _taken(told: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
 
     old = _recording(file.read_bytes())
     made = cleaned(_recording(told["made"].encode()), redactor, found)
-    write_file(file, file_text(made))
+    write_files({file: file_text(made)}, force=True)
     lines = [f"{_short(file)}: recorded anew", because, *_live(told["live"]), *_changes(old, made)]
     lines += [f"  left out: {kind}, {count} times" for kind, count in sorted(redacted.items())]
     return Refreshed(file, lines, is_made=True)

@@ -99,6 +99,11 @@ def export_url(key: int) -> str:
     return f"/sessions/{key}/export"
 
 
+def test_url(key: int) -> str:
+    """The page that makes a test of the session."""
+    return f"/sessions/{key}/test"
+
+
 def export_api_url(key: int) -> str:
     """The session as a file."""
     return f"/api/sessions/{key}/export"

@@ -64,6 +64,23 @@ class ExportPage:
 
 
 @dataclass(frozen=True, slots=True)
+class MakeTestPage:
+    """`/sessions/{key}/test`: what a test of the session checks, and where it is written."""
+
+    template: ClassVar[str] = "pages/test.html"
+    theme: Theme
+    name: str
+    session_href: str
+    action: str
+    base: str
+    """The folder below which it is written."""
+    runs: tuple[parts.RunChoice, ...]
+    keep: bool
+    """Secrets stay in."""
+    preview: parts.TestPreview
+
+
+@dataclass(frozen=True, slots=True)
 class ExportedPage:
     """The frame of a session as one HTML file; messages, rows and events go into its gaps."""
 

@@ -115,6 +115,7 @@ def app_pages() -> dict[str, Model]:
             (parts.KeyChoice("city", chosen=False), parts.KeyChoice("user:mail", chosen=True)),
             keep=False,
         ),
+        **replay_samples.PAGES,
         "exported": pages.ExportedPage(
             "Flight to London",
             "travel",
@@ -212,6 +213,8 @@ def alone() -> list[Model]:
         replay_samples.FORM,
         replay_samples.GOING,
         replay_samples.DIVERGED,
+        replace(replay_samples.MAKING, written=("tests/test_it.py",), command="devui test it"),
+        replace(replay_samples.MAKING, code="", error="no place for a test"),
         *samples.log_panel().lines,
         *(held_samples.ask(name, **args) for name, args in held_samples.QUESTIONS),
         *content(),

@@ -1,6 +1,6 @@
 """Replays as the pages show them."""
 
-from devui.web import links, parts
+from devui.web import links, pages, parts
 
 KEY = 7
 
@@ -26,4 +26,39 @@ FORM = parts.ReplayForm(
     action=links.replays_url(KEY),
     runs=(parts.ReplayRun("run-2", "#13 to #15, failed"), parts.ReplayRun("run-1", "#1 to #12")),
     watch_href=links.moment_url(KEY, 13, tab="run"),
+    test_href=links.test_url(KEY),
 )
+
+MAKING = parts.TestPreview(
+    file="tests/test_travel_7.py",
+    code="def test_book_a_flight() -> None:\n    result = play(AGENT, HERE)\n",
+    recordings="1 recording",
+    redacted=("a value of .env, 3 times",),
+    there=True,
+)
+RUNS = (
+    parts.RunChoice(
+        "run-1",
+        "test_book_a_flight",
+        links.session_url(KEY, event=1),
+        "#1",
+        chosen=True,
+        checks=(
+            parts.CheckChoice("run-1:error", "No error", chosen=True, always=True),
+            parts.CheckChoice("run-1:text", "Says at the end: Booked.", chosen=True),
+            parts.CheckChoice("run-1:state:plan", "State plan at the end", chosen=False),
+        ),
+    ),
+)
+PAGES = {
+    "make-test": pages.MakeTestPage(
+        "auto",
+        "Flight to London",
+        links.session_url(KEY),
+        links.test_url(KEY),
+        "/home/me/trips",
+        RUNS,
+        keep=False,
+        preview=MAKING,
+    )
+}

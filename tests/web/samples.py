@@ -417,6 +417,7 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> parts.TopBar:
         spending=SPENDING if events else NOTHING_SPENT,
         note=parts.NoteForm(0, links.note_url(KEY, 0), "the first trip", by="by Ada"),
         export_href=links.export_url(KEY),
+        test_href=links.test_url(KEY),
     )
 
 

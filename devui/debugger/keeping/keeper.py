@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devui.debugger.keeping.checks import Check, checks_of, chosen
@@ -30,10 +30,16 @@ class Chosen:
     """One run alone; None for all of the session that can be played."""
     checks: frozenset[str] | None = None
     """Ids or kinds of checks; None for those that are chosen beforehand."""
+    by_run: Mapping[str, frozenset[str]] | None = None
+    """The runs that become tests and the checks of each, instead of `run` and `checks`."""
     name: str | None = None
     """Of the file, without its ending."""
     agent: str | None = None
     """The path from the file's folder to the app's; None as for `agents/tests`."""
+
+    def of(self, run: str) -> frozenset[str] | None:
+        """The checks of a run; None for those that are chosen beforehand."""
+        return self.checks if self.by_run is None else self.by_run[run]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +103,17 @@ class Keeper:
     async def files(self, session: SessionRow, wanted: Chosen) -> KeptFiles:
         """The test and its recordings. Raises what `offers` does."""
         offers = await self.offers(session, wanted.run)
-        return await asyncio.to_thread(self._files, offers, session, wanted)
+        return await asyncio.to_thread(self.made, offers, session, wanted)
 
-    def _files(self, offers: Sequence[Offer], session: SessionRow, wanted: Chosen) -> KeptFiles:
+    def made(self, offers: Sequence[Offer], session: SessionRow, wanted: Chosen) -> KeptFiles:
+        """The same of what was offered. Raises NoSuchRun if none of it is wanted."""
+        if wanted.by_run is not None:
+            offers = [offer for offer in offers if offer.run in wanted.by_run]
+        if not offers:
+            raise NoSuchRun("no run of the session is chosen: there is nothing to make a test of")
         name = wanted.name or file_name(session.app, session.key)
         agent = wanted.agent or f"../{session.app}"
-        kept = [Kept(o.name, o.recording, chosen(o.checks, wanted.checks)) for o in offers]
+        kept = [Kept(o.name, o.recording, chosen(o.checks, wanted.of(o.run))) for o in offers]
         told = test_file(kept, name=name, agent=agent, session=session.key)
         recordings = [
             (recording_file(name, place), file_text(each.recording))

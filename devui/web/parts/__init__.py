@@ -119,6 +119,7 @@ from devui.web.parts.json import (
     JsonText,
     JsonTree,
 )
+from devui.web.parts.keeping import CheckChoice, RunChoice, TestPreview
 from devui.web.parts.keyhistory import (
     Crumb,
     HistoryAsk,
@@ -221,6 +222,7 @@ __all__ = [
     "Chat",
     "ChatMessage",
     "ChatPart",
+    "CheckChoice",
     "Choice",
     "Chunks",
     "CodePart",
@@ -329,6 +331,7 @@ __all__ = [
     "RequestPanel",
     "ResponsePart",
     "Resume",
+    "RunChoice",
     "RunEnd",
     "RunNote",
     "RunPanel",
@@ -355,6 +358,7 @@ __all__ = [
     "Tab",
     "TabKey",
     "TaskShown",
+    "TestPreview",
     "TextPart",
     "ThoughtPart",
     "Ticks",

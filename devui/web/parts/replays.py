@@ -63,3 +63,5 @@ class ReplayForm:
     """The newest first."""
     watch_href: str
     """The page as of the first event of the newest run, from which it is played."""
+    test_href: str
+    """Where a test is made of the session."""

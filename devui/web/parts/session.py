@@ -120,6 +120,8 @@ class TopBar:
     spending: Spending
     note: NoteForm
     export_href: str
+    test_href: str
+    """Where a test is made of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from devui.store.rows import SessionRow
 from devui.web import parts
-from devui.web.links import moment_url, replays_url, session_url
+from devui.web.links import moment_url, replays_url, session_url, test_url
 from devui.web.presenters.content import clipped
 from devui.web.presenters.lists import session_name
 from devui.web.services import Services
@@ -97,6 +97,7 @@ async def replay_form(found: Services, session: SessionRow) -> parts.ReplayForm 
         action=replays_url(session.key),
         runs=tuple(parts.ReplayRun(each["run"], _label(each)) for each in runs),
         watch_href=moment_url(session.key, runs[0]["first"], tab="run"),
+        test_href=test_url(session.key),
     )
 
 

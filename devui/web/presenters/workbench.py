@@ -19,6 +19,7 @@ from devui.web.links import (
     runs_url,
     stop_url,
     stream_url,
+    test_url,
 )
 from devui.web.pages import SessionPage, Theme
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked
@@ -208,6 +209,7 @@ async def _topbar(
         spending=spent,
         note=note_form(session.key, 0, await found.journal.notes.get(session.key, 0)),
         export_href=export_url(session.key),
+        test_href=test_url(session.key),
     )
 
 

@@ -1,0 +1,53 @@
+"""A session as a test: what it is to check, and the file that does."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChoice:
+    """Something that may be checked."""
+
+    value: str
+    """Of the form's field: run and check."""
+    label: str
+    chosen: bool
+    always: bool = False
+    """It is checked whatever is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunChoice:
+    """A run that may become a test."""
+
+    run: str
+    name: str
+    """The function that it becomes."""
+    first_href: str
+    first: str
+    """`#5`: its first event."""
+    chosen: bool
+    checks: tuple[CheckChoice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TestPreview:
+    """What would be written, or has been. Goes into `#test-preview`."""
+
+    template: ClassVar[str] = "parts/test_preview.html"
+    file: str
+    """The path of the test file."""
+    code: str
+    recordings: str
+    """`2 recordings`."""
+    redacted: tuple[str, ...] = ()
+    """What is left out of them."""
+    error: str = ""
+    """Why nothing can be written."""
+    there: bool = False
+    """The file is there already."""
+    overwrite: bool = False
+    written: tuple[str, ...] = ()
+    """The files, once they are written."""
+    command: str = ""
+    """What plays the test."""

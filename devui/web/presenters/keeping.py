@@ -1,0 +1,58 @@
+"""The page that makes a test of a session (docs/guide/testing.md)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from devui.debugger.keeping.keeper import KeptFiles, Offer
+from devui.web import parts
+from devui.web.links import session_url
+from devui.web.text.figures import plural
+from devui.web.text.visible import visible
+
+FOLDER: Final = "tests"
+"""Where a test lies if nobody says another place."""
+_ALWAYS: Final = "error"
+
+
+def run_choices(
+    session: int, offers: Sequence[Offer], chosen: Mapping[str, Sequence[str]] | None
+) -> tuple[parts.RunChoice, ...]:
+    """The runs and their checks, as they are `chosen`; as offered with None."""
+    return tuple(_run(session, offer, chosen) for offer in offers)
+
+
+def _run(session: int, offer: Offer, chosen: Mapping[str, Sequence[str]] | None) -> parts.RunChoice:
+    first = offer.recording.first
+    wanted = None if chosen is None else chosen.get(offer.run)
+    return parts.RunChoice(
+        run=offer.run,
+        name=offer.name,
+        first_href=session_url(session, event=first),
+        first=f"#{first}",
+        chosen=chosen is None or wanted is not None,
+        checks=tuple(
+            parts.CheckChoice(
+                value=f"{offer.run}:{check.id}",
+                label=visible(check.label),
+                chosen=check.on if wanted is None else check.id in wanted,
+                always=check.id == _ALWAYS,
+            )
+            for check in offer.checks
+        ),
+    )
+
+
+def preview(file: str, files: KeptFiles, *, place: Path, overwrite: bool) -> parts.TestPreview:
+    """What would be written at this place, which is `file` in words."""
+    return parts.TestPreview(
+        file=visible(file),
+        code=visible(files.test[1]),
+        recordings=plural(len(files.recordings), "recording"),
+        redacted=tuple(
+            f"{visible(kind)}, {plural(count, 'time')}"
+            for kind, count in sorted(files.redacted.items())
+        ),
+        there=place.exists(),
+        overwrite=overwrite,
+    )

@@ -1,0 +1,65 @@
+"""A session becomes a test, as a person makes it on the page, with the keyboard."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.server import SAMPLES, running
+from tests.kit.terminal import devui
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def own_visit(browser, tmp_path):
+    context = browser.new_context(viewport=DESKTOP)
+    with (
+        running(SAMPLES, tmp_path / "data", "--no-auth") as server,
+        Visit(context, server) as begun,
+    ):
+        yield begun
+
+
+def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit, tmp_path):
+    session = own_visit.session("travel")
+    session.say("Book a flight to London next Tuesday")
+    page, api = session.page, f"/api{session.path}/test"
+    page.get_by_label("Sessions", exact=True).press("Enter")
+    page.get_by_role("link", name="Make test…").first.press("Enter")
+    file, code = page.locator("#test-file"), page.locator(".test-code")
+    expect(code).to_contain_text("assert result.agents ==")
+    page.get_by_label("Agents in turn").press("Space")
+    expect(code).not_to_contain_text("assert result.agents ==")
+    file.fill("../test_trip.py")
+    file.press("Tab")
+    expect(page.get_by_role("alert")).to_contain_text("lies outside of")
+    expect(page.locator("#write-test")).to_be_disabled()
+    file.fill("tests/test_trip.py")
+    file.press("Tab")
+    expect(page.locator("#write-test")).to_be_enabled()
+    page.locator("#write-test").press("Enter")
+    expect(page.locator("#test-command")).to_have_text("devui test tests/test_trip.py")
+    made = tmp_path / "tests" / "test_trip.py"
+    assert "result.agents" not in made.read_text()
+    played = devui("test", "--", "-p", "no:cacheprovider", cwd=tmp_path)
+    assert (played.returncode, "1 passed" in played.stdout) == (0, True), played.stdout
+    made.write_text("mine")
+    own_visit.allow("409")
+    written_over_when_told(page, made)
+    with own_visit.server.client() as client:
+        assert client.post(api, json={"file": "tests/test_trip.py"}).status_code == 409
+        assert client.post(api, json={"file": "/tmp/test_trip.py"}).status_code == 422
+        other = client.post(api, json={"file": "test_trip.py", "checks": ["text"]}).json()
+        assert other["written"] == ["test_trip.py", "test_trip.recordings/1.json"]
+
+
+def written_over_when_told(page, made):
+    page.get_by_label("No tool is called").or_(page.get_by_label("Tools in order")).press("Space")
+    page.locator("#write-test").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("tests/test_trip.py is there already")
+    assert made.read_text() == "mine"
+    page.get_by_label("write over it").press("Space")
+    page.locator("#write-test").press("Enter")
+    expect(page.locator(".written")).to_contain_text("tests/test_trip.recordings/1.json")
+    assert "result.tools" not in made.read_text()
