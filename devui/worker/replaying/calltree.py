@@ -16,7 +16,8 @@ class CallTree:
 
     def __init__(self, recording: Recording) -> None:
         self._calls = recording.calls
-        self._left = {call.number: call for call in recording.calls}
+        self._known = {call.number: call for call in recording.calls}
+        self._left = dict(self._known)
         self._apart: set[int] = set()
         """Calls whose insides were not executed again."""
 
@@ -39,6 +40,16 @@ class CallTree:
     def answered(self, call: RecordedCall) -> None:
         """A tool was answered from the recording: what it called inside is not called again."""
         self._apart.add(call.number)
+
+    def is_open(self, number: int | None) -> bool:
+        """Whether the call of this number was broken off."""
+        call = self._known.get(number or 0)
+        return call is not None and call.open
+
+    def within_tool(self, call: RecordedCall) -> bool:
+        """Whether it was made for a tool, so that the events around do not tell when."""
+        parent = self._known.get(call.parent or 0)
+        return parent is not None and (parent.type == "tool" or self.within_tool(parent))
 
     def next_of(self, agent: str) -> RecordedCall | None:
         """The call of a model or tool that was to come next, of this agent if it has one left."""

@@ -4,7 +4,7 @@ from collections import defaultdict, deque
 from typing import Any
 
 from devui.wire.gates import EDITED
-from devui.wire.recordings import FieldDifference, Recording
+from devui.wire.recordings import FieldDifference, RecordedCall, Recording
 from devui.worker.replaying.differences import differences
 from devui.worker.replaying.ids import Ids, comparable
 from devui.worker.replaying.requests import without_results
@@ -23,6 +23,12 @@ class Expected:
         self._places: defaultdict[_Source, deque[int]] = defaultdict(deque)
         for place, event in enumerate(recording.events):
             self._places[_source(event)].append(place)
+        self._cut = {
+            (call.agent, call.branch)
+            for call in recording.calls
+            if call.type == "model" and call.event is None
+        }
+        """Sources with an answer that no event came of."""
         self._fragments: defaultdict[_Source, deque[dict[str, Any]]] = defaultdict(deque)
         for fragment in recording.fragments:
             self._fragments[_source(fragment)].append(fragment)
@@ -34,6 +40,14 @@ class Expected:
         """
         places = self._places[author, self._ids.recorded(branch)]
         return places.popleft() if places else None
+
+    def place_ahead(self, author: str, branch: str | None) -> int:
+        """Where the source's next event is, behind all events if there is none; it stays there.
+
+        `branch` is the recorded one.
+        """
+        places = self._places[author, branch]
+        return places[0] if places else len(self._events)
 
     def event(self, place: int, actual: dict[str, Any]) -> list[FieldDifference]:
         """How an event differs from the recorded one at this place."""
@@ -53,9 +67,15 @@ class Expected:
         self._ids.learn(actual, expected)
         return expected, self._differences(expected, actual)
 
+    def streams(self, call: RecordedCall) -> bool:
+        """Whether a fragment is left for a call of a model that no event came of."""
+        source = (call.agent, call.branch)
+        return source not in self._cut or call.event is not None or bool(self._fragments[source])
+
     def fragments_left(self) -> list[dict[str, Any]]:
-        """Fragments that did not come."""
-        return [each for left in self._fragments.values() for each in left]
+        """Fragments that did not come; how far a stream comes that others break off is chance."""
+        left = (left for source, left in self._fragments.items() if source not in self._cut)
+        return [each for fragments in left for each in fragments]
 
     def _differences(
         self, expected: dict[str, Any], actual: dict[str, Any]
@@ -64,6 +84,12 @@ class Expected:
         if self._live_tools:
             expected, actual = _loosely(expected), _loosely(actual)
         return differences(expected, actual)
+
+
+def by_hand(event: dict[str, Any]) -> str:
+    """The end of a sentence about an event that a person has changed; "" of any other."""
+    edited = (event.get("customMetadata") or {}).get(EDITED)
+    return " It was changed by hand when it was recorded." if edited else ""
 
 
 def _source(event: dict[str, Any]) -> _Source:

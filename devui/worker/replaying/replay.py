@@ -1,6 +1,5 @@
 """One run that is executed again: answers its calls, and notices where it goes another way."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -11,16 +10,18 @@ from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
+from devui.worker.faults import message_of
 from devui.worker.jsontext import as_json
 from devui.worker.replaying.calltree import CallTree, call_told
 from devui.worker.replaying.differences import differences, named
 from devui.worker.replaying.effects import apply_effects
 from devui.worker.replaying.ending import other_ends
 from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
-from devui.worker.replaying.expected import Expected
+from devui.worker.replaying.expected import Expected, by_hand
 from devui.worker.replaying.files import RecordedFiles
 from devui.worker.replaying.ids import Ids
 from devui.worker.replaying.requests import SentNow, request_differences, request_in_full
+from devui.worker.replaying.summaries import recorded_summary
 from devui.worker.replaying.turns import Turns
 
 CUT_OFF = frozenset({"stopped", "interrupted"})
@@ -85,12 +86,19 @@ class Replay:
         self._seen.add(event)
         return not known
 
-    async def turn(self, author: str, branch: str | None) -> None:
-        """Let those events be committed that come before the next one of this author."""
+    async def turn(self, agent: int, author: str, branch: str | None) -> None:
+        """Let those events be committed that come before the next one of this agent's run."""
         place = self.expected.place_of_next(author, branch)
-        if place is not None:
-            await self.turns.wait_for(place)
+        if place is None:  # one more than recorded: of an agent that others broke off, perhaps
+            place = len(self.recording.events) + self._tree.is_open(agent)
+        await self.turns.wait_for(place)
         self.check()
+
+    async def failing(self, error: Exception) -> None:
+        """An agent raises this: if it is what ended the run, all events were before."""
+        told = f"{type(error).__name__}: {message_of(error)}"
+        if not isinstance(error, ReplayEnd) and told == self.recording.error:
+            await self.turns.wait_for(len(self.recording.events))
 
     # --- calls -----------------------------------------------------------------------------
 
@@ -102,6 +110,7 @@ class Replay:
         agent, branch = context.agent_name, self.ids.recorded(context.branch)
         call = self._tree.model(parent, agent, branch)
         if call is None:
+            await self._broken_off(parent)
             self._unexpected("model", context, SentNow(request, stream=stream).told(self.ids))
         self._compare_request(call, request, stream=stream, context=context)
         async with aclosing(self.responses(call)) as responses:
@@ -114,6 +123,8 @@ class Replay:
         for _, response in call.responses:
             if not response.get("partial"):
                 await self._in_turn(call)
+            elif not self.expected.streams(call):
+                break  # it was heard here, and broken off before it got any further
             yield LlmResponse.model_validate_json(json.dumps(response))
         await self._finish(call)
 
@@ -128,6 +139,7 @@ class Replay:
         call = self._tree.tool(parent, branch, name=name, call=known)
         actual = json.loads(as_json(args))
         if call is None:
+            await self._broken_off(parent)
             self._unexpected("tool", context, {"tool": name, "args": actual})
         found = differences(call.args, actual)
         if found:
@@ -189,7 +201,7 @@ class Replay:
                 "event",
                 f"Event #{number} of {author} is not the recorded one of"
                 f" {expected.get('author')}: {named(found)}"
-                f"{_by_hand(expected)}",
+                f"{by_hand(expected)}",
                 agent=author,
                 expected=expected,
                 actual=actual,
@@ -234,12 +246,7 @@ class Replay:
         told = recorded[place] if place < len(recorded) else {}
         if not (told.get("actions") or {}).get("compaction"):
             return None
-        made = {name: value for name, value in told.items() if name not in {"id", "timestamp"}}
-        event = Event.model_validate_json(self.ids.actual(json.dumps(made)))
-        if event.actions.compaction is not None:
-            event.actions.compaction.start_timestamp = min(each.timestamp for each in events)
-            event.actions.compaction.end_timestamp = max(each.timestamp for each in events)
-        return event
+        return recorded_summary(told, events, self.ids)
 
     def connection(self, target: str) -> NoReturn:
         """Refuse a connection: nothing live is reached from a replay. Raises Diverged."""
@@ -352,32 +359,40 @@ class Replay:
             nearest=call_told(nearest) if nearest else None,
         )
 
+    async def _broken_off(self, agent: int | None) -> None:
+        """Wait to be broken off, as the agent of this number was before it came so far."""
+        if self._tree.is_open(agent) and not self.cut_off:
+            await self.turns.wait_for(len(self.recording.events) + 1)
+            self.check()
+
     async def _in_turn(self, call: RecordedCall) -> None:
-        if call.event is not None:
-            await self.turns.wait_for(call.event)
+        """Wait until it would have come back, as far as the events around it tell."""
+        place = call.event
+        if place is None and not self._tree.within_tool(call):
+            # No event came of it: it was too late, or it failed. Others were before.
+            place = self.expected.place_ahead(call.agent, call.branch)
+        if place is not None:
+            await self.turns.wait_for(place)
         self.check()
 
     async def _finish(self, call: RecordedCall) -> None:
         """End as the recorded call did."""
         if call.open:
-            await self._never()
+            await self._never(call)
         if call.error is not None:
+            await self._in_turn(call)
             raise recorded_error(call.error)
 
-    async def _never(self) -> None:
+    async def _never(self, call: RecordedCall) -> None:
         """The recorded call did not come back: it was broken off by others, or the run ended."""
-        if not self.cut_off:
-            await asyncio.Event().wait()
-        await self.turns.wait_for(len(self.recording.events))
+        await self.turns.wait_for(len(self.recording.events) + (not self.cut_off))
         self.check()
-        self._recording_ends()
+        if self.cut_off:
+            self._recording_ends()
+        told = f"{call.name} of {call.agent} was broken off in the recorded run, and is not now."
+        self.diverge("end", told, agent=call.agent, expected=call_told(call))
 
     def _recording_ends(self) -> NoReturn:
         self._end = RecordingEnds("what was recorded of the run ends here")
         self.turns.open()
         raise self._end
-
-
-def _by_hand(event: dict[str, Any]) -> str:
-    marks = (event.get("customMetadata") or {}).get("devui_edited")
-    return " It was changed by hand when it was recorded." if marks else ""

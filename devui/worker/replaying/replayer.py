@@ -115,12 +115,16 @@ async def ordered(
     own = ctx.session.id == replay.session
     number = replay.agent(_inside.get(), agent.name, ctx.branch)
     with _within(number):
-        async with aclosing(proceed()) as events:
-            async for event in events:
-                # An event passes the agents around its own, too.
-                if own and not event.partial and replay.first_sight(event.id):
-                    await replay.turn(event.author, event.branch)
-                yield event
+        try:
+            async with aclosing(proceed()) as events:
+                async for event in events:
+                    # An event passes the agents around its own, too.
+                    if own and not event.partial and replay.first_sight(event.id):
+                        await replay.turn(number, event.author, event.branch)
+                    yield event
+        except Exception as error:
+            await replay.failing(error)
+            raise
 
 
 @contextmanager

@@ -28,7 +28,9 @@ class Turns:
         while not self._open and self.passed < place:
             moves = self._moves
             try:
-                await asyncio.wait_for(self._moved.wait(), STALL)
+                # `asyncio.wait_for` forgets that it was cancelled if what it waits for comes then.
+                async with asyncio.timeout(STALL):
+                    await self._moved.wait()
             except TimeoutError:
                 if moves == self._moves and not self._busy():
                     self.open()
