@@ -66,6 +66,7 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
         state_delta=(event.get("actions") or {}).get("stateDelta") or {},
         tokens=summary.tokens or 0,
         usage=summary.usage,
+        says=bool((event.get("content") or {}).get("parts")),
     )
 
 

@@ -10,15 +10,14 @@ import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.asked import Replaying, json_text, replayed
+from devui.debugger.asked import json_text, replayed
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
-from devui.debugger.guard.guard import Guard
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import (
     News,
@@ -28,8 +27,9 @@ from devui.debugger.news import (
     SpansChanged,
     StateTouched,
 )
-from devui.debugger.recovery.answers import Settled, responses
+from devui.debugger.recovery.answers import responses
 from devui.debugger.requests import acknowledgement, error_of, failure_of
+from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.gatekeeper import Gatekeeper
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
@@ -63,40 +63,6 @@ _ATTEMPTS = 2
 """How many workers may end before the run has begun on one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunRequest:
-    """What a run is to do: answer a message, or resume an invocation."""
-
-    message: dict[str, Any] | None = None
-    """The user's Content in wire form."""
-    invocation: str | None = None
-    state_delta: dict[str, Any] | None = None
-    streaming: bool = True
-    pause: bool = False
-    """Begin held, before the first event is committed."""
-    watch: bool = False
-    """Tell of state that is written and not committed, also if nobody looks."""
-    seen: int | None = None
-    """Begin only if the user has said nothing after this seq."""
-    settled: tuple[Settled, ...] = ()
-    """Responses to calls of unknown outcome, committed before the invocation goes on."""
-    rewind: str | None = None
-    """Only take the session back to before this invocation."""
-    then: "RunRequest | None" = None
-    """What to do when all this is done."""
-    actor: str = "api"
-    """Who asks for it, as shown to others."""
-    replay: Replaying | None = None
-    """Execute a recorded run again."""
-    guard: Guard | None = None
-    """What asks before a tool that has run before runs again."""
-
-    @property
-    def said(self) -> dict[str, Any] | None:
-        """The message that would be lost with the request."""
-        return self.message or (self.then.said if self.then else None)
-
-
 class Driver:
     """Takes one run through its life; `live` is what can be seen of it meanwhile."""
 
@@ -121,10 +87,12 @@ class Driver:
             live, journal=journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
         self._viewed = viewed
+        self._followed = False
         self._gone = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
         """From the start of the worker to the end of the run."""
+        self._followed = request.then is not None
         try:
             await self._respond(request)
             for _ in range(_ATTEMPTS):
@@ -169,6 +137,9 @@ class Driver:
         self.live.streaming.clear()
         await self._flush()
         self._gates.end()
+        if status == "done" and self._followed:
+            self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
+            return
         await self.change(status, error, unfinished=unfinished)
 
     async def change(

@@ -87,6 +87,8 @@ class LiveRun:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     worker: Worker | None = None
     stopping: bool = False
+    hands_on: bool = False
+    """It has come to its end, and is done when the run that follows begins."""
     stuck: bool = False
     """Agent code may still be running in the worker although the run is over."""
     recording: Recording = field(default_factory=Recording)

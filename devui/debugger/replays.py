@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from devui.debugger.asked import Replaying
-from devui.debugger.driver import RunRequest
 from devui.debugger.guard.ground import guard_of_fork
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recordings import NotRecorded, recording_of
 from devui.debugger.recovery.forking import Forking, ForkRequest
+from devui.debugger.runrequest import RunRequest
 from devui.debugger.runs import NoSuchRun, Runs
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow

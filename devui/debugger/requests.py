@@ -8,6 +8,7 @@ from typing import Any
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
 from devui.debugger.news import News, SessionChanged
+from devui.debugger.workers import Worker
 from devui.store.errors import SessionNotFound, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, Artifact, SessionRow
@@ -18,7 +19,7 @@ from devui.wire.artifacts import (
     LoadArtifact,
     SaveArtifact,
 )
-from devui.wire.framing import WireError
+from devui.wire.framing import FrameTooLarge, WireError
 from devui.wire.messages import (
     AgentError,
     Append,
@@ -89,6 +90,14 @@ class Requests:
             return Reply(id=message.id, result=json.dumps(result))
         except (StoreError, WireError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
+
+    async def serve(self, worker: Worker, message: Request) -> None:
+        """Answer a worker; an answer that is too large is refused."""
+        reply = await self.answer(worker.app, message)
+        try:
+            await worker.send(reply)
+        except FrameTooLarge as error:
+            await worker.send(Reply(id=reply.id, failure=failure_of(error)))
 
     async def session(self, app: str, user: str, session: str) -> SessionRow:
         """The session of these names; raises SessionNotFound."""

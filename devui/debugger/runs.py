@@ -20,7 +20,7 @@ from devui.debugger.asked import asked_text
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
-from devui.debugger.driver import Driver, RunRequest
+from devui.debugger.driver import Driver
 from devui.debugger.live import LiveRun, WorkerGone
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
@@ -28,7 +28,8 @@ from devui.debugger.notes import note
 from devui.debugger.open_questions import open_questions
 from devui.debugger.overheard import overhear
 from devui.debugger.prices import Prices
-from devui.debugger.requests import Requests, failure_of
+from devui.debugger.requests import Requests, error_of
+from devui.debugger.runrequest import RunRequest
 from devui.debugger.standing import standing_after, standing_of
 from devui.debugger.stepping.commands import Command, CommandRefused, Stale
 from devui.debugger.stepping.position import position_after, position_of
@@ -39,7 +40,6 @@ from devui.debugger.workers import Worker, Workers
 from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
-from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import (
     AgentError,
     Append,
@@ -65,9 +65,6 @@ _OfARun = (
     Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
 )
 """What a run's own task takes."""
-
-TITLE = 60
-"""Characters of the first message that become the session's title."""
 
 
 class NoSuchRun(LookupError):
@@ -141,8 +138,10 @@ class Runs:
         driver = self._drivers.get(run)
         return None if driver is None or driver.live.ended.is_set() else driver.live
 
-    async def start(self, session: SessionRow, request: RunRequest) -> RunRow:
-        """Begin a run and return at once.
+    async def start(
+        self, session: SessionRow, request: RunRequest, *, follows: str | None = None
+    ) -> RunRow:
+        """Begin a run and return at once; the run that it follows is done with that.
 
         Raises UnknownApp, RunActive when the session has a run already, and Overtaken when the user
         has said something that the request has not seen.
@@ -157,7 +156,10 @@ class Runs:
             message=json.dumps(request.said) if request.said else None,
             seen=request.seen,
             asked=asked_text(request),
+            follows=follows,
         )
+        if follows is not None and (before := await self._journal.runs.get(follows)) is not None:
+            self._bus.publish(session.key, RunChanged(before))
         if (replay := request.replay) is not None:
             await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
@@ -300,12 +302,9 @@ class Runs:
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""
-        if session.title is None and session.events == 0 and request.message:
-            parts = request.message.get("parts") or [{}]
-            said = " ".join(str(parts[0].get("text") or "").split())[:TITLE]
-            if said:
-                row = await self._journal.sessions.rename(session.key, said)
-                self._bus.publish(session.key, SessionChanged(row))
+        if session.title is None and session.events == 0 and request.title:
+            row = await self._journal.sessions.rename(session.key, request.title)
+            self._bus.publish(session.key, SessionChanged(row))
 
     async def _drive(self, driver: Driver, request: RunRequest) -> None:
         live = driver.live
@@ -319,13 +318,19 @@ class Runs:
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
         if request.then is not None:
-            try:
-                if live.row.status == "done":
-                    await self.start(live.session, request.then)
-            except (StoreError, UnknownApp):
-                logger.exception("nothing follows run %s", live.row.id)
-            finally:
-                del self._promised[live.session.key]
+            await self._follow(driver, request.then)
+
+    async def _follow(self, driver: Driver, request: RunRequest) -> None:
+        live = driver.live
+        try:
+            if live.hands_on:
+                await self.start(live.session, request, follows=live.row.id)
+        except (StoreError, UnknownApp) as error:
+            logger.exception("nothing follows run %s", live.row.id)
+            with contextlib.suppress(StoreError):
+                await driver.change("failed", error_of(error))
+        finally:
+            del self._promised[live.session.key]
 
     # --- what workers say ------------------------------------------------------------------
 
@@ -341,8 +346,8 @@ class Runs:
             self._looks.take(message)
         elif isinstance(message, Tried):
             self.trials.take(message)
-        else:
-            await self._answer(worker, message)
+        elif isinstance(message, Request):
+            await self._requests.serve(worker, message)
 
     async def _of_a_run(self, worker: Worker, message: _OfARun) -> None:
         driver = self._drivers.get(message.run or "")
@@ -359,15 +364,6 @@ class Runs:
             text = "the run has ended: what its code left behind can change nothing any more"
             return Reply(id=message.id, failure=Failure(code="run_not_active", message=text))
         return await self._requests.answer(worker.app, message)
-
-    async def _answer(self, worker: Worker, message: ToServer) -> None:
-        if not isinstance(message, Request):
-            return
-        reply = await self._requests.answer(worker.app, message)
-        try:
-            await worker.send(reply)
-        except FrameTooLarge as error:
-            await worker.send(Reply(id=reply.id, failure=failure_of(error)))
 
     def _stuck(self, worker: Worker, blocked: Blocked | None) -> None:
         for run in worker.runs:

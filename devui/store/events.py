@@ -308,7 +308,7 @@ def _append(
     write_state(connection, seq, Scopes(*scopes), routed)
     if event.spans:
         connection.executemany(_CAME_OF, [(number, run, span) for span in event.spans])
-    if run is not None and event.author == USER:
+    if run is not None and event.author == USER and event.says:
         connection.execute(_SAID, (event.invocation_id or None, run))
     return Appended(seq, number, duplicate=False, previous=previous)
 

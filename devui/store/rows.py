@@ -105,6 +105,8 @@ class NewEvent:
     """The same in parts, if it holds a model's answer."""
     spans: tuple[int, ...] = ()
     """The numbers of the spans of its run that it came of."""
+    says: bool = True
+    """It has content: of the user's, it is what the user has said."""
 
 
 @dataclass(frozen=True, slots=True)

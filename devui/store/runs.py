@@ -49,6 +49,7 @@ _CHANGE = """
                     invocation_id = coalesce(?, invocation_id), unfinished = coalesce(?, unfinished)
     WHERE id = ?
 """
+_HANDED_ON = "UPDATE runs SET message = NULL WHERE id = ?"
 _CLOSE = "UPDATE runs SET closed = 1 WHERE id = ?"
 
 _KEEP_POSITION = """
@@ -87,16 +88,19 @@ class Runs:
         *,
         seen: int | None = None,
         asked: str | None = None,
+        follows: str | None = None,
     ) -> RunRow:
         """Record a new run as running.
 
         `message` is what the user said, as JSON text; the run keeps it until an event of the user
         is committed in it. With `seen`, the run is started only if the user has said nothing after
         that seq: what the caller has read is still all there is. `asked` is all that the run is to
-        do, as JSON text, kept for good.
+        do, as JSON text, kept for good. With `follows`, that run is done at the same moment, and
+        hands its message on: so there is no moment at which nobody has it.
 
-        Raises RunActive while the session has another that has not ended, Overtaken, RunExists
-        when the id is taken, SessionNotFound, ReadOnly for an imported session, BadValue.
+        Raises RunActive while the session has another that has not ended, Overtaken, RunTransition
+        when the followed run has ended already, RunExists when the id is taken, SessionNotFound,
+        ReadOnly for an imported session, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
@@ -107,6 +111,9 @@ class Runs:
         def work(connection: sqlite3.Connection) -> RunRow:
             require_session(connection, session_key)
             require_writable(connection, session_key)
+            if follows is not None:
+                _change(connection, follows, ("done", None, None, None), now)
+                connection.execute(_HANDED_ON, (follows,))
             _check_free(connection, run_id, session_key)
             if seen is not None:
                 _check_silence(connection, session_key, seen)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.driver import RunRequest
 from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
 from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, settle
 from devui.debugger.recovery.forking import ForkRequest, NotForkable, said
 from devui.debugger.recovery.unknown import unknown_calls
+from devui.debugger.runrequest import RunRequest
 from devui.store.events import USER
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable

@@ -15,9 +15,9 @@ import httpx2
 import pytest
 
 from devui.debugger.commit import event_of
-from devui.debugger.driver import RunRequest
 from devui.debugger.feed import Batch
 from devui.debugger.news import PartialArrived
+from devui.debugger.runrequest import RunRequest
 from devui.settings import Settings
 from devui.store.rows import SessionRow
 from devui.web.presenters.detail import event_detail

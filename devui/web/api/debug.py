@@ -14,10 +14,10 @@ from pydantic import Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.driver import RunRequest
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided
 from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.commands import Command, CommandName, CommandRefused, Like, Misused
 from devui.store.rows import EditRow, SessionRow

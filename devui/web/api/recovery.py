@@ -1,5 +1,6 @@
 """Going on, going back and going another way over HTTP: resume, close, rewind, fork."""
 
+import json
 from typing import Any
 
 from pydantic import Field, JsonValue, model_validator
@@ -155,4 +156,5 @@ def _told(stands: Cutoff) -> dict[str, Any]:
         "lost": list(stands.lost),
         "streamed": [{"author": author, "text": text} for author, text in stands.streamed],
         "unknown": [unknown_told(call) for call in stands.unknown],
+        "unsaid": json.loads(stands.run.message) if stands.run and stands.run.message else None,
     }

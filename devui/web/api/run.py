@@ -13,9 +13,9 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.driver import RunRequest
 from devui.debugger.feed import follow
 from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged
+from devui.debugger.runrequest import RunRequest
 from devui.store.rows import RunRow, SessionRow
 from devui.web.api.bodies import RunBody, parse
 from devui.web.api.public_events import public_event

@@ -9,8 +9,8 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from devui.debugger.driver import RunRequest
 from devui.debugger.recovery.answers import Settled, Undecided
+from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.commands import CommandRefused
 from devui.debugger.summary import Summary
 from devui.store.errors import Overtaken, RunActive

@@ -1,0 +1,54 @@
+"""A server killed between going back and saying a message anew: the message is not lost (R35)."""
+
+import pytest
+
+from tests.kit.cutoff import Clerk
+from tests.kit.debugged import Debugged
+from tests.kit.mortal import Doom, Forge
+
+ANEW = "look again"
+
+
+@pytest.fixture(scope="module")
+def forge():
+    with Forge() as opened:
+        yield opened
+
+
+@pytest.mark.req("R35")
+@pytest.mark.parametrize(
+    "doom",
+    [
+        Doom("before", "UPDATE runs SET status"),  # it is committed, and its run ends
+        Doom("before", "INSERT INTO runs", 2),  # what follows begins
+    ],
+    ids=lambda doom: f"{doom.place} {doom.statement}",
+)
+def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forge, tmp_path, doom):
+    clerk, data = Clerk(tmp_path / "agents"), tmp_path / "data"
+    clerk.will_finish()
+    life = forge.serve(tmp_path / "agents", data)
+    with life.client() as client:
+        debugged = Debugged(client, "clerk").start("look", pause=False)
+        debugged.settled()
+        invocation = debugged.position["invocationId"]
+    life.kill()
+    life = forge.serve(tmp_path / "agents", data, doom)
+    with life.client() as client:
+        told = {"invocationId": invocation, "message": ANEW}
+        client.post(f"/api/sessions/{debugged.key}/rewind", json=told)
+    life.ended()
+    life = forge.serve(tmp_path / "agents", data)
+    with life.client() as client:
+        debugged.client = client
+        stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
+        assert stands["unsaid"]["parts"] == [{"text": ANEW}]
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+        assert "Send again" in page
+        assert f'value="{ANEW}"' in page
+        debugged.start(stands["unsaid"], pause=False)
+        assert debugged.settled()["status"] == "done"
+        assert debugged.texts()[-1] == "seen: look here done"
+        stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
+        assert (stands["standing"], stands["unsaid"]) == ("idle", None)
+    life.kill()
