@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
+from tests.kit.processes import worker_of
 from tests.kit.server import running
 
 pytestmark = pytest.mark.browser
@@ -256,3 +257,45 @@ def test_a_message_is_edited_and_said_again(travelled):
     button(travelled, "Edit and run again").click()
     expect(travelled.messages.last).to_contain_text("Paris")
     travelled.ends()
+
+
+def test_a_worker_killed_while_its_run_is_held_costs_what_is_held_and_no_more(own_visit, clerk):
+    server = own_visit.server
+    own_visit.allow("ERR_|Failed to fetch|network error")
+    clerk.will_finish()
+    session = own_visit.session("clerk")
+    with server.client() as client:
+        stop = {"on": "tool", "name": "pay"}
+        client.post("/api/apps/clerk/breakpoints", json=stop).raise_for_status()
+    session.send("pay")
+    expect(session.status).to_have_class("run held")
+    expect(session.page.locator("#held")).to_contain_text("pay")
+    worker_of(server, "clerk").kill()
+    session.ends("failed")
+
+    def tells(page: SessionPage) -> None:
+        expect(bar(page)).to_contain_text("Failed")
+        expect(bar(page)).to_contain_text("#2, call by clerk")
+        expect(bar(page).locator("s")).to_contain_text("pay")
+        expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
+        for name in ("Resume", "Fork here", "Close as stopped"):
+            expect(bar(page).get_by_role("button", name=name)).to_be_enabled()
+        page.tab("breaks")
+        expect(page.panel.locator(".break")).to_have_count(1)
+
+    tells(session)
+    seen = session.outline("#resume")
+    session.page.reload()
+    tells(session)
+    assert session.outline("#resume") == seen
+    server.kill()
+    server.start()
+    again = own_visit.again(session)
+    tells(again)
+    assert again.outline("#resume") == seen
+    button(again, "Resume").click()
+    expect(again.status).to_have_class("run held")  # the breakpoint is still there
+    button(again, "Continue").click()
+    again.ends()
+    expect(again.messages.last).to_contain_text("answered: pay 7 done")
+    assert clerk.ledger == ["pay 7"]
