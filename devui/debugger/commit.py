@@ -89,4 +89,5 @@ def _row(
         summary=event.summary,
         chunks=chunks,
         size=len(event.data.encode()),
+        held=event.held,
     )

@@ -31,6 +31,7 @@ from devui.debugger.recovery.answers import responses
 from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.gatekeeper import Gatekeeper
+from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.store.errors import JournalBusy, JournalFailed, JournalFull, StoreError
@@ -87,6 +88,7 @@ class Driver:
             live, journal=journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
         self._viewed = viewed
+        self._pauses = Pauses(lambda: live.stepper.held_seconds)
         self._followed = False
         self._gone = WorkerGone(0, "")
 
@@ -153,6 +155,7 @@ class Driver:
             error=text,
             invocation_id=self.live.row.invocation_id,
             unfinished=unfinished,
+            held=self.live.stepper.held_seconds,
         )
         self._bus.publish(self.live.session.key, RunChanged(self.live.row))
 
@@ -242,6 +245,7 @@ class Driver:
             live.progressed = time.time()
         if not live.watched and self._watched():
             await worker.send(WatchState(run=live.row.id))
+        self._pauses.take(message)
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
         elif isinstance(message, Moved):
@@ -287,6 +291,7 @@ class Driver:
         live = self.live
         try:
             event = live.touches.carry(new_event(message), message.touched)
+            event = replace(event, held=self._pauses.before(message))
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
             done = await self._with_what_waits(commit)

@@ -149,19 +149,7 @@ class Runs:
         self._workers.folder.require(session.app)
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
-        row = await self._journal.runs.start(
-            uuid.uuid4().hex,
-            session.key,
-            invocation_id=request.invocation,
-            message=json.dumps(request.said) if request.said else None,
-            seen=request.seen,
-            asked=asked_text(request),
-            follows=follows,
-        )
-        if follows is not None and (before := await self._journal.runs.get(follows)) is not None:
-            self._bus.publish(session.key, RunChanged(before))
-        if (replay := request.replay) is not None:
-            await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
+        row = await self._recorded(session, request, follows)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched, live.guard = request.watch, request.guard
         if request.pause:
@@ -187,6 +175,25 @@ class Runs:
         elif request.pause:
             note(live, self._bus, "debugger", f"started by {request.actor}, held from the first")
         await self._name(session, request)
+        return row
+
+    async def _recorded(
+        self, session: SessionRow, request: RunRequest, follows: str | None
+    ) -> RunRow:
+        """The run in the journal, before it begins."""
+        row = await self._journal.runs.start(
+            uuid.uuid4().hex,
+            session.key,
+            invocation_id=request.invocation,
+            message=json.dumps(request.said) if request.said else None,
+            seen=request.seen,
+            asked=asked_text(request),
+            follows=follows,
+        )
+        if follows is not None and (before := await self._journal.runs.get(follows)) is not None:
+            self._bus.publish(session.key, RunChanged(before))
+        if (replay := request.replay) is not None:
+            await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
         return row
 
     async def over(self, session: int, *, within: float) -> None:
@@ -281,14 +288,14 @@ class Runs:
         """
         driver = self._drivers.get(run)
         if driver is None or driver.live.ended.is_set():
-            raise _refused(Stale("the run is over"), await self.position(run))
+            raise Stale("the run is over").at(await self.position(run))
         live, stepper = driver.live, driver.live.stepper
         try:
             if (known := stepper.known(command)) is not None:
                 return known
             moved = stepper.command(command)
         except CommandRefused as refused:
-            raise _refused(refused, position_of(live)) from None
+            raise refused.at(position_of(live)) from None
         said = f"{command.name.replace('_', ' ')} by {command.actor}"
         note(live, self._bus, "debugger", said)
         if moved.stop:
@@ -389,8 +396,3 @@ class Runs:
 def _own(driver: Driver, message: Append) -> bool:
     session = driver.live.session
     return (message.user, message.session) == (session.user, session.id)
-
-
-def _refused(refused: CommandRefused, position: dict[str, Any]) -> CommandRefused:
-    refused.position = position
-    return refused

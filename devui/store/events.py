@@ -52,9 +52,9 @@ _KNOWN = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _INSERT = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
-                        kind, final, summary, chunks, size, data)
+                        kind, final, summary, chunks, size, data, held)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-            (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?)
+            (SELECT count(*) FROM chunks WHERE session = ?3 AND event = ?5), ?, ?, ?)
 """
 _ADVANCE = """
     UPDATE sessions SET events = ?, seq = ?, updated = ?, tokens = tokens + ? WHERE key = ?
@@ -284,6 +284,7 @@ def _check_texts(event: NewEvent) -> None:
     if event.usage is not None:
         clean_text(event.usage.model, f"the model of event {event.id!r}")
     finite(event.timestamp, f"the timestamp of event {event.id!r}")
+    finite(event.held, f"how long the run was held before event {event.id!r}")
 
 
 def _append(
@@ -355,6 +356,7 @@ def _insert(
             event.summary,
             len(event.data.encode()),
             event.data,
+            event.held,
         ),
     )
     connection.execute(_ADVANCE, (number, seq, event.timestamp, _believed(event.tokens), session))

@@ -35,9 +35,9 @@ _SESSION = """
 # Event n gets the seq born + 2n; what others wrote to shared keys after it, the one above that.
 _EVENTS = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
-                        kind, final, summary, chunks, size, data)
+                        kind, final, summary, chunks, size, data, held)
     SELECT ?1 + 2 * number, number, ?2, run, id, invocation_id, author, branch, timestamp,
-           kind, final, summary, chunks, size, data
+           kind, final, summary, chunks, size, data, held
     FROM events WHERE session = ?3 AND number <= ?4
 """
 _CHUNKS = """

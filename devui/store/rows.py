@@ -57,6 +57,8 @@ class EventRow:
     """How many partial chunks are recorded under this event's id."""
     size: int
     """Bytes of the event's JSON in UTF-8."""
+    held: float = 0.0
+    """Seconds that the debugger held its run since the event before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class NewEvent:
     """The numbers of the spans of its run that it came of."""
     says: bool = True
     """It has content: of the user's, it is what the user has said."""
+    held: float = 0.0
+    """Seconds that the debugger held its run since the event before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,10 @@ _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
 _SAID_SINCE = """
     SELECT number FROM events WHERE session = ? AND seq > ? AND author = ? ORDER BY seq LIMIT 1
 """
-_SECONDS = "SELECT sum(ended - started) FROM runs WHERE session = ?"
+_SECONDS = """
+    SELECT sum(max(ended - started - held, 0)), sum(held) FROM runs
+    WHERE session = ? AND ended IS NOT NULL
+"""
 _SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq, message)
@@ -46,7 +49,8 @@ _INSERT = """
 _ASKED = "INSERT INTO starts (run, data) VALUES (?, ?)"
 _CHANGE = """
     UPDATE runs SET status = ?, error = coalesce(?, error), ended = ?, seq = ?,
-                    invocation_id = coalesce(?, invocation_id), unfinished = coalesce(?, unfinished)
+                    invocation_id = coalesce(?, invocation_id),
+                    unfinished = coalesce(?, unfinished), held = max(held, ?)
     WHERE id = ?
 """
 _HANDED_ON = "UPDATE runs SET message = NULL WHERE id = ?"
@@ -70,8 +74,8 @@ _LAST_LINES = """
 _NO_LIMIT = -1
 
 
-_Wanted = tuple[RunStatus, str | None, str | None, str | None]
-"""Status, error, invocation id, unfinished answers; None keeps the old value."""
+_Wanted = tuple[RunStatus, str | None, str | None, str | None, float]
+"""Status, error, invocation id, unfinished answers; None keeps the old value. Seconds held."""
 
 
 class Runs:
@@ -112,7 +116,7 @@ class Runs:
             require_session(connection, session_key)
             require_writable(connection, session_key)
             if follows is not None:
-                _change(connection, follows, ("done", None, None, None), now)
+                _change(connection, follows, ("done", None, None, None, 0.0), now)
                 connection.execute(_HANDED_ON, (follows,))
             _check_free(connection, run_id, session_key)
             if seen is not None:
@@ -133,16 +137,18 @@ class Runs:
         error: str | None = None,
         invocation_id: str | None = None,
         unfinished: str | None = None,
+        held: float = 0.0,
     ) -> RunRow:
         """Move the run to another status, as TRANSITIONS allows.
 
         `error` and `unfinished` are JSON text; they and the invocation id keep their old value when
-        None. Raises RunNotFound, RunTransition, BadValue.
+        None. `held`: for how many seconds of it the debugger held the run. Raises RunNotFound,
+        RunTransition, BadValue.
         """
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
-        wanted = (status, error, invocation_id, unfinished)
+        wanted = (status, error, invocation_id, unfinished, held)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -176,10 +182,13 @@ class Runs:
         """Return the session's run that changed last, if it has any."""
         return _one(await self._database.fetch(_NEWEST, session_key))
 
-    async def seconds(self, session_key: int) -> float | None:
-        """Return how long the session's ended runs took together; None without any."""
-        [(total,)] = await self._database.fetch(_SECONDS, session_key)
-        return None if total is None else float(total)
+    async def seconds(self, session_key: int) -> tuple[float | None, float]:
+        """Return how long the session's ended runs were at work, and how long they were held.
+
+        None without any.
+        """
+        [(worked, held)] = await self._database.fetch(_SECONDS, session_key)
+        return (None if worked is None else float(worked)), float(held or 0)
 
     async def since(self, session_key: int, seq: int) -> list[RunRow]:
         """Return the session's runs that changed after the seq, in the order of those changes."""
@@ -192,7 +201,8 @@ class Runs:
         def work(connection: sqlite3.Connection) -> list[RunRow]:
             found = connection.execute(_ALL_ACTIVE).fetchall()
             return [
-                _change(connection, run, ("interrupted", None, None, None), now) for (run,) in found
+                _change(connection, run, ("interrupted", None, None, None, 0.0), now)
+                for (run,) in found
             ]
 
         return await self._database.write(work)
@@ -278,12 +288,12 @@ def _change(
     wanted: _Wanted,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id, unfinished = wanted
+    status, error, invocation_id, unfinished, held = wanted
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
     ended = None if status in ACTIVE else now
-    values = (status, error, ended, advance(connection), invocation_id, unfinished, run_id)
+    values = (status, error, ended, advance(connection), invocation_id, unfinished, held, run_id)
     connection.execute(_CHANGE, values)
     return _require(connection, run_id)
 

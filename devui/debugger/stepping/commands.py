@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from devui.debugger.stepping.arrivals import Arrival, GateKind
 from devui.wire.gates import Action
@@ -103,6 +103,11 @@ class CommandRefused(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.position: dict[str, Any] = {}
+
+    def at(self, position: dict[str, Any]) -> Self:
+        """The same, with how things stand."""
+        self.position = position
+        return self
 
 
 class Stale(CommandRefused):

@@ -132,8 +132,7 @@ class Stepper:
         self._halted = False
         self._free: tuple[Lane, ...] = ()
         """What goes on although the rest is held."""
-        self.held_seconds = 0.0
-        """How long the run was held, without what is held now."""
+        self._held_seconds = 0.0
         self._held_since = 0.0
         self._answers: OrderedDict[str, tuple[Command, dict[str, Any]]] = OrderedDict()
 
@@ -141,6 +140,12 @@ class Stepper:
     def idle(self) -> bool:
         """Nothing can be held: arrivals need not be looked at."""
         return self.plan is None and not self._halted
+
+    @property
+    def held_seconds(self) -> float:
+        """How long the run was held, in all."""
+        now = time.monotonic() - self._held_since if self._holds else 0.0
+        return self._held_seconds + now
 
     @property
     def holds(self) -> list[Hold]:
@@ -296,7 +301,7 @@ class Stepper:
             return []
         gone = [self._holds.pop(number) for number in ids]
         if not self._holds:
-            self.held_seconds += time.monotonic() - self._held_since
+            self._held_seconds += time.monotonic() - self._held_since
         return gone
 
 

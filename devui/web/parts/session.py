@@ -85,7 +85,9 @@ class Totals:
     cost: str
     """`$0.42`; with `+` when some of it is unknown."""
     seconds: str
-    """Time spent in runs, in seconds."""
+    """Time spent at work in runs, in seconds."""
+    held: str = ""
+    """What is said of the time in which they were held; "" without."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class EventRow:
     mark: GutterMark
     """At the left edge: the breakpoints that sit here."""
     elapsed: str
-    """Seconds since the event before; a dash for unknown."""
+    """Seconds at work since the event before; a dash for unknown."""
     tokens: str
     cost: str
     """Dollars; a dash for unknown."""
@@ -68,6 +68,8 @@ class EventRow:
     note: NoteMark = NO_NOTE
     node: str = ""
     """The path of the node of a workflow; its name stands for the author."""
+    held: str = ""
+    """What is said of the time that the run was held before the event; "" without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class InvocationHeader:
     """`$0.42`; "" when nothing of it is known."""
     continued: bool = False
     """The invocation began before this window."""
+    held: str = ""
+    """What is said of the time that it was held; "" without."""
 
 
 @dataclass(frozen=True, slots=True)

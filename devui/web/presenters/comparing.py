@@ -224,5 +224,5 @@ class _Cells:
             author=visible(name_of(summary.node) or row.author),
             text=visible(summary.text),
             code=summary.kind in CODE,
-            elapsed=seconds(row.timestamp - before.timestamp if before else None),
+            elapsed=seconds(row.timestamp - before.timestamp - row.held if before else None),
         )

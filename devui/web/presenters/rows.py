@@ -15,7 +15,7 @@ from devui.web.presenters import interventions
 from devui.web.presenters.kinds import CODE, WORDS, shape
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.noting import note_mark
-from devui.web.text.figures import compact, dollars, money, plural, seconds
+from devui.web.text.figures import compact, dollars, held_for, money, plural, seconds
 from devui.web.text.visible import visible
 
 DEEPEST: Final = 4
@@ -51,7 +51,8 @@ def event_row(
         text=visible(summary.text),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary)),
-        elapsed=seconds(None if previous is None else row.timestamp - previous),
+        elapsed=seconds(None if previous is None else row.timestamp - previous - row.held),
+        held=held_for(row.held),
         tokens=compact(summary.tokens),
         cost=dollars(margins.cost(summary)),
         mark=margins.mark(row, summary),
@@ -75,11 +76,13 @@ def invocation_header(
     costs = [margins.cost(s) for _, s in events if s.usage is not None]
     known = [cost for cost in costs if cost is not None]
     cost = money(sum(known), more=len(known) < len(costs)) if known else ""
+    held = sum(row.held for row, _ in events[1:])
     return InvocationHeader(
         group=group_id(first.invocation_id),
         text=said or ("" if continued else "no message"),
         events=plural(len(events), "event"),
-        elapsed=f"{seconds(last.timestamp - first.timestamp)} s",
+        elapsed=f"{seconds(last.timestamp - first.timestamp - held)} s",
+        held=held_for(held),
         tokens=f"{compact(sum(counted)) if counted else compact(None)} tok",
         cost=cost,
         continued=continued,

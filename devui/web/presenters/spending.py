@@ -4,7 +4,7 @@ from devui.debugger.prices import Prices
 from devui.store.rows import SessionRow, UsageSum
 from devui.web import parts
 from devui.web.services import Services
-from devui.web.text.figures import compact, dollars, money, plural, seconds
+from devui.web.text.figures import compact, dollars, held_for, money, plural, seconds
 from devui.web.text.formats import grouped
 from devui.web.text.visible import visible
 
@@ -28,11 +28,13 @@ async def spending(
 
 async def totals(found: Services, session: SessionRow, spent: parts.Spending) -> parts.Totals:
     """The figures of the whole session."""
+    worked, held = await found.journal.runs.seconds(session.key)
     return parts.Totals(
         events=compact(session.events),
         tokens=compact(session.tokens or None),
         cost=spent.cost,
-        seconds=seconds(await found.journal.runs.seconds(session.key)),
+        seconds=seconds(worked),
+        held=held_for(held),
     )
 
 

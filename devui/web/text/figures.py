@@ -9,6 +9,7 @@ _TWO_DECIMALS: Final = 9.995
 _ONE_DECIMAL: Final = 99.95
 _LEAST: Final = 0.0001
 _CENTS: Final = 0.1
+_WORTH: Final = 0.005
 
 
 def seconds(span: float | None) -> str:
@@ -19,6 +20,11 @@ def seconds(span: float | None) -> str:
     if span < _TWO_DECIMALS:
         return f"{span:.2f}"
     return f"{span:.1f}" if span < _ONE_DECIMAL else f"{span:.0f}"
+
+
+def held_for(span: float) -> str:
+    """What is said of time in which the debugger held a run; "" for what is not worth a word."""
+    return "" if span < _WORTH else f"held by the debugger for {seconds(span)} s besides"
 
 
 def compact(number: int | None) -> str:
