@@ -34,7 +34,7 @@ from devui.debugger.stepping.gatekeeper import Gatekeeper
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
-from devui.store.errors import JournalBusy, JournalFailed, JournalFull, StoreError
+from devui.store.errors import PASSING, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, RunStatus
 from devui.wire.framing import codecs
@@ -371,6 +371,6 @@ class Driver:
         """Whether the journal took that the run has failed; it may have no room for it (R42)."""
         try:
             await self.change("failed", error_of(error))
-        except (JournalBusy, JournalFull, JournalFailed):
+        except PASSING:
             return False
         return True

@@ -120,6 +120,11 @@ class NoteChanged:
     note: NoteRow
 
 
+@dataclass(frozen=True, slots=True)
+class JournalChanged:
+    """The journal takes no changes any more, or takes them again (topic `APPS`)."""
+
+
 News = (
     EventCommitted
     | EventDropped
@@ -135,4 +140,5 @@ News = (
     | AppChanged
     | BreakpointsChanged
     | NoteChanged
+    | JournalChanged
 )

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import aiosqlite
 
-from devui.store.errors import JournalClosed, JournalError, from_sqlite, primary_code
+from devui.store.errors import PASSING, JournalClosed, JournalError, from_sqlite, primary_code
 from devui.store.schema import check, mark, rolled_back
 from devui.store.values import bounded
 
@@ -100,6 +100,10 @@ class Database:
         self._closing = False
         self._closed = False
         self._suspect = False
+        self.trouble: JournalError | None = None
+        """Why changes are not taken at present; None if they are, as far as is known."""
+        self.on_trouble: Callable[[JournalError | None], None] | None = None
+        """Called in the loop when that turns."""
         self._writer: Connection
         self._reader: Connection
         self._task: asyncio.Task[None]
@@ -215,7 +219,18 @@ class Database:
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
         self._suspect = self._suspect or any(_is_io_error(outcome.error) for outcome in outcomes)
-        return [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
+        told = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
+        self._note([outcome.error for outcome in told])
+        return told
+
+    def _note(self, errors: list[Exception | None]) -> None:
+        """Keep whether the journal takes changes; a job that fails by itself says nothing of it."""
+        trouble = next((error for error in errors if isinstance(error, PASSING)), None)
+        turned = type(trouble) is not type(self.trouble)
+        if turned and (trouble is not None or None in errors):
+            self.trouble = trouble
+            if self.on_trouble is not None:
+                self.on_trouble(trouble)
 
     async def _reopen(self) -> None:
         """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""

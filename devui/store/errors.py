@@ -121,6 +121,10 @@ class JournalDamaged(JournalError):
     """SQLite found the database malformed (R43)."""
 
 
+PASSING = (JournalBusy, JournalFull, JournalFailed)
+"""What is not of the journal's making: it takes changes again as soon as that is over."""
+
+
 _BY_CODE: dict[int, type[JournalError]] = {
     sqlite3.SQLITE_BUSY: JournalBusy,
     sqlite3.SQLITE_LOCKED: JournalBusy,

@@ -16,8 +16,9 @@ from typing import Self
 
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
-from devui.store.database import Database, Snapshot
+from devui.store.database import Database, Snapshot, advance
 from devui.store.edits import Edits
+from devui.store.errors import JournalError
 from devui.store.events import Events
 from devui.store.folder import DataFolder
 from devui.store.forks import Forks
@@ -105,6 +106,19 @@ class Journal:
         """Return the last seq given: everything up to it is committed and can be read."""
         [(seq,)] = await self._database.fetch(_HEAD)
         return int(seq)
+
+    @property
+    def trouble(self) -> JournalError | None:
+        """Why it takes no changes at present, one of `PASSING`; None if it does."""
+        return self._database.trouble
+
+    def on_trouble(self, turned: Callable[[JournalError | None], None] | None) -> None:
+        """Call this when `trouble` turns from now on; None calls nobody."""
+        self._database.on_trouble = turned
+
+    async def probe(self) -> None:
+        """Change something nobody sees, the counter; raises JournalErrors like any change."""
+        await self._database.write(advance)
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
         """Everything as it is now, for as long as it is read."""

@@ -22,7 +22,8 @@ class AppsPage:
     apps: tuple[parts.AppCard, ...]
     recent: tuple[parts.SessionItem, ...]
     import_action: str = "/import"
-    notices: tuple[parts.Notice, ...] = ()
+    journal: tuple[parts.Notice, ...] = ()
+    """What is wrong with the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class AppPage:
     starred: bool = False
     """Only sessions with a star are listed."""
     import_action: str = "/import"
-    notices: tuple[parts.Notice, ...] = ()
+    journal: tuple[parts.Notice, ...] = ()
+    """What is wrong with the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class SessionPage:
     stream_href: str
     """The stream of everything that comes after this page."""
     notices: tuple[parts.Notice, ...] = ()
+    journal: tuple[parts.Notice, ...] = ()
+    """What is wrong with the journal."""
 
 
 @dataclass(frozen=True, slots=True)

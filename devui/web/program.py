@@ -11,6 +11,7 @@ from starlette.routing import Route
 from devui.debugger.apps import AppFolder, UnknownApp
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
+from devui.debugger.health import Health
 from devui.debugger.news import News
 from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
@@ -97,6 +98,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     prices = Prices.load(folder.path)
     async with (
         await Journal.open(settings.data_dir) as journal,
+        Health(journal, bus),
         Workers(folder, bus) as workers,
         Runs(
             journal, workers, bus, book := await BreakpointBook.load(journal, bus), prices

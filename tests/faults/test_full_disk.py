@@ -1,7 +1,10 @@
 """The disk takes nothing more while a run goes on; then there is room again (R42)."""
 
+import html
 import json
+import re
 import resource
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -13,6 +16,7 @@ from tests.kit.server import running, write_app
 
 ANY = resource.RLIM_INFINITY
 PATH = "/apps/fine/users/u/sessions"
+WARNING = "The journal cannot be written"
 
 
 def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int, str]:
@@ -34,6 +38,30 @@ def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int
     return seen
 
 
+def page_of(client, path: str) -> str:
+    return client.get(path, headers={"Accept": "text/html"}).text
+
+
+def told_of_the_journal(lines: Iterator[str]) -> Iterator[str]:
+    """What comes over a page's stream for its place for the journal."""
+    for message in messages(lines):
+        if '"#journal"' in message.data:
+            yield message.data.split('"#journal"', 1)[1].split("</hx-partial>", 1)[0]
+
+
+def make_room(server, client, session: str) -> None:
+    """Every page says that the disk takes nothing, until it does; nobody has to do anything."""
+    for path in ("/", "/apps/flood", session):
+        assert WARNING in page_of(client, path), path
+    connect = re.search(r'hx-sse:connect="([^"]+)"', page_of(client, session))
+    with client.stream("GET", html.unescape(connect[1])) as answer:
+        told = told_of_the_journal(answer.iter_lines())
+        assert WARNING in next(told)
+        psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (ANY, ANY))
+        assert WARNING not in next(told)
+    assert WARNING not in page_of(client, "/")
+
+
 @pytest.mark.req("R42")
 def test_a_run_fails_with_the_reason_and_the_next_one_needs_no_new_server(tmp_path):
     agents = tmp_path / "agents"
@@ -44,10 +72,9 @@ def test_a_run_fails_with_the_reason_and_the_next_one_needs_no_new_server(tmp_pa
         seen = shown_until_the_disk_is_full(server, client, debugged)
         kept = debugged.kept()["events"]
         assert {number: kept[number - 1]["id"] for number in seen} == seen
-        psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (ANY, ANY))
+        make_room(server, client, session := f"/sessions/{debugged.key}")
         assert debugged.settled()["status"] == "failed"
-        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-        assert "check the disk" in page
+        assert "check the disk" in page_of(client, session)
         before = len(debugged.kept()["events"])
         assert client.post(PATH, json={}).status_code == 200
         assert debugged.start(pause=True).settled()["status"] == "held"

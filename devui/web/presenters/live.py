@@ -7,7 +7,7 @@ of them: so what a batch adds is rendered as it is at the end of the batch, neve
 changed.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import replace as replace_fields
 from itertools import takewhile
 from typing import Final, TypeAlias
@@ -21,6 +21,7 @@ from devui.debugger.news import (
     EventCommitted,
     EventDropped,
     ForksChanged,
+    JournalChanged,
     News,
     NoteChanged,
     OutputArrived,
@@ -54,12 +55,13 @@ from devui.web.presenters.inspection import state
 from devui.web.presenters.kinds import kind_of
 from devui.web.presenters.lists import session_title
 from devui.web.presenters.margins import LiveMarks, Margins
-from devui.web.presenters.notices import notices
+from devui.web.presenters.notices import journal_notices, notices
 from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
+from devui.web.presenters.segments import segments
 from devui.web.presenters.spending import spending, totals
 from devui.web.presenters.standing import unread_panel
 from devui.web.presenters.ticks import ticks
@@ -85,6 +87,7 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     StateTouched,
     RunStuck,
     NoteChanged,
+    JournalChanged,
 )
 """What may have changed between page and stream, and is in no journal."""
 
@@ -125,6 +128,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
+            ({JournalChanged}, self._journal),
         )
         """What makes the pieces, in their order, and the news that call for it."""
         self._makers = self._past_makers() if past else self._makers
@@ -137,6 +141,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
+            ({JournalChanged}, self._journal),
         )
 
     async def begin(self, after: int) -> None:
@@ -187,7 +192,7 @@ class LivePage:
 
     async def _history(self, batch: Batch) -> Markup:
         rows, messages, changed = Markup(""), Markup(""), Markup("")
-        for events, drops, run in _segments(batch.news):
+        for events, drops, run in segments(batch.news):
             if drops and not events:
                 rows += self._found.render.parts([dropped_row(drop) for drop in drops])
             if events:
@@ -337,6 +342,9 @@ class LivePage:
             "#composer-state", found.render.part(composer_state(live, app, imported=imported))
         )
 
+    async def _journal(self, _: Batch) -> Markup:
+        return fill("#journal", self._found.render.parts(journal_notices(self._found.journal)))
+
     async def _app(self, _: Batch) -> Markup:
         """What says something of the app, which may have been loaded since the page was made."""
         found, session = self._found, self._session
@@ -375,24 +383,3 @@ class LivePage:
             return fill("#notice", render.part(gone))
         self._session = session
         return fill("#title", render.part(session_title(session)))
-
-
-def _segments(
-    news: list[News],
-) -> Iterator[tuple[list[EventCommitted], list[EditRow], RunRow | None]]:
-    """The events between the ends of runs, and what was dropped, with the end that follows.
-
-    A change that ends nothing adds nothing, and parts no events: a header that is itself new in
-    this batch cannot be changed by it.
-    """
-    events: list[EventCommitted] = []
-    drops: list[EditRow] = []
-    for item in news:
-        if isinstance(item, EventCommitted):
-            events.append(item)
-        elif isinstance(item, EventDropped):
-            drops.append(item.row)
-        elif isinstance(item, RunChanged) and item.run.ended is not None:
-            yield events, drops, item.run
-            events, drops = [], []
-    yield events, drops, None

@@ -31,7 +31,7 @@ from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.lists import app_menu, session_menu, session_name, session_title
 from devui.web.presenters.margins import Margins
-from devui.web.presenters.notices import notices
+from devui.web.presenters.notices import journal_notices, notices
 from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume
@@ -159,6 +159,7 @@ async def session_page(
         stream_href=stream_url(session.key, Cursor(journal.id, head))
         + ("&tail=past" if at else "" if tail else "&tail=no"),
         notices=notices(session.app, app, live),
+        journal=journal_notices(journal),
     )
 
 

@@ -13,6 +13,7 @@ from devui.web.pages import AppPage
 from devui.web.parts import Field, NewSession
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_head
+from devui.web.presenters.notices import journal_notices
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import services
 from devui.web.text.numbers import whole_number
@@ -81,6 +82,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         if len(rows) == _PAGE
         else None,
         starred=starred,
+        journal=journal_notices(found.journal),
     )
     return found.render.page(page, status=status)
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from devui.web.pages import AppsPage
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_card
+from devui.web.presenters.notices import journal_notices
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 
@@ -27,5 +28,6 @@ async def show(request: Request) -> Response:
         folder=str(found.settings.agents),
         apps=tuple(cards),
         recent=await session_items(found, recent, show_app=True),
+        journal=journal_notices(found.journal),
     )
     return found.render.page(page)

@@ -15,7 +15,8 @@ from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.presenters.lists import app_card, app_head
 from devui.web.presenters.live import LivePage
-from devui.web.push import replace
+from devui.web.presenters.notices import journal_notices
+from devui.web.push import fill, replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
 from devui.web.views.lookup import session_of
@@ -88,7 +89,7 @@ async def _apps_now(found: Services) -> Markup:
         card = app_card(app, about, *counts.get(name, (0, None)))
         pieces += replace(f"#app-{name}", found.render.part(card))
         pieces += replace(f"#head-{name}", found.render.part(app_head(app, about)))
-    return pieces
+    return pieces + fill("#journal", found.render.parts(journal_notices(found.journal)))
 
 
 async def _reset() -> AsyncGenerator[Message, None]:
