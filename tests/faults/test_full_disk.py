@@ -1,10 +1,11 @@
-"""The disk takes nothing more while a run goes on; then there is room again (R42)."""
+"""The disk takes nothing more while a run goes on, and then again; a damaged journal (R42, R43)."""
 
 import html
 import json
 import re
 import resource
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -80,3 +81,16 @@ def test_a_run_fails_with_the_reason_and_the_next_one_needs_no_new_server(tmp_pa
         assert debugged.start(pause=True).settled()["status"] == "held"
         debugged.tell("step_half")
         assert len(debugged.kept()["events"]) == before + 1
+
+
+@pytest.mark.req("R43")
+def test_pages_say_where_a_damaged_journal_was_put(tmp_path):
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "data").mkdir(mode=0o700)
+    (tmp_path / "data" / "journal.db").write_bytes(b"no database at all")
+    (tmp_path / "data" / "journal.db").chmod(0o600)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        page = html.unescape(page_of(client, "/"))
+    kept = re.search(r"kept untouched as ([^;]+);", page)
+    assert Path(kept[1]).read_bytes() == b"no database at all"
+    assert f'sqlite3 "{kept[1]}" .recover' in page

@@ -12,10 +12,10 @@ from devui.web.presenters.lists import app_failure, printed_text
 from devui.web.text.visible import visible
 from devui.wire.standing import Place
 
-_TROUBLES: dict[type[JournalError], str] = {
-    JournalFull: "The disk is full: nothing is kept until there is room again.",
-    JournalFailed: "The journal cannot be written: nothing is kept until it can.",
-    JournalBusy: "Another program has locked the journal: nothing is kept until it lets go.",
+_TROUBLES: dict[type[JournalError], tuple[str, str]] = {
+    JournalFull: ("The disk is full.", "there is room again"),
+    JournalFailed: ("The journal cannot be written.", "disk and permissions let it"),
+    JournalBusy: ("Another program has locked the journal.", "that lets go"),
 }
 _SAID = 200
 """Characters of a line that was printed."""
@@ -29,15 +29,19 @@ def notices(name: str, app: AppStatus | None, live: LiveRun | None) -> tuple[Not
 
 def journal_notices(journal: Journal) -> tuple[Notice, ...]:
     """What is wrong with the journal as a whole (R41 to R43)."""
-    told = (_trouble(journal.trouble), _set_aside(journal.set_aside))
+    told = (_trouble(journal), _set_aside(journal.set_aside))
     return tuple(notice for notice in told if notice is not None)
 
 
-def _trouble(error: JournalError | None) -> Notice | None:
-    if error is None:
+def _trouble(journal: Journal) -> Notice | None:
+    if journal.trouble is None:
         return None
-    text = f"What was committed before is whole and can be read. {error}"
-    return Notice("bad", _TROUBLES[type(error)], visible(text))
+    title, until = _TROUBLES[type(journal.trouble)]
+    text = (
+        f"Nothing new is kept in {journal.path} until {until}, which is tried each second. "
+        "What was committed before is whole and can be read."
+    )
+    return Notice("bad", title, visible(text))
 
 
 def _set_aside(path: Path | None) -> Notice | None:
