@@ -35,6 +35,76 @@ subprocess.run(["echo", "from a child"])
 print("no end", end="")
 """
 
+TOOLS = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import Agent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+def note(name):
+    with (Path(__file__).parent / "ledger").open("a") as ledger:
+        print(name, file=ledger)
+
+def fine() -> dict:
+    note("fine")
+    return {"n": 1}
+
+def odd():
+    note("odd")
+    return object()
+
+def number():
+    note("number")
+    return float("nan")
+
+def circle():
+    note("circle")
+    ring = []
+    ring.append(ring)
+    return ring
+
+def raises():
+    note("raises")
+    raise ValueError("no such seat")
+
+def leaves():
+    note("leaves")
+    raise SystemExit(3)
+
+async def group():
+    note("group")
+    raise BaseExceptionGroup("two", [KeyError("a"), SystemExit(3)])
+
+async def late():
+    note("late")
+    async with asyncio.timeout(0.01):
+        await asyncio.Event().wait()
+
+async def cancels():
+    note("cancels")
+    raise asyncio.CancelledError
+
+async def reads(tool_context) -> dict:
+    note("reads")
+    session = tool_context.session
+    kept = await tool_context._invocation_context.session_service.get_session(
+        app_name=session.app_name, user_id=session.user_id, session_id=session.id
+    )
+    tool_context.state["seen"] = len(kept.events)
+    return {"seen": len(kept.events)}
+
+tools = [fine, odd, number, circle, raises, leaves, group, late, cancels, reads]
+rules = [Rule(after="fine", then=Say("done"))]
+for tool in tools:
+    rules.append(Rule(user=tool.__name__, then=[Call(tool.__name__), Call("fine")]))
+root = Agent(name="tools", model=ScriptedLlm(rules=rules), tools=tools)
+again = ResumabilityConfig(is_resumable=True)
+app = App(name="tools", root_agent=root, resumability_config=again)
+"""
+"""Calls a tool by the name that the user says, and another beside it; writes down what was made."""
+
 AGENTS = {
     "fine": _agent("pass"),
     "raises": _agent("raise ValueError('no such seat')"),
@@ -165,6 +235,7 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     "announces": _IMPORT + _agent("pass"),
     "laments": _IMPORT + "raise RuntimeError('no key')\n",
     "prattles": "for n in range(10_000): print('line', n)\n" + _agent("pass"),
+    "tools": TOOLS,
     "syntax": "def broken(:\n    pass\n",
     "missing": "import a_module_that_is_not_there\n",
     "bare": "x = 1\n",

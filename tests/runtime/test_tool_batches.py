@@ -59,6 +59,20 @@ async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first
     assert ran == {"slow": 1, "bad": 2}
 
 
+@pytest.mark.req("R54")
+async def test_what_is_no_exception_leaves_the_others_their_results_too():
+    def good() -> str:
+        return "G"
+
+    async def bad() -> None:
+        raise BaseExceptionGroup("two", [KeyError("a"), SystemExit(3)])
+
+    runner = runner_of(buyer(good, bad))
+    with pytest.raises(BaseExceptionGroup):
+        await run(runner)
+    assert responses((await stored(runner)).events) == [("good", {"result": "G"})]
+
+
 async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
     release = threading.Event()
     tasks = set()

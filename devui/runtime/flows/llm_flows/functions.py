@@ -49,7 +49,7 @@ class Executed:
 
     event: Event | None
     """One response for each call that has one, in the order of the calls."""
-    error: Exception | None = None
+    error: BaseException | None = None
     """What the first of the failing calls raised; `event` has what can be kept of the others."""
 
 

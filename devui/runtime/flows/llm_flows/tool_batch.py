@@ -18,13 +18,14 @@ _Task = asyncio.Task["types.Part | None"]
 Finished = list[tuple["types.Part | None", "ToolCall"]]
 
 
-async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, Exception | None]:
+async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException | None]:
     """What the calls returned, in their order, and what the first of those that failed raised.
 
     When one fails, the others come to where they would have been if plain functions took no
     time: what waits for something else is cancelled, and what runs in a thread, where nobody
     could stop it, ends and keeps its result. So it does not depend on threads which calls a
-    resumed invocation runs again.
+    resumed invocation runs again. That holds whatever it is that fails them, `sys.exit()` in a
+    tool included: the caller keeps what is finished before it raises the error.
     """
     tasks = [asyncio.create_task(call.run()) for call in calls]
     try:
@@ -33,7 +34,7 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, Exception | No
     finally:  # also when the run itself is cancelled
         await _cancel([task for task in tasks if not task.done()])
     finished: Finished = []
-    error: Exception | None = None
+    error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
             continue
@@ -41,7 +42,7 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, Exception | No
         if failure is None:
             finished.append((task.result(), call))
         elif error is None:
-            error = _as_exception(failure)
+            error = failure
     return finished, error
 
 
@@ -59,10 +60,3 @@ async def _cancel(tasks: Sequence[_Task]) -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks)
-
-
-def _as_exception(failure: BaseException) -> Exception:
-    """The failure if it is one of a tool; what is to end the program is raised."""
-    if isinstance(failure, Exception):
-        return failure
-    raise failure

@@ -1,0 +1,55 @@
+"""Whatever a tool does, each of its calls has one outcome and what it did is done once (R54)."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.kit.debugged import Debugged
+
+pytestmark = pytest.mark.req("R54")
+
+RETURN = {"odd", "number", "reads"}
+FAIL = {
+    "circle": "",
+    "raises": "ValueError: no such seat",
+    "leaves": "SystemExit: 3",
+    "group": "BaseExceptionGroup: two",
+    "late": "TimeoutError",
+    "cancels": "'cancels' awaited what was cancelled",
+}
+
+
+def answered(debugged: Debugged) -> list[str]:
+    """The tools that returned something, by the session's events."""
+    found = []
+    for event in debugged.kept()["events"]:
+        parts: list[dict[str, Any]] = (event.get("content") or {}).get("parts") or []
+        found += [part["functionResponse"]["name"] for part in parts if "functionResponse" in part]
+    return found
+
+
+def made(server) -> Counter[str]:
+    """How often each tool was at work so far."""
+    ledger = server.agents / "tools" / "ledger"
+    return Counter(ledger.read_text().split() if ledger.exists() else [])
+
+
+@pytest.mark.parametrize("tool", sorted([*RETURN, *FAIL]))
+def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, server, tool):
+    before = made(server)
+    debugged = Debugged(client, "tools").start(tool, pause=False)
+    status = debugged.settled()
+    assert made(server) - before == {tool: 1, "fine": 1}
+    if tool in RETURN:
+        assert (status["status"], answered(debugged)) == ("done", [tool, "fine"])
+        return
+    assert (status["status"], answered(debugged)) == ("failed", ["fine"])
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    assert FAIL[tool] in page.replace("&#39;", "'")
+    body = {"invocationId": status["invocationId"]}
+    again = client.post(f"/api/sessions/{debugged.key}/runs", json=body)
+    assert again.status_code == 201, again.text
+    debugged.run = again.json()["run"]
+    debugged.settled()
+    assert made(server) - before == {tool: 2, "fine": 1}
