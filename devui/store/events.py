@@ -39,6 +39,7 @@ _FOLLOWING = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY 
 _OF_INVOCATION = """
     SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? ORDER BY seq
 """
+_HOLDING = "SELECT number FROM events WHERE session = ? AND data LIKE ? ESCAPE '!'"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -180,6 +181,15 @@ class Events:
     async def counts(self, session_key: int) -> dict[str, int]:
         """Return how many events of each kind the session holds."""
         return dict(await self._database.fetch(_COUNTS, session_key))
+
+    async def holding(self, session_key: int, text: str) -> set[int]:
+        """Return the numbers of the events with this text in their JSON, as it is written there.
+
+        Upper and lower case are one for the letters of English.
+        """
+        pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
+        rows = await self._database.fetch(_HOLDING, session_key, f"%{pattern}%")
+        return {number for (number,) in rows}
 
     async def kinds(self, session_key: int) -> list[str]:
         """Return the kind of every event of the session, in order."""

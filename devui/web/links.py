@@ -32,11 +32,13 @@ def session_url(
     at: int | None = None,
     pin: Pin | None = None,
     since: int | None = None,
+    only: str = "",
 ) -> str:
     """The session page: the number of the event to show, the inspector's tab, the breakpoint
-    whose hits over the past are shown there, the state key whose history is, and the event whose
-    state is compared with."""
+    whose hits over the past are shown there, the state key whose history is, the event whose
+    state is compared with, and the filter: `only` what it lets through is in the timeline."""
     shown = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
+    shown |= {"filter": only or None}
     return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
@@ -47,18 +49,34 @@ def moment_url(
     tab: str | None = None,
     pin: Pin | None = None,
     since: int | None = None,
+    only: str = "",
 ) -> str:
-    """The page as of an event, or as it is now; `pin` is the state key whose history is shown, and
-    `since` the event whose state is compared with."""
-    return _with(f"/sessions/{key}", at=at, tab=tab, since=since, **_pinned(pin))
+    """The page as of an event, or as it is now; `pin` is the state key whose history is shown,
+    `since` the event whose state is compared with, `only` the filter of the
+    timeline."""
+    shown = {"at": at, "tab": tab, "since": since, "filter": only or None}
+    return _with(f"/sessions/{key}", **shown, **_pinned(pin))
 
 
 def writes_url(
-    key: int, direction: str, *, at: int | None, tab: str | None = None, pin: Pin | None = None
+    key: int,
+    direction: str,
+    *,
+    at: int | None,
+    tab: str | None = None,
+    pin: Pin | None = None,
+    since: int | None = None,
+    only: str = "",
 ) -> str:
     """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
-    the key `pin`."""
-    return _with(f"/sessions/{key}/writes/{direction}", at=at, tab=tab, **_pinned(pin))
+    the key `pin`; what else it shows stays."""
+    shown = {"at": at, "tab": tab, "since": since, "filter": only or None}
+    return _with(f"/sessions/{key}/writes/{direction}", **shown, **_pinned(pin))
+
+
+def filter_words_url(key: int) -> str:
+    """What a filter of the session may ask for."""
+    return f"/sessions/{key}/filter"
 
 
 def key_history_url(key: int) -> str:
@@ -66,14 +84,15 @@ def key_history_url(key: int) -> str:
     return f"/sessions/{key}/state/history"
 
 
-def stream_url(key: int, after: Cursor) -> str:
-    """The page's stream of everything that follows a point of the journal."""
-    return _with(f"/sessions/{key}/stream", after=str(after))
+def stream_url(key: int, after: Cursor, *, tail: str | None = None, only: str = "") -> str:
+    """The page's stream of everything that follows a point of the journal; `tail` says `no` where
+    the page does not end with the newest event, `past` where it is as of another."""
+    return _with(f"/sessions/{key}/stream", after=str(after), tail=tail, filter=only or None)
 
 
-def older_url(key: int, before: int) -> str:
+def older_url(key: int, before: int, *, only: str = "") -> str:
     """The window of events that ends before the journal's `before`."""
-    return _with(f"/sessions/{key}/events", before=before)
+    return _with(f"/sessions/{key}/events", before=before, filter=only or None)
 
 
 def event_url(key: int, number: int) -> str:

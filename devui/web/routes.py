@@ -62,6 +62,7 @@ pages = [
     Route("/sessions/{key}", session.show, methods=["GET"]),
     Route("/sessions/{key}/stream", stream.session, methods=["GET"]),
     Route("/sessions/{key}/events", events.older, methods=["GET"]),
+    Route("/sessions/{key}/filter", events.filter_terms, methods=["GET"]),
     Route("/sessions/{key}/events/{number}", events.show, methods=["GET"]),
     Route("/sessions/{key}/events/{number}/breaks", gutter.sheet, methods=["GET"]),
     Route(
@@ -122,6 +123,7 @@ debugger = [
     Route("/api/sessions/{key}/trials", trials.every, methods=["GET"]),
     Route("/api/sessions/{key}/spans/{span}/trials", trials.model, methods=["POST"]),
     Route("/api/sessions/{key}/events", watch.events, methods=["GET"]),
+    Route("/api/sessions/{key}/filter", watch.filter_terms, methods=["GET"]),
     Route("/api/sessions/{key}/state", watch.state, methods=["GET"]),
     Route("/api/sessions/{key}/state/history", keyhistory.show, methods=["GET"]),
     Route("/api/sessions/{key}/stream", watch.stream, methods=["GET"]),

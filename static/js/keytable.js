@@ -2,6 +2,7 @@
 // What starts at the selected event is done `after` a choice of another that is on its way.
 import * as composer from "./composer.js";
 import * as dialogs from "./dialogs.js";
+import * as filter from "./filter.js";
 import { toggle as fold } from "./fold.js";
 import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
@@ -53,6 +54,7 @@ export const KEYS = [
   { keys: ["Enter"], does: "open the focused event" },
   { keys: ["ArrowLeft"], does: "fold the invocation", run: () => foldHere(true) },
   { keys: ["ArrowRight"], does: "unfold it", run: () => foldHere(false) },
+  { keys: ["/"], does: "filter the events", run: () => filter.focus() },
   { keys: ["g g"], does: "first event", run: () => rows.first() },
   { keys: ["G"], does: "follow the newest event", after: true, run: live },
   { keys: ["g n"], does: "run to the next event like the selected one", after: true, run: runToLike },

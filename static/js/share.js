@@ -2,7 +2,7 @@
 import * as rows from "./rows.js";
 
 // What a link needs; the rest of an address is of the moment.
-const KEPT = ["at", "event", "tab", "key", "hits", "filter"];
+const KEPT = ["at", "event", "tab", "key", "path", "hits", "since", "with", "filter"];
 
 export function address() {
   const asked = new URLSearchParams(location.search);

@@ -8,6 +8,8 @@ import * as connection from "./connection.js";
 import * as copy from "./copy.js";
 import * as dialogs from "./dialogs.js";
 import * as earlier from "./earlier.js";
+import * as filter from "./filter.js";
+import * as filterwords from "./filterwords.js";
 import * as fold from "./fold.js";
 import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
@@ -31,6 +33,7 @@ import * as trace from "./trace.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, choosing, composer, confirm, connection, copy, dialogs, earlier, fold, fork, gutter, history, menus, keys,
-  outside, panes, player, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times, title, trace,
+  announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
+  history, menus, keys, outside, panes, player, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times,
+  title, trace,
 ]);

@@ -150,6 +150,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield number, "delete", client.delete(one).json()
     last = client.get(f"/api/sessions/{key}/events", params={"last": 2}).json()
     yield "/api/sessions/{key}/events", "get", last
+    yield "/api/sessions/{key}/filter", "get", client.get(f"/api/sessions/{key}/filter").json()
     yield "/api/sessions/{key}/state", "get", client.get(f"/api/sessions/{key}/state").json()
     with client.stream("GET", f"/api/sessions/{key}/stream") as stream:
         for news in frames(stream.iter_lines()):

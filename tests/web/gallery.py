@@ -24,6 +24,7 @@ from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
 from tests.web import (
     compare_samples,
+    filter_samples,
     held_samples,
     history_samples,
     replay_samples,
@@ -205,6 +206,7 @@ def alone() -> list[Model]:
         *request_samples.ALL,
         *compare_samples.ALL,
         samples.STATE_DIFF,
+        *filter_samples.ALL,
         parts.StateTab(samples.STATE_DIFF, samples.state_with(11, since=4)),
         *trial_samples.ALL,
         standing_samples.PANEL,

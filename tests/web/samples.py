@@ -23,7 +23,7 @@ from devui.web.text.figures import UNKNOWN, compact
 from devui.web.text.jsontext import json_text
 from devui.web.text.jsontree import json_tree
 from devui.web.text.moments import moment
-from tests.web import held_samples, replay_samples
+from tests.web import filter_samples, held_samples, replay_samples
 
 KEY = 7
 PRICES = Prices.load(Path("nowhere"))
@@ -464,6 +464,7 @@ def timeline(
     rows = [(row, summary) for row, summary, _ in events[first:]]
     before = events[first - 1][0] if first else None
     return parts.Timeline(
+        filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,
         items=timeline_items(rows, MARGINS, previous=before, selected=selected)
         + ((end,) if end else ()),
         live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),

@@ -14,7 +14,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.feed import Batch, TooFarBehind, follow
+from devui.debugger.filters import Filter, FilterError
 from devui.debugger.live import LiveRun
+from devui.debugger.matches import matches, words
 from devui.debugger.news import (
     EventCommitted,
     News,
@@ -31,6 +33,7 @@ from devui.web.api.debug import answer, number_in
 from devui.web.api.keyhistory import change_told
 from devui.web.api.public_events import public_event
 from devui.web.cursor import Cursor, ForeignCursor
+from devui.web.errors import BadRequest
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
 from devui.web.views.lookup import event_of, moment_of, session_of
@@ -42,8 +45,13 @@ _RESET = "reset"
 
 
 async def events(request: Request) -> Response:
-    """The events after `?after=NUMBER`, or the `?last=` ones, as rows; `?limit=` at most."""
+    """The events after `?after=NUMBER`, or the `?last=` ones, as rows; `?limit=` at most.
+
+    With `?filter=` those of them that it lets through.
+    """
     found, session = await session_of(request)
+    if text := request.query_params.get("filter"):
+        return answer(await _matching(request, found, session, text))
     last, page = number_in(request, "last"), found.journal.events.page
     if last is not None:
         rows = await page(session.key, limit=min(last, _MOST_EVENTS)) if last > 0 else []
@@ -51,6 +59,13 @@ async def events(request: Request) -> Response:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         rows = await page(session.key, after=await _after(request), limit=limit)
     return answer([row_told(row) for row in rows])
+
+
+async def filter_terms(request: Request) -> Response:
+    """What a filter of the session may ask for, and how many events each lets through."""
+    found, session = await session_of(request)
+    counted = await words(found.journal, session.key)
+    return answer({"words": [{"word": text, "events": n} for text, n in counted.most_common()]})
 
 
 async def state(request: Request) -> Response:
@@ -105,6 +120,23 @@ def row_told(row: EventRow) -> dict[str, Any]:
         "edits": [asdict(edit) for edit in summary.edits],
         "notes": [asdict(note) for note in summary.notes],
     }
+
+
+async def _matching(
+    request: Request, found: Services, session: SessionRow, text: str
+) -> list[dict[str, Any]]:
+    """The events past `?after=` that a filter lets through: the first ones, or the `?last=`."""
+    try:
+        wanted = Filter.read(text)
+    except FilterError as error:
+        raise BadRequest(f"the filter, at {error.at}: {error}") from error
+    last, after = number_in(request, "last"), await _after(request)
+    matched = await matches(found.journal, session.key, wanted, found.prices)
+    rows = [matched.rows[n - 1] for n in matched.numbers if matched.rows[n - 1].seq > after]
+    if last is not None:
+        return [row_told(row) for row in rows[-min(last, _MOST_EVENTS) :]] if last > 0 else []
+    limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
+    return [row_told(row) for row in rows[:limit]]
 
 
 async def _after(request: Request) -> int:

@@ -88,6 +88,7 @@ from devui.web.parts.debugger import (
     HeldItem,
     Stage,
 )
+from devui.web.parts.filtering import FilterBar, FilterSaid, FilterWord, FilterWords
 from devui.web.parts.gutter import BreakSheet, GutterMark, GutterShape, Trait
 from devui.web.parts.inspector import (
     ArtifactLink,
@@ -259,6 +260,10 @@ __all__ = [
     "Field",
     "FieldKind",
     "FilePart",
+    "FilterBar",
+    "FilterSaid",
+    "FilterWord",
+    "FilterWords",
     "Flag",
     "FlagKind",
     "ForkForm",

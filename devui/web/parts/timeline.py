@@ -6,12 +6,14 @@ from typing import ClassVar, Literal, TypeAlias
 from devui.web.parts.basics import Moment
 from devui.web.parts.chat import ChatMessage
 from devui.web.parts.debugger import Held
+from devui.web.parts.filtering import FilterBar
 from devui.web.parts.gutter import GutterMark
 from devui.web.parts.json import JsonText
 from devui.web.parts.notes import NO_NOTE, NoteMark
 from devui.web.parts.session import RunEnd, RunNote
 
 FlagKind = Literal[
+    "astray",
     "edited",
     "dirty",
     "silent",
@@ -147,6 +149,7 @@ class Timeline:
     held: Held
     count: int
     """Events of the whole session."""
+    filter: FilterBar
     earlier: Earlier | None = None
     later: int = 0
     """Events that are not shown because they came after the one that the page is as of."""

@@ -9,6 +9,8 @@ from devui.debugger.blame import Pin
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
 from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.hits import past_hits
+from devui.debugger.filters import NOTHING_TYPED, Typed
+from devui.debugger.matches import Matches
 from devui.debugger.statediff import Moment
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
@@ -67,6 +69,15 @@ class Asked:
     """The state key whose history is shown."""
     since: Moment | None = None
     """The moment whose state is compared with that of what is selected."""
+    typed: Typed = NOTHING_TYPED
+    """What the timeline is to be narrowed to."""
+    matches: Matches | None = None
+    """The events that it is narrowed to."""
+
+    @property
+    def filter(self) -> str:
+        """The filter in force, for addresses; an empty text for none."""
+        return self.typed.filter.text if self.typed.filter else ""
 
 
 NOTHING_ASKED: Final = Asked()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from devui.debugger import keyhistory as told
 from devui.debugger.blame import ABSENT, Difference, Found, Path, Pin, path_text
@@ -32,10 +32,30 @@ class KeyLinks:
     session: int
     event: int | None = None
     at: int | None = None
+    since: int | None = None
+    """The event whose state is compared with."""
 
-    def to(self, pin: Pin) -> str:
-        """The state with the key pinned."""
-        return session_url(self.session, event=self.event, at=self.at, tab="state", pin=pin)
+    @classmethod
+    def of(cls, session: int, row: EventRow | None, asked: Asked) -> Self:
+        """On the page as it was asked for."""
+        at, since = asked.at, asked.since
+        return cls(
+            session,
+            row.number if row else None,
+            at.number if at else None,
+            since.number if since else None,
+        )
+
+    def to(self, pin: Pin, *, event: int | None = None) -> str:
+        """The state with the key pinned, of the page's event or of another."""
+        return session_url(
+            self.session,
+            event=event or self.event,
+            at=self.at,
+            tab="state",
+            pin=pin,
+            since=self.since,
+        )
 
     def within(self, key: str) -> Callable[[Path], str]:
         """The same for what is at a path in the key's value."""
@@ -46,7 +66,7 @@ async def pin_bar(
     found: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, tab: str, asked: Asked
 ) -> parts.PinBar:
     """What is pinned, with the ways to the writes around the event that is shown."""
-    links = KeyLinks(session.key, row.number if row else None, _at(asked))
+    links = KeyLinks.of(session.key, row, asked)
     seq, number = (row.seq, row.number) if row else (_NOW, None)
 
     async def beside(*, back: bool) -> str | None:
@@ -54,7 +74,19 @@ async def pin_bar(
             found.journal.histories, session.key, scoped(pin.key), seq, back=back, path=pin.path
         )
         way = "previous" if back else "next"
-        return writes_url(session.key, way, at=number, tab=tab, pin=pin) if there else None
+        return (
+            writes_url(
+                session.key,
+                way,
+                at=number,
+                tab=tab,
+                pin=pin,
+                since=links.since,
+                only=asked.filter,
+            )
+            if there
+            else None
+        )
 
     return parts.PinBar(
         key=pin.key,
@@ -62,12 +94,10 @@ async def pin_bar(
         crumbs=_crumbs(pin, links),
         back_href=await beside(back=True),
         on_href=await beside(back=False) if row else None,
-        close_href=session_url(session.key, event=links.event, at=links.at, tab=tab),
+        close_href=session_url(
+            session.key, event=links.event, at=links.at, tab=tab, since=links.since
+        ),
     )
-
-
-def _at(asked: Asked) -> int | None:
-    return asked.at.number if asked.at else None
 
 
 def _crumbs(pin: Pin, links: KeyLinks) -> tuple[parts.Crumb, ...]:
@@ -92,10 +122,11 @@ async def key_history(
         seen=row.seq if row else None,
         path=pin.path,
     )
-    number, at = row.number if row else None, _at(asked)
-    shown = _Shown(pin, KeyLinks(session.key, number, at), row)
+    links = KeyLinks.of(session.key, row, asked)
+    shown, number = _Shown(pin, links, row), links.event
     writes = [shown.write(each) for each in history.writes]
-    asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": at}
+    asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": links.at}
+    asking |= {"since": links.since}
     parallel = sorted({visible(by) for each in history.writes for by in _parallel(each)})
     return parts.KeyHistory(
         name=visible(pin.key + shown.place(pin.path)),
@@ -105,7 +136,11 @@ async def key_history(
         earlier=history.earlier,
         pieces=_pieces(history, shown),
         warning=" and ".join(parallel),
-        asked=tuple((name, str(value)) for name, value in asking.items() if value),
+        asked=tuple(
+            (name, str(value))
+            for name, value in asking.items()
+            if value is not None and value != ""
+        ),
     )
 
 
@@ -172,9 +207,7 @@ class _Shown:
         if write.writer == "elsewhere":
             href = session_url(row.session, event=row.number, tab="state")
             return parts.WriterNote("elsewhere", href, visible(row.author), "in another session")
-        href = session_url(
-            self.links.session, event=row.number, at=self.links.at, tab="state", pin=self.pin
-        )
+        href = self.links.to(self.pin, event=row.number)
         how = f"via {visible(', '.join(write.tools))}" if write.tools else ""
         return parts.WriterNote(f"#{row.number}", href, visible(row.author), how)
 

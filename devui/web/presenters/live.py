@@ -9,12 +9,12 @@ changed.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace as replace_fields
-from itertools import takewhile
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
 from devui.debugger.feed import Batch
+from devui.debugger.filters import Filter
 from devui.debugger.news import (
     AppChanged,
     BreakpointsChanged,
@@ -34,7 +34,7 @@ from devui.debugger.news import (
     StateTouched,
 )
 from devui.debugger.summary import Summary
-from devui.store.rows import EditRow, EventRow, RunRow, SessionRow
+from devui.store.rows import EditRow, RunRow, SessionRow
 from devui.web.links import key_history_url, trace_url
 from devui.web.parts import ChatMessage, HistoryAsk, Notice, ToolChip, TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
@@ -50,16 +50,16 @@ from devui.web.presenters.chat import (
 )
 from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
-from devui.web.presenters.dropped import dropped_row, with_dropped
+from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.inspection import state
 from devui.web.presenters.kinds import kind_of
 from devui.web.presenters.lists import session_title
-from devui.web.presenters.margins import LiveMarks, Margins
+from devui.web.presenters.livetimeline import LiveTimeline
+from devui.web.presenters.margins import LiveMarks
 from devui.web.presenters.notices import journal_notices, notices
 from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
-from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
 from devui.web.presenters.segments import segments
 from devui.web.presenters.spending import spending, totals
@@ -98,15 +98,21 @@ Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Mar
 class LivePage:
     """What one reader's page shows, as far as the next piece depends on it."""
 
-    def __init__(self, found: Services, session: SessionRow, *, tail: bool, past: bool) -> None:
+    def __init__(
+        self,
+        found: Services,
+        session: SessionRow,
+        *,
+        tail: bool,
+        past: bool,
+        wanted: Filter | None = None,
+    ) -> None:
         self._found = found
         self._session = session
         self._tail = tail
         """Whether the page ends with the newest event, so that new rows follow on."""
-        self._group: list[tuple[EventRow, Summary]] = []
-        """The events of the last invocation."""
-        self._continued = False
-        """Whether that invocation began before the page does."""
+        self._rows = LiveTimeline(found, session, wanted)
+        self._wanted = wanted
         self._speaker: str | None = None
         self._marks = LiveMarks(found)
         self._notes = LiveNotes(found, session.key)
@@ -146,17 +152,10 @@ class LivePage:
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
-        events = self._found.journal.events
-        before = await events.page(self._session.key, before=after + 1, limit=SIZE + 1)
-        last = before[-1].invocation_id if before else None
-        of_last = list(takewhile(lambda row: row.invocation_id == last, reversed(before)))
-        self._continued = len(of_last) > SIZE
-        shown = reversed(of_last[:SIZE])
-        self._group = [(row, Summary.from_json(row.summary)) for row in shown]
-        kinds = await events.kinds(self._session.key)
-        self._kinds = kinds[: before[-1].number if before else 0]
+        number = await self._rows.begin(after)
+        self._kinds = (await self._found.journal.events.kinds(self._session.key))[:number]
         going = await self._going(after)
-        for row, summary in self._group:
+        for row, summary in self._rows.group:
             if row.run in going:
                 self._wait_for(row.number, summary)
         self._speaker = await self._last_speaker(after)
@@ -193,17 +192,19 @@ class LivePage:
     async def _history(self, batch: Batch) -> Markup:
         rows, messages, changed = Markup(""), Markup(""), Markup("")
         for events, drops, run in segments(batch.news):
-            if drops and not events:
-                rows += self._found.render.parts([dropped_row(drop) for drop in drops])
+            added, header = self._rows.add([(item.row, item.data) for item in events], drops)
+            rows, changed = rows + added, changed + header
+            self._kinds += [item.row.kind for item in events]
             if events:
-                added, header = self._rows(events, drops)
                 said, outcomes = await self._messages(events, over=run is not None)
-                rows, messages, changed = rows + added, messages + said, changed + header + outcomes
+                messages, changed = messages + said, changed + outcomes
             if run is not None:
                 row, note, outcomes = self._end(run)
                 rows, messages, changed = rows + row, messages + note, changed + outcomes
+        told = self._rows.said()
         if not self._tail:
-            return Markup("")
+            return told
+        changed += told
         changed += append("#rows", rows) if rows else ""
         return changed + (append("#messages", messages) if messages else "")
 
@@ -213,38 +214,17 @@ class LivePage:
         lost = [lost_outcome(slot) for slot in sorted(self._open)]
         self._open.clear()
         outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
-        told = bool(self._group) and self._group[-1][1].kind == "error"
+        told = self._rows.failed
         end, note = run_end(run), run_note(run, told=told)
         if end is None or note is None:
             return Markup(""), Markup(""), outcomes
         self._speaker = None
-        return render.part(end), render.part(note), outcomes
+        shown = self._wanted is None or self._wanted.holds(of_run_end(end))
+        return render.part(end) if shown else Markup(""), render.part(note), outcomes
 
     def _wait_for(self, number: int, summary: Summary) -> None:
         self._open |= set(open_slots(number, summary))
         self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._session.key)}
-
-    def _rows(self, news: list[EventCommitted], drops: list[EditRow]) -> tuple[Markup, Markup]:
-        """Rows to add, and the header on the page that they change."""
-        events = [(item.row, Summary.from_json(item.row.summary)) for item in news]
-        self._kinds += [row.kind for row, _ in events]
-        margins = Margins.of(self._found, self._session)
-        previous = self._group[-1][0] if self._group else None
-        first = events[0][0].invocation_id
-        same = previous is not None and previous.invocation_id == first
-        own = [pair for pair in events if pair[0].invocation_id == first] if same else []
-        header = Markup("")
-        if own:
-            whole = invocation_header([*self._group, *own], margins, continued=self._continued)
-            html = self._found.render.part(whole)
-            header = replace(f"#{group_id(first)}", html)
-        items = timeline_items(events, margins, previous=previous)
-        shown = with_dropped(items[1:] if same else items, (row for row, _ in events), drops)
-        last = events[-1][0].invocation_id
-        kept = self._group if same and last == first else []
-        self._continued = self._continued and bool(kept)
-        self._group = [*kept, *(pair for pair in events if pair[0].invocation_id == last)]
-        return self._found.render.parts(shown), header
 
     async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
         """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
@@ -306,7 +286,7 @@ class LivePage:
 
     async def _in_flight(self, _: Batch) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
-        rows = fill("#live-rows", render.part(live_rows(live)))
+        rows = fill("#live-rows", render.part(live_rows(live, self._wanted)))
         chat = live_chat(live)
         await prepare(message.text for message in chat.messages)
         return rows + fill("#live-chat", render.part(chat))

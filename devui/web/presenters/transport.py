@@ -24,19 +24,19 @@ async def transport(
     kinds = [kind_of(kind) for kind in await found.journal.events.kinds(session.key)]
     count = len(kinds)
     number, at = row.number if row else None, asked.at.number if asked.at else None
-    before, last = (number - 1) if number else count, at or count
+    before, after = _beside(asked, number, count, at or count)
 
-    def link(to: int) -> str:
-        return session_url(session.key, event=to, tab=tab, at=at)
+    def link(to: int | None) -> str | None:
+        return session_url(session.key, event=to, tab=tab, at=at) if to else None
 
     return parts.Transport(
         action=session_url(session.key),
         ticks=ticks(kinds),
         selected=number,
         spoken=_spoken(kinds, at or number),
-        previous_href=link(before) if before >= 1 else None,
-        next_href=link(number + 1) if number and number < last else None,
-        live_href=session_url(session.key),
+        previous_href=link(before),
+        next_href=link(after),
+        live_href=session_url(session.key, only=asked.filter),
         break_action=breakpoints_url(session.key),
         hit_hrefs=(
             hit_url(session.key, "previous", event=number, tab=tab),
@@ -55,6 +55,20 @@ async def _gap(found: Services, here: EventRow | None, count: int) -> float | No
         return None
     following = await found.journal.events.page(here.session, after=here.seq, limit=1)
     return max(following[0].timestamp - here.timestamp, 0.0) if following else None
+
+
+def _beside(
+    asked: Asked, number: int | None, count: int, last: int
+) -> tuple[int | None, int | None]:
+    """The events before and after one, of those that the filter lets through."""
+    if asked.matches is None:
+        return (
+            number - 1 if number else count
+        ) or None, number + 1 if number and number < last else None
+    numbers, here = asked.matches.numbers, number or count + 1
+    before = max((each for each in numbers if each < here), default=None)
+    after = min((each for each in numbers if here < each <= last), default=None)
+    return before, after
 
 
 def _spoken(kinds: list[Kind], number: int | None) -> str:
@@ -78,11 +92,19 @@ def _cursor(
     since = asked.since.number if asked.since else None
     before = (here or count + 1) - 1
     on = here + 1 if here and here < count else None
+    only = asked.filter
+
+    def moment(number: int) -> str:
+        return moment_url(key, number, tab=tab, pin=pin, since=since, only=only)
+
+    def change(way: str) -> str:
+        return writes_url(key, way, at=here, tab=tab, since=since, only=only)
+
     return parts.CursorLinks(
         at=past,
-        back=moment_url(key, before, tab=tab, pin=pin, since=since) if before >= 1 else None,
-        on=moment_url(key, on, tab=tab, pin=pin, since=since) if on else None,
+        back=moment(before) if before >= 1 else None,
+        on=moment(on) if on else None,
         gap=None,
-        change_back=writes_url(key, "previous", at=here, tab=tab),
-        change_on=writes_url(key, "next", at=here, tab=tab) if on else None,
+        change_back=change("previous"),
+        change_on=change("next") if on else None,
     )

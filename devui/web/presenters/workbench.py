@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from devui.debugger.apps import UnknownApp
+from devui.debugger.filters import Filter
 from devui.debugger.live import LiveRun, Streaming
 from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
@@ -27,6 +28,7 @@ from devui.web.presenters.chat import written
 from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.examples import example_prompts
+from devui.web.presenters.filtering import Shown, filter_bar, of_live_row, shown, sought
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.lists import app_menu, session_menu, session_name, session_title
@@ -60,10 +62,10 @@ def app_status(found: Services, name: str) -> AppStatus | None:
         return None
 
 
-def live_rows(live: LiveRun | None) -> parts.LiveRows:
-    """The rows of what is being streamed."""
-    streaming = live.streaming.values() if live else ()
-    return parts.LiveRows(tuple(_live_row(answer) for answer in streaming))
+def live_rows(live: LiveRun | None, wanted: Filter | None = None) -> parts.LiveRows:
+    """The rows of what is being streamed, as far as the filter lets them through."""
+    rows = (_live_row(answer) for answer in (live.streaming.values() if live else ()))
+    return parts.LiveRows(tuple(r for r in rows if not wanted or wanted.holds(of_live_row(r))))
 
 
 def _live_row(answer: Streaming) -> parts.LiveRow:
@@ -133,33 +135,56 @@ async def session_page(
     journal = found.journal
     head, run = await _now(journal, session.key)
     session = await journal.sessions.get(session.key) or session
+    asked = await sought(found, session, asked, head=head)
     window, tail = await _window(journal, session, row, head, at := asked.at)
     live, app = found.runs.live(session.key), app_status(found, session.app)
-    first, present = window.events[0][0] if window.events else None, None if at else live
-    count, opened = at.number if at else session.events, tab_of(tab, selected=bool(row))
+    rows = await shown(found, session, row, asked=asked) if asked.matches else None
+    tail, opened = rows.tail if rows else tail, tab_of(tab, selected=bool(row))
     return SessionPage(
         theme=theme,
         key=session.key,
         name=session_name(session),
         topbar=await _topbar(found, session, run, at),
         chat=await _chat(found, session, window, live, app, at),
-        timeline=parts.Timeline(
-            items=window.items(Margins.of(found, session), row.number if row else None),
-            live=live_rows(present),
-            held=held(present, found.book),
-            count=count,
-            earlier=earlier(session.key, first),
-            later=session.events - count,
-            live_href=moment_url(session.key, None),
-        ),
+        timeline=_timeline(found, session, window, row, rows, asked=asked),
         inspector=await inspector(found, session, row, opened, asked=asked),
         transport=await transport(found, session, row, tab, asked=asked),
         debugger=debugger(live),
         replay=await replay_of(found, session),
-        stream_href=stream_url(session.key, Cursor(journal.id, head))
-        + ("&tail=past" if at else "" if tail else "&tail=no"),
+        stream_href=stream_url(
+            session.key,
+            Cursor(journal.id, head),
+            tail="past" if at else None if tail else "no",
+            only=asked.filter,
+        ),
         notices=notices(session.app, app, live),
         journal=journal_notices(journal),
+    )
+
+
+def _timeline(
+    found: Services,
+    session: SessionRow,
+    window: Window,
+    row: EventRow | None,
+    rows: Shown | None,
+    *,
+    asked: Asked,
+) -> parts.Timeline:
+    """The rows of the window, or those that a filter lets through."""
+    live = None if asked.at else found.runs.live(session.key)
+    count = asked.at.number if asked.at else session.events
+    first = window.events[0][0] if window.events else None
+    items = window.items(Margins.of(found, session), row.number if row else None)
+    return parts.Timeline(
+        items=rows.items if rows else items,
+        live=live_rows(live, asked.typed.filter),
+        held=held(live, found.book),
+        count=count,
+        filter=filter_bar(session, row, asked),
+        earlier=rows.earlier if rows else earlier(session.key, first),
+        later=session.events - count,
+        live_href=moment_url(session.key, None, only=asked.filter),
     )
 
 

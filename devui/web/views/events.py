@@ -3,8 +3,12 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.filters import Typed
+from devui.debugger.matches import words
 from devui.web.errors import BadRequest, NotFound
 from devui.web.parts import Older
+from devui.web.presenters.breaking import Asked
+from devui.web.presenters.filtering import filter_words, shown, sought
 from devui.web.presenters.inspection import detail
 from devui.web.presenters.inspection import state as state_panel
 from devui.web.presenters.margins import Margins
@@ -15,11 +19,17 @@ from devui.web.views.lookup import event_of, session_of
 
 
 async def older(request: Request) -> Response:
-    """The window of events before the journal's `before`."""
+    """The window of events before the journal's `before`; with a filter, of those it lets through,
+    without the messages."""
     found, session = await session_of(request)
     before = whole_number(request.query_params.get("before"))
     if before is None:
         raise BadRequest("`before` has to be a number: the seq of the first event shown")
+    typed = Typed.read(request.query_params.get("filter"))
+    if typed.filter is not None:
+        asked = await sought(found, session, Asked(typed=typed), head=before - 1)
+        rows = await shown(found, session, None, asked=asked, before=before)
+        return found.render.page(Older(rows.items, (), rows.earlier))
     window = await window_before(found.journal, session.key, before)
     first = window.events[0][0] if window.events else None
     return found.render.page(
@@ -27,6 +37,12 @@ async def older(request: Request) -> Response:
             window.items(Margins.of(found, session)), window.messages(), earlier(session.key, first)
         )
     )
+
+
+async def filter_terms(request: Request) -> Response:
+    """What a filter of the session may ask for."""
+    found, session = await session_of(request)
+    return found.render.page(filter_words(await words(found.journal, session.key)))
 
 
 async def show(request: Request) -> Response:

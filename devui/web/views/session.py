@@ -3,12 +3,14 @@
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from devui.debugger.filters import Typed
 from devui.debugger.news import SessionChanged
 from devui.web.errors import Conflict
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, session_url
 from devui.web.parts import Selection
 from devui.web.presenters.breaking import Asked
+from devui.web.presenters.filtering import sought
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.transport import transport
 from devui.web.presenters.workbench import session_page
@@ -29,12 +31,14 @@ async def show(request: Request) -> Response:
         at=await event_of(found, session, request.query_params.get("at")),
         pin=pin_of(request),
         since=await moment_of(found, session, request.query_params.get("since")),
+        typed=Typed.read(request.query_params.get("filter")),
     )
     tab = "event" if fork else tab
     row = await event_of(found, session, request.query_params.get("event"))
     if asked.at and (row is None or row.number > asked.at.number):
         row = asked.at
     if HtmxRequest.read(request.headers).partial:
+        asked = await sought(found, session, asked)
         shown = await inspector(
             found, session, row, tab_of(tab, selected=row is not None), asked=asked
         )

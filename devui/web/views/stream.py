@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.feed import TooFarBehind, follow
+from devui.debugger.filters import Filter, Typed
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
@@ -42,7 +43,8 @@ async def session(request: Request) -> Response:
         return stream_response(_reset(), streams=here.streams)
     found, row = await session_of(request)
     tail = request.query_params.get("tail")
-    messages = _session_messages(found, row, after, tail=tail)
+    wanted = Typed.read(request.query_params.get("filter")).filter
+    messages = _session_messages(found, row, after, tail=tail, wanted=wanted)
     return stream_response(messages, streams=found.streams)
 
 
@@ -53,9 +55,10 @@ async def apps(request: Request) -> Response:
 
 
 async def _session_messages(
-    found: Services, row: SessionRow, after: int, *, tail: str | None
+    found: Services, row: SessionRow, after: int, *, tail: str | None, wanted: Filter | None
 ) -> AsyncGenerator[Message, None]:
-    page = LivePage(found, row, tail=tail not in {"no", "past"}, past=tail == "past")
+    is_tail, past = tail not in {"no", "past"}, tail == "past"
+    page = LivePage(found, row, tail=is_tail, past=past, wanted=wanted)
     await page.begin(after)
     try:
         news = follow(found.journal, found.bus, row.key, after, APPS)

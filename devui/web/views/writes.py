@@ -34,7 +34,15 @@ async def nearest(request: Request) -> Response:
             histories, session.key, scoped(pin.key), seq, back=back, path=pin.path
         )
     here = at.number or None if at else None
-    url = moment_url(session.key, there or here, tab=query.get("tab"), pin=pin)
+    since = await moment_of(found, session, query.get("since"))
+    url = moment_url(
+        session.key,
+        there or here,
+        tab=query.get("tab"),
+        pin=pin,
+        since=since.number if since else None,
+        only=query.get("filter") or "",
+    )
     return RedirectResponse(url, status_code=303)
 
 
@@ -46,7 +54,8 @@ async def history(request: Request) -> Response:
         raise BadRequest("name the key: `?key=plan`, or `?key=user:name`")
     at = await event_of(found, session, query.get("at"))
     row = await event_of(found, session, query.get("event")) or at
-    asked = Asked(at=at, pin=pin)
+    since = await moment_of(found, session, query.get("since"))
+    asked = Asked(at=at, pin=pin, since=since)
     return found.render.page(
         HistoryNow(
             await key_history(found, session, row, pin, asked=asked),

@@ -1,0 +1,78 @@
+"""Events that a filter lets through, over HTTP."""
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+APP = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look(word: str, tool_context) -> dict:
+    for number in range(12):
+        tool_context.state[f"key{number}"] = number
+    return {"error": "no such page"} if word == "bad" else {"page": "x" * 300 + " a far needle"}
+
+
+rules = [
+    Rule(after="look", then=Say("seen")),
+    Rule(user="bad", then=Call("look", word="bad")),
+    Rule(then=Call("look", word="good")),
+]
+root_agent = Agent(name="reader", model=ScriptedLlm(rules=rules), tools=[look])
+"""
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filters")
+    write_app(folder / "agents", "reader", APP)
+    with running(folder / "agents", folder / "data") as server, server.client() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def session(client):
+    debugged = Debugged(client, "reader")
+    for message in ("bad", "good"):
+        debugged.start(message, pause=False).settled()
+    starred = client.patch(f"/api/sessions/{debugged.key}/notes/4", json={"starred": True})
+    assert starred.status_code == 200
+    return debugged
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ({"filter": "kind:call"}, [2, 6]),
+        ({"filter": "is:error"}, [3]),
+        ({"filter": "tool:look -is:error"}, [2, 6, 7]),
+        ({"filter": "key:key11"}, [3, 7]),
+        ({"filter": '"far needle"'}, [7]),
+        ({"filter": "is:starred"}, [4]),
+        ({"filter": "author:reader", "after": 3, "limit": 2}, [4, 6]),
+        ({"filter": "author:reader", "last": 2}, [7, 8]),
+        ({"filter": "nobody said this"}, []),
+    ],
+)
+def test_events_are_filtered(session, query, numbers):
+    answer = session.client.get(f"/api/sessions/{session.key}/events", params=query)
+    assert [row["number"] for row in answer.json()] == numbers
+
+
+def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
+    words = session.client.get(f"/api/sessions/{session.key}/filter").json()["words"]
+    counted = {each["word"]: each["events"] for each in words}
+    assert counted["kind:call"] == 2
+    assert counted["is:error"] == 1
+    assert counted["author:reader"] == 6
+    assert counted["tool:look"] == 4
+    for word, events in counted.items():
+        query = {"filter": word}
+        found = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
+        assert len(found) == events, word
+    wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})
+    assert wrong.status_code == 400
+    assert "at 2" in wrong.text

@@ -1,0 +1,102 @@
+"""The filter of the timeline: typed, offered, kept in the address, obeyed by what happens live."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_long_sessions import EVENTS, make, numbers, top
+from tests.kit.browser import SessionPage
+
+pytestmark = pytest.mark.browser
+
+BOOK = "Book a flight to London next Tuesday"
+HOME = "I live in Paris, remember that"
+
+
+def said(session, shown, hidden):
+    told = f"{shown} shown, {hidden} hidden"
+    expect(session.page.locator("#filter-said")).to_have_text(told)
+
+
+def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    page, keyboard = session.page, session.page.keyboard
+    page.evaluate("document.activeElement.blur()")
+    keyboard.press("/")
+    offered = page.locator("#filter-words [role=option]:visible")
+    expect(offered.first).to_have_text(re.compile(r"kind:call\s+3 events"))
+    keyboard.type("-kind:res")
+    expect(offered).to_have_count(1)
+    keyboard.press("ArrowDown")
+    keyboard.press("Enter")
+    expect(page.locator("#filter-field")).to_have_value("-kind:result ")
+    keyboard.type("author:travelagent")
+    keyboard.press("Enter")
+    said(session, 4, 4)
+    assert numbers(session) == [2, 4, 6, 8]
+    expect(page.locator("#filter-field")).to_be_focused()
+    session.select(4)
+    page.locator("#next").click()
+    expect(session.row(6)).to_have_attribute("aria-selected", "true")
+    session.tab("raw")
+    asked = re.compile(r"event=6&tab=raw&filter=-kind%3Aresult\+author%3Atravelagent$")
+    expect(page).to_have_url(asked)
+    other = SessionPage(visit.open(page.url.removeprefix(visit.server.url)))
+    expect(other.row(6)).to_have_attribute("aria-selected", "true")
+    said(other, 4, 4)
+    other.page.locator("#go-live").click()
+    news_obey(session, other)
+    other.page.get_by_role("link", name="Clear the filter").click()
+    expect(other.events).to_have_count(12)
+    assert "filter" not in other.page.url
+
+
+def news_obey(session, other):
+    """What is said on one page is filtered on both, also where the invocation is a new one."""
+    other.send(HOME)
+    other.ends()
+    said(other, 6, 6)
+    assert numbers(other) == [2, 4, 6, 8, 10, 12]
+    header = other.page.locator("#rows > .inv").last
+    expect(header).to_contain_text(HOME)
+    expect(header).to_contain_text("4 events")
+    expect(other.messages.last).to_contain_text("from now")
+    other.page.reload()
+    assert numbers(other) == [2, 4, 6, 8, 10, 12]
+    said(session, 6, 6)
+
+
+def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    session = visit.again(session, "?event=1&filter=kind:call")
+    expect(session.row(1)).to_have_attribute("aria-selected", "true")
+    expect(session.row(1)).to_contain_text("not in the filter")
+    said(session, 3, 5)
+    assert numbers(session) == [1, 2, 4, 6]
+    past = visit.again(session, "?at=3&filter=kind:call")
+    said(past, 1, 2)
+    assert numbers(past) == [2, 3]
+    none = visit.again(session, "?filter=is:error")
+    expect(none.page.locator(".no-match")).to_be_visible()
+    said(none, 0, 8)
+    wrong = visit.again(session, "?filter=kind:nothing")
+    expect(wrong.page.locator("#filter-error")).to_contain_text("kind:nothing is none of user")
+    expect(wrong.events).to_have_count(8)
+
+
+def test_a_thousand_events_are_filtered_and_fetched_in_windows(visit, server):
+    path = make(server, "filtered")
+    session = SessionPage(visit.open(f"{path}?filter=author:user"))
+    said(session, EVENTS // 10, EVENTS - EVENTS // 10)
+    before = numbers(session)
+    assert before == list(range(before[0], EVENTS, 10))
+    link = session.page.get_by_role("link", name="Load earlier events")
+    link.evaluate("(link) => link.closest('.scroller').scrollTop = 0")
+    expect(session.row(1)).to_be_attached()
+    assert numbers(session) == list(range(1, EVENTS, 10))
+    assert top(session.page, f"#e-{before[0]}") > 0
+    around = SessionPage(visit.open(f"{path}?filter=author:user&event=491"))
+    expect(around.row(491)).to_be_in_viewport()

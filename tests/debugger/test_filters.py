@@ -1,0 +1,125 @@
+"""The language of filters: what is read, what is refused, what holds of an event."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.debugger.filters import FIELDS, FIGURES, MARKS, Facts, Filter, FilterError
+from devui.debugger.summary import summarise
+from devui.store.rows import EventRow, NoteRow
+
+CALL = {
+    "id": "ev-1",
+    "author": "Planner",
+    "content": {
+        "role": "model",
+        "parts": [
+            {"text": "I look\nit up: a long answer"},
+            {"functionCall": {"id": "c", "name": "search_flights", "args": {"to": "Köln"}}},
+        ],
+    },
+    "actions": {"stateDelta": {f"key{n}": n for n in range(12)}},
+    "usageMetadata": {"totalTokenCount": 236},
+}
+
+
+def facts(*, read: bool = False) -> Facts:
+    summary = summarise(CALL, final=False)
+    text = json.dumps(CALL, ensure_ascii=False)
+    row = EventRow(
+        9, 3, 1, "run", "ev-1", "inv", "Planner", "root.left", 5.0, summary.kind, False, "", 4, 999
+    )
+    note = NoteRow(1, 3, "why?", True, "ada", 6.0)
+    return Facts.of(row, summary, elapsed=1.5, cost=0.02, note=note, data=text if read else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("", True),
+        ("kind:call", True),
+        ("KIND:Call,result", True),
+        ("kind:result", False),
+        ("-kind:result author:planner", True),
+        ("agent:plan*", True),
+        ("author:plan", False),
+        ("tool:search_flights", True),
+        ("tool:*hotels*,*flights", True),
+        ("branch:left", True),
+        ("is:starred is:noted is:streamed is:state -is:error", True),
+        ("tokens>200 tokens<=236 cost>0.01 seconds>=1.5 size<1000", True),
+        ("tokens:236 -tokens>236", True),
+        ("key:key3", True),
+        ("key:key11", None),  # the row has the first keys alone
+        ("key:key11 kind:result", False),
+        ("search_flights", True),
+        ('"search_flights(to="', True),
+        ("answer", None),  # the row of a call does not say what was said
+        ("-planner", False),
+    ],
+)
+def test_a_row_decides_what_it_can(text: str, holds: bool | None) -> None:
+    assert Filter.read(text).holds(facts()) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("key:key11", True),
+        ("key:nothing", False),
+        ('"long answer"', True),
+        ('-"long answer"', False),
+        ("KÖLN", True),
+        ("parts", False),  # a name of the format, which nobody said
+    ],
+)
+def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
+    assert Filter.read(text).holds(facts(read=True)) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "told"),
+    [
+        ("ok foo:bar", 3, "there is no foo: among kind:"),
+        ("kind:called", 0, "is none of user, text"),
+        ("is:odd", 0, "is none of error"),
+        ("tokens>many", 0, "write tokens>NUMBER"),
+        ("author>3", 0, "write author:NAME"),
+        ("tool:", 0, "write tool:NAME"),
+        ("a -", 2, "a minus stands before"),
+        ("x" * 1001, 1000, "at most 1000"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(text: str, at: int, told: str) -> None:
+    with pytest.raises(FilterError, match=told) as caught:
+        Filter.read(text)
+    assert caught.value.at == at
+
+
+NAMES = st.text(st.characters(blacklist_categories=["Cs", "Zs", "Cc", "Zl", "Zp"]), min_size=1)
+
+
+@given(NAMES.filter(lambda name: "*" not in name))
+def test_a_quoted_name_finds_itself_and_its_negation_the_rest(name: str) -> None:
+    quoted = json.dumps(name, ensure_ascii=False)
+    own, other = Facts(names=(name,)), Facts(names=(name + "x",))
+    assert Filter.read(f"author:{quoted}").holds(own) is True
+    assert Filter.read(f"author:{quoted}").holds(other) is False
+    assert Filter.read(f"-author:{quoted}").holds(own) is False
+
+
+SCRAPS = st.sampled_from([*FIELDS, *FIGURES, *MARKS, ":", ">", '"', "-", " ", ",", "*"])
+
+
+@given(st.text(max_size=60) | st.lists(SCRAPS).map("".join))
+def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
+    answer: bool | None = False
+    at = 0
+    try:
+        answer = Filter.read(text).holds(facts(read=True))
+    except FilterError as error:
+        at = error.at
+    assert answer is not None
+    assert 0 <= at <= len(text)
