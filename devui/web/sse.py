@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from devui.web.errors import Unavailable
+from devui.web.presence import left, stop
 
 MEDIA_TYPE: Final = "text/event-stream; charset=utf-8"
 
@@ -168,11 +169,11 @@ class EventStream(Response):
         with self._streams.seat() as farewell:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             writer = asyncio.create_task(self._write(send, farewell), name="sse writer")
-            reader = asyncio.create_task(_left(receive), name="sse reader")
+            reader = asyncio.create_task(left(receive), name="sse reader")
             try:
                 await self._until_over(writer, reader, farewell)
             finally:
-                await _stop(writer, reader)
+                await stop(writer, reader)
         if not writer.cancelled():
             self._report(writer.exception())
 
@@ -243,20 +244,9 @@ async def _paced(
             else:
                 yield _COMMENT
     finally:
-        await _stop(step)
+        await stop(step)
         await source.aclose()
 
 
 async def _next(source: AsyncGenerator[Message, None]) -> Message | None:
     return await anext(source, None)
-
-
-async def _left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _stop(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

@@ -6,5 +6,6 @@ import * as menus from "./menus.js";
 import * as pick from "./pick.js";
 import * as theme from "./theme.js";
 import * as times from "./times.js";
+import * as trials from "./trials.js";
 
-start([confirm, connection, menus, pick, theme, times]);
+start([confirm, connection, menus, pick, theme, times, trials]);

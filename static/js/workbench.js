@@ -30,10 +30,11 @@ import * as theme from "./theme.js";
 import * as times from "./times.js";
 import * as title from "./title.js";
 import * as trace from "./trace.js";
+import * as trials from "./trials.js";
 import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
   history, menus, keys, outside, panes, player, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times,
-  title, trace,
+  title, trace, trials,
 ]);

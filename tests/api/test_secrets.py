@@ -76,6 +76,7 @@ def exits(client, debugged):
     yield client.get(f"/runs/{run}/log")
     yield client.get(f"/api/runs/{run}")
     names = ("events", "state", "spans", "trace", "edits", "uncommitted", "cutoff", "export")
+    names += ("recording", "filter", "notes", "usage", "trials", "forks", "test")
     for name in (*names, "export/preview"):
         yield client.get(f"/api/sessions/{key}/{name}")
     yield client.get(f"/api/sessions/{key}/state/history", params={"key": "seen"})

@@ -10,11 +10,36 @@ from tests.kit.server import running, write_app
 pytestmark = pytest.mark.browser
 
 
+SLOW = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Say, Rule, ScriptedLlm
+from devui.runtime.tools import read_only
+
+
+@read_only
+async def wait(name: str) -> str:
+    try:
+        while not Path(name).exists():
+            await asyncio.sleep(0.02)
+    except asyncio.CancelledError:
+        Path(name + ".left").touch()
+        raise
+    return "it came"
+
+
+root_agent = Agent(name="slow", model=ScriptedLlm(rules=[Rule(then=Say("yes"))]), tools=[wait])
+"""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trials")
     write_app(folder / "agents", "bench", BENCH)
     write_app(folder / "agents", "shop", SHOP)
+    write_app(folder / "agents", "slow", SLOW)
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -64,6 +89,32 @@ def test_the_apps_page_tells_what_tools_do_and_runs_them_when_one_is_sure(visit)
     page.reload()
     page.locator(".app-tools > summary").click()
     expect(said).to_have_value("read_only")
+
+
+def test_a_tool_may_take_its_time_and_is_let_go_of(visit, tmp_path):
+    page = visit.open()
+    page.clock.install()
+    page.goto(f"{visit.server.url}/apps/slow")
+    page.locator(".app-tools > summary").click()
+    tool = page.locator(".tools .tool", has=page.get_by_text("wait", exact=True))
+    tool.get_by_text("Run it alone").click()
+    run = tool.get_by_role("button", name="Run", exact=True)
+    waits = tool.get_by_text("waits for the tool").first
+    tool.get_by_label("Name", exact=True).fill(str(tmp_path / "come"))
+    run.click()
+    expect(waits).to_be_visible()
+    page.clock.fast_forward(120_000)  # what is asked otherwise is given up by then
+    (tmp_path / "come").touch()
+    expect(tool.locator(".trial")).to_contain_text("it came")
+    tool.get_by_label("Name", exact=True).fill(str(tmp_path / "never"))
+    run.click()
+    expect(waits).to_be_visible()
+    tool.get_by_role("button", name="Cancel").first.click()
+    expect(waits).to_be_hidden()
+    expect(run).to_be_enabled()
+    page.clock.resume()
+    while not (tmp_path / "never.left").exists():  # the suite's own time limit is this one's
+        page.reload()
 
 
 def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_recorded(visit):

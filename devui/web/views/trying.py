@@ -18,6 +18,7 @@ from devui.web import parts
 from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, tool_url, try_call_url
+from devui.web.presence import while_there
 from devui.web.presenters.content import mapping
 from devui.web.presenters.modeltrials import model_form, model_trial, request_of
 from devui.web.presenters.schemaforms import SchemaForm, WrongFields
@@ -138,14 +139,17 @@ async def _tool(request: Request, found: Services, asked: ToolAsked, ground: Gro
         if args is not None:
             try:
                 trials = [
-                    await try_tool(
-                        found,
-                        ground,
-                        agent=asked.declared["agent"],
-                        tool=asked.declared["name"],
-                        args=args,
-                        sure=form.get("sure") is not None,
-                        actor="page",
+                    await while_there(
+                        request,
+                        try_tool(
+                            found,
+                            ground,
+                            agent=asked.declared["agent"],
+                            tool=asked.declared["name"],
+                            args=args,
+                            sure=form.get("sure") is not None,
+                            actor="page",
+                        ),
                     )
                 ]
             except EdgeError as error:
@@ -222,7 +226,7 @@ async def _posted(
     except BadRequest as error:
         return recorded, str(error)
     try:
-        await try_model(found, session, span, wanted, actor="page")
+        await while_there(request, try_model(found, session, span, wanted, actor="page"))
     except EdgeError as error:
         return wanted, str(error)
     return wanted, ""
