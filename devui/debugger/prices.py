@@ -31,16 +31,17 @@ class Rates:
     """Dollars for a million tokens."""
 
     input: float
-    cached: float
-    """Of the prompt's tokens that came from a cache."""
+    cached: float | None
+    """Of the prompt's tokens that came from a cache; None: nobody has named it."""
     output: float
     """Of the answer's tokens, thinking included."""
 
-    def cost(self, usage: Usage) -> float:
-        """Dollars for these tokens."""
-        fresh = usage.prompt - usage.cached
-        parts = fresh * self.input, usage.cached * self.cached, usage.output * self.output
-        return math.fsum(parts) / 1_000_000
+    def cost(self, usage: Usage) -> float | None:
+        """Dollars for these tokens; None when some are of an unknown price."""
+        if usage.cached and self.cached is None:
+            return None
+        fresh, cached = usage.prompt - usage.cached, usage.cached * (self.cached or 0.0)
+        return math.fsum((fresh * self.input, cached, usage.output * self.output)) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,12 @@ class Prices:
         known, unpriced = [], 0
         for each in sums:
             price = self.find(each.usage.model)
-            if price is None:
+            prompt = self.limits[each.over - 1] + 1 if each.over else 0
+            cost = price.for_prompt(prompt).cost(each.usage) if price else None
+            if cost is None:
                 unpriced += each.answers
             else:
-                prompt = self.limits[each.over - 1] + 1 if each.over else 0
-                known.append(price.for_prompt(prompt).cost(each.usage))
+                known.append(cost)
         return Spent(math.fsum(known) if known else None, unpriced)
 
     def _named(self, name: str) -> Price | None:
@@ -162,9 +164,10 @@ def _prices(table: Mapping[str, Any], source: str) -> dict[str, Price]:
 
 
 def _rates(entry: Mapping[str, Any], name: str) -> Rates:
-    """Without a price for cached tokens they cost what others do."""
-    paid = _number(entry["input"], name)
-    return Rates(paid, _number(entry.get("cached", paid), name), _number(entry["output"], name))
+    """Without a price for cached tokens they cost what others do; with null it is unknown."""
+    paid, cached = _number(entry["input"], name), entry.get("cached", entry["input"])
+    rate = None if cached is None else _number(cached, name)
+    return Rates(paid, rate, _number(entry["output"], name))
 
 
 def _number(value: object, name: str) -> float:

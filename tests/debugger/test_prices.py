@@ -92,6 +92,18 @@ def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
     assert prices.spent([]).cost is None
 
 
+def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None:
+    prices = table(tmp_path, {"name": "m", "input": 2, "cached": None, "output": 8})
+    assert prices.cost(used("m", prompt=1_000_000)) == 2
+    assert prices.cost(used("m", cached=10)) is None
+    both = [UsageSum("a", 0, 2, used("m", cached=10)), UsageSum("b", 0, 1, used("m"))]
+    assert (prices.spent(both).cost, prices.spent(both).unpriced) == (2, 2)
+    assert BUILT_IN.cost(used("gemini-2.0-flash-lite", cached=10)) is None
+    told = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
+    for model in told["models"]:
+        assert "cached" in model, "named, or null: nothing is left to be guessed"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -147,8 +147,10 @@ def _cost(usage: Usage, prices: Prices) -> Fact:
         name = visible(usage.model) or "a model that does not say its name"
         return Fact("cost", "unknown", hint=f"no price is known of {name}")
     rates = price.for_prompt(usage.prompt)
-    told = f"${rates.input:g} in, ${rates.cached:g} cached, ${rates.output:g} out per 1M tokens"
-    return Fact("cost", money(rates.cost(usage)), hint=f"{told}; {price.source}")
+    cached = "unknown" if rates.cached is None else f"${rates.cached:g}"
+    told = f"${rates.input:g} in, {cached} cached, ${rates.output:g} out per 1M tokens"
+    cost = rates.cost(usage)
+    return Fact("cost", "unknown" if cost is None else money(cost), hint=f"{told}; {price.source}")
 
 
 def _identity(event: Mapping[str, Any], row: StoredEvent) -> Iterator[Fact]:
