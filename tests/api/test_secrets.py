@@ -1,6 +1,8 @@
 """No secret leaves by any exit: what an agent got hold of is on no page and in no answer (R64)."""
 
+import html
 import json
+import re
 from itertools import product
 from urllib.parse import quote
 
@@ -109,6 +111,34 @@ def test_no_secret_leaves_by_any_exit(leaky):
     revealed = client.get(f"/api/sessions/{debugged.key}/export?secrets=keep")
     assert KEY in revealed.text  # asked for in so many words
     assert "x-devui-revealed" not in revealed.headers
+
+
+@pytest.mark.req("R64")
+def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
+    debugged = Debugged(leaky, "leaky").start(pause=False)
+    debugged.settled()
+    secrets = [*SECRETS.values(), OF_FILE, KEY]
+    delta = {f"of {secret}": number for number, secret in enumerate(secrets)}
+    session = f"/apps/leaky/users/u/sessions/{debugged.session}"
+    assert leaky.patch(session, json={"stateDelta": delta}).status_code == 200
+    page = leaky.get(f"/sessions/{debugged.key}?tab=state").text
+    links = {html.unescape(link) for link in re.findall(r'href="([^"]*key=of[^"]*)"', page)}
+    assert len(links) == len(secrets)
+    for link in links:
+        assert "redacted-" in link
+        shown = leaky.get(link)
+        assert "set by" in shown.text, link
+        [back] = re.findall(r'id="write-back"[^>]* href="([^"]*)"', shown.text)
+        moved = leaky.get(html.unescape(back))
+        assert moved.status_code == 303
+        for answer in (
+            shown.text,
+            moved.headers["location"],
+            leaky.get(moved.headers["location"]).text,
+        ):
+            assert [text for secret in secrets for text in spelled(secret) if text in answer] == []
+    unknown = leaky.get(f"/sessions/{debugged.key}?key=redacted-{'0' * 16}")
+    assert "nobody has written it" in unknown.text
 
 
 @pytest.mark.req("R64")

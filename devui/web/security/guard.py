@@ -55,7 +55,7 @@ class Guard:
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
             out = self._veil.cover(dress) if self._veil and not cacheable else dress
-            await self._app(scope, receive, out)
+            await self._app(self._veil.meant(scope) if self._veil else scope, receive, out)
         else:
             await self._answer(scope, verdict)(scope, receive, dress)
 

@@ -13,15 +13,17 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from starlette.types import Message, Send
+from starlette.types import Message, Scope, Send
 
 from devui.debugger.redaction import Redactor, Secret, secrets_of
 from devui.web.security.headers import RawHeaders
+from devui.web.security.standins import StandIns
 
 REVEALED: Final = b"x-devui-revealed"
 """A header of answers whose secrets somebody asked for; it does not go out."""
 
 _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
+_ADDRESSES: Final = frozenset({b"location", b"hx-location", b"hx-redirect", b"hx-push-url"})
 _WORD: Final = re.compile(r"[A-Za-z]{1,15}")
 """What would be found in our own templates; such a secret is looked for in exports alone."""
 _SECONDS: Final = 2.0
@@ -36,6 +38,22 @@ class Veil:
         self._looked = float("-inf")
         self._secrets: list[Secret] = []
         self._redactor = Redactor()
+        self._stand_ins = StandIns()
+
+    def page(self, text: str) -> str:
+        """HTML without secrets, whose addresses still lead to what they name."""
+        clean = self.text(text)
+        if clean == text:
+            return text
+        return self._redactor.text(self._stand_ins.page(text, self._redactor))
+
+    def address(self, address: str) -> str:
+        """An address without secrets that still leads to what it names."""
+        return self._stand_ins.address(address, self._redactor)
+
+    def meant(self, scope: Scope) -> Scope:
+        """A request as it was meant, if its address has come from here."""
+        return self._stand_ins.back(scope)
 
     def text(self, text: str) -> str:
         """The text without secrets, however they are spelled in it."""
@@ -66,13 +84,15 @@ class Covered:
         self._send = send
         self._start: Message | None = None
         self._through = False
+        self._is_page = False
 
     async def __call__(self, message: Message) -> None:
         """Send a message of ASGI."""
         if message["type"] == "http.response.start":
             headers: RawHeaders = [(k.lower(), v) for k, v in message.get("headers", ())]
             self._through = not _covers(headers)
-            kept = [pair for pair in headers if pair[0] != REVEALED]
+            self._is_page = _type(headers).startswith((b"text/html", b"text/event-stream"))
+            kept = [self._header(*pair) for pair in headers if pair[0] != REVEALED]
             self._start = {**message, "headers": kept}
             return
         body: bytes = message.get("body", b"")
@@ -82,12 +102,17 @@ class Covered:
             await self._send(_measured(start, body, clean, more=message.get("more_body", False)))
         await self._send({**message, "body": clean})
 
+    def _header(self, name: bytes, value: bytes) -> tuple[bytes, bytes]:
+        if name not in _ADDRESSES:
+            return name, value
+        return name, self._veil.address(value.decode("latin-1")).encode("latin-1")
+
     def _clean(self, body: bytes) -> bytes:
         try:
             text = body.decode()
         except UnicodeDecodeError:
             return body
-        clean = self._veil.text(text)
+        clean = self._veil.page(text) if self._is_page else self._veil.text(text)
         return body if clean == text else clean.encode()
 
 
@@ -95,7 +120,11 @@ def _covers(headers: RawHeaders) -> bool:
     known = dict(headers)
     if REVEALED in known or b"content-encoding" in known:
         return False
-    return known.get(b"content-type", b"").lower().startswith(_TEXTS)
+    return _type(headers).startswith(_TEXTS)
+
+
+def _type(headers: RawHeaders) -> bytes:
+    return dict(headers).get(b"content-type", b"").lower()
 
 
 def _measured(start: Message, body: bytes, clean: bytes, *, more: bool) -> Message:

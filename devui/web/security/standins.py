@@ -1,0 +1,83 @@
+"""Addresses with a secret in them go on working: a stand-in goes out, and is understood.
+
+A state key, an app or a tool may have a name with a secret in it. Where such a name is part of an
+address, or of a hidden field that becomes one, it leaves as `redacted-…`, which says nothing of
+it: a digest under a key that this process has made up. What comes back with it means the name.
+"""
+
+import hashlib
+import hmac
+import html
+import re
+import secrets
+from typing import Final
+from urllib.parse import quote, quote_plus, unquote_plus
+
+from starlette.types import Scope
+
+from devui.debugger.redaction import Redactor
+
+_KEPT: Final = 2000
+"""Stand-ins that are remembered; the oldest go first."""
+_PLACES: Final = re.compile(
+    r'(\s(?:href|src|action|formaction|hx-get|hx-post|hx-sse:connect)="'
+    r'|<input type="hidden"[^<>]*?\svalue=")([^"]*)'
+)
+_STAND_IN: Final = re.compile(r"redacted-[0-9a-f]{16}")
+
+
+class StandIns:
+    """Those that one process has sent out."""
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._texts: dict[str, str] = {}
+
+    def page(self, text: str, redactor: Redactor) -> str:
+        """HTML with stand-ins in its addresses; secrets elsewhere stay as they are."""
+
+        def put(match: re.Match[str]) -> str:
+            plain = html.unescape(match[2])
+            stood = self.address(plain, redactor)
+            return match[0] if stood == plain else match[1] + html.escape(stood)
+
+        return _PLACES.sub(put, text)
+
+    def address(self, address: str, redactor: Redactor) -> str:
+        """One address with stand-ins for the secrets in it."""
+        found: set[str] = set()
+        redactor.text(unquote_plus(address), lambda _, text: found.add(text))
+        for text in sorted(found, key=len, reverse=True):
+            for spelled in (quote_plus(text), quote_plus(text, safe="@"), quote(text), text):
+                address = address.replace(spelled, self._of(text))
+        return address
+
+    def back(self, scope: Scope) -> Scope:
+        """A request as it would be with the names themselves in its address."""
+        raw, query = scope.get("raw_path") or b"", scope.get("query_string") or b""
+        if b"redacted-" not in raw + query and "redacted-" not in scope["path"]:
+            return scope
+        return {
+            **scope,
+            "path": self._meant(scope["path"], plain=True),
+            "raw_path": self._meant(raw.decode("latin-1")).encode("latin-1"),
+            "query_string": self._meant(query.decode("latin-1")).encode("latin-1"),
+        }
+
+    def _of(self, text: str) -> str:
+        digest = hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256)
+        name = f"redacted-{digest.hexdigest()[:16]}"
+        self._texts.pop(name, None)
+        self._texts[name] = text
+        if len(self._texts) > _KEPT:
+            del self._texts[next(iter(self._texts))]
+        return name
+
+    def _meant(self, text: str, *, plain: bool = False) -> str:
+        def name(match: re.Match[str]) -> str:
+            known = self._texts.get(match[0])
+            if known is None:
+                return match[0]
+            return known if plain else quote(known, safe="")
+
+        return _STAND_IN.sub(name, text)
