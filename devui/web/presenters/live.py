@@ -34,7 +34,7 @@ from devui.debugger.news import (
     StateTouched,
 )
 from devui.debugger.summary import Summary
-from devui.store.rows import EditRow, RunRow, SessionRow
+from devui.store.rows import RunRow, SessionRow
 from devui.web.links import key_history_url, trace_url
 from devui.web.parts import ChatMessage, HistoryAsk, Notice, ToolChip, TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
