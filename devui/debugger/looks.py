@@ -52,6 +52,7 @@ class Looks:
 
     async def watch(self, live: LiveRun) -> None:
         """Until the run ends: tell when it goes quiet, and what goes on beside what is held."""
+        told = _beside(live)
         while not live.ended.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT):
@@ -59,7 +60,7 @@ class Looks:
             live.stirred.clear()
             self._listen(live)
             if live.stepper.holds:
-                await self._look_beside(live)
+                told = await self._look_beside(live, told)
 
     def _listen(self, live: LiveRun) -> None:
         silent = time.time() - live.progressed
@@ -68,11 +69,15 @@ class Looks:
             live.quiet = quiet
             self._bus.publish(live.session.key, RunStuck(live.row.id))
 
-    async def _look_beside(self, live: LiveRun) -> None:
-        before = _beside(live)
+    async def _look_beside(
+        self, live: LiveRun, told: list[tuple[str, ...]]
+    ) -> list[tuple[str, ...]]:
+        """What goes on now; news if that is not as told: others look too, and tell nobody."""
         await self.look(live)
-        if _beside(live) != before:
+        now = _beside(live)
+        if now != told:
             self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
+        return now
 
 
 def _beside(live: LiveRun) -> list[tuple[str, ...]]:

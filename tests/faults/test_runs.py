@@ -226,10 +226,11 @@ def test_stop_right_after_the_start_is_not_lost(client, server):
     key = key_of(client, session)
     workers = set()
     for _ in range(10):
-        client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
+        begun = client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
+        assert begun.status_code < 400, begun.text
         run_id = run_of(client, session)
         client.post(f"/runs/{run_id}/stop", headers=HTMX)
-        while "/stop" in client.get(f"/sessions/{key}", headers=HTML).text:
+        while GOING.search(client.get(f"/sessions/{key}", headers=HTML).text):
             time.sleep(0.02)
         workers |= {process.pid for process in workers_of(server.agents, "sleeps")}
     assert len(workers) == 1, "a process had to be killed"
@@ -330,6 +331,9 @@ def log_of(client, session: dict) -> str:
     event = client.get(f"/sessions/{key_of(client, session)}/events/1", headers=HTML).text
     run_id = re.search(r"<code[^>]*>([0-9a-f]{32})</code>|>([0-9a-f]{32})<", event)
     return client.get(f"/runs/{run_id[1] or run_id[2]}/log").text
+
+
+GOING = re.compile('class="run (running|held|stopping) ?"')
 
 
 def session_page(client, session: dict) -> str:
