@@ -122,7 +122,8 @@ class Driver:
             (SECONDS_TO_TERMINATE, live.worker.process.kill),
         ):
             try:
-                await asyncio.wait_for(live.ended.wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await live.ended.wait()
             except TimeoutError:
                 logger.warning("run %s does not stop: ending its process", live.row.id)
                 act()
@@ -281,7 +282,8 @@ class Driver:
     async def _next(self) -> Inbound:
         while self.live.waiting:
             try:
-                return await asyncio.wait_for(self.live.inbox.get(), _FLUSH_SECONDS)
+                async with asyncio.timeout(_FLUSH_SECONDS):
+                    return await self.live.inbox.get()
             except TimeoutError:
                 await self._flush()
         return await self.live.inbox.get()
