@@ -22,7 +22,7 @@ def position_of(live: LiveRun) -> dict[str, Any]:
         "plan": stepper.plan.name if stepper.plan else None,
         "holds": [_hold(hold) for hold in stepper.holds],
         "branches": branches_of(live) if stepper.holds else [],
-        "heldSeconds": stepper.held_seconds,
+        "heldSeconds": stepper.held_before,
         "lastCommand": _last(stepper),
     }
 

@@ -132,7 +132,8 @@ class Stepper:
         self._halted = False
         self._free: tuple[Lane, ...] = ()
         """What goes on although the rest is held."""
-        self._held_seconds = 0.0
+        self.held_before = 0.0
+        """Seconds, without what is held now."""
         self._held_since = 0.0
         self._answers: OrderedDict[str, tuple[Command, dict[str, Any]]] = OrderedDict()
 
@@ -145,7 +146,7 @@ class Stepper:
     def held_seconds(self) -> float:
         """How long the run was held, in all."""
         now = time.monotonic() - self._held_since if self._holds else 0.0
-        return self._held_seconds + now
+        return self.held_before + now
 
     @property
     def holds(self) -> list[Hold]:
@@ -301,7 +302,7 @@ class Stepper:
             return []
         gone = [self._holds.pop(number) for number in ids]
         if not self._holds:
-            self._held_seconds += time.monotonic() - self._held_since
+            self.held_before += time.monotonic() - self._held_since
         return gone
 
 
