@@ -1,15 +1,14 @@
 """`devui export`: a session as one file, and what the file would leave out."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import Failed, NoServer
+from devui.cli.failures import Failed
 from devui.cli.finding import Reach, reaching
-from devui.cli.headless import agents_option, server
+from devui.cli.headless import agents_option, served
 from devui.cli.lines import plain
 from devui.cli.naming import app_option, session_of
 
@@ -60,10 +59,7 @@ def command(
         raise click.UsageError("--redact and --keep-secrets contradict each other")
     if output is None and not preview:
         raise click.UsageError("say with -o which file is to be written")
-    if reach.alone and not reach.data_dir.exists():
-        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
-    with server(agents, reach.data_dir) if reach.alone else nullcontext():
-        terminal = reach.terminal()
+    with served(reach, agents) as terminal:
         found = session_of(terminal.client, session, app=app)
         path = ("api", "sessions", found["key"], "export")
         asked: dict[str, Any] = {"keys": [key for key in keys if key] or None}

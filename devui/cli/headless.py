@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from devui.cli.failures import NoServer
-from devui.cli.finding import running
+from devui.cli.finding import Reach, Terminal, running
 
 _SECONDS_TO_END = 20
 
@@ -24,7 +24,22 @@ agents_option = click.option(
 
 
 @contextmanager
-def server(agents: Path, data_dir: Path) -> Iterator[None]:
+def served(reach: Reach, agents: Path, *, anew: bool = False) -> Iterator[Terminal]:
+    """The server that is meant, or if none runs one of its own until the block is left.
+
+    Raises NoServer if none comes up, and without a data folder, unless one may be made `anew`.
+    """
+    if not reach.alone:
+        yield reach.terminal()
+        return
+    if not (anew or reach.data_dir.exists()):
+        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
+    with _server(agents, reach.data_dir):
+        yield reach.terminal()
+
+
+@contextmanager
+def _server(agents: Path, data_dir: Path) -> Iterator[None]:
     """Serve the agents on the data folder, without a browser, until the block is left.
 
     Raises NoServer with what the server said if it does not come up.

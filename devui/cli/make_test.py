@@ -1,15 +1,14 @@
 """`devui make-test`: a session as a test file with its recordings."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from devui.cli.failures import Misused, NoServer
+from devui.cli.failures import Misused
 from devui.cli.files import write_files
 from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.headless import agents_option, server
+from devui.cli.headless import agents_option, served
 from devui.cli.lines import plain
 from devui.cli.naming import app_option, session_of
 from devui.debugger.keeping.placing import Misplaced, test_name, way_to
@@ -67,10 +66,7 @@ def command(
     It checks how the runs ended, which agents spoke, the calls of tools with their arguments, the
     last text, the state, and that all is as recorded.
     """
-    if reach.alone and not reach.data_dir.exists():
-        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
-    with server(agents, reach.data_dir) if reach.alone else nullcontext():
-        terminal = reach.terminal()
+    with served(reach, agents) as terminal:
         path = ("api", "sessions", session_of(terminal.client, session, app=app)["key"], "test")
         offer: dict[str, Any] = terminal.client.get(*path, run=run)
         if only_list:

@@ -1,7 +1,6 @@
 """`devui replay`: executes recorded runs again, with the recorded answers of models and tools."""
 
 import sys
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -9,10 +8,10 @@ from typing import Any, Final
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import LEFT, Failed, Misused, NoServer, NotThere
+from devui.cli.failures import LEFT, Failed, Misused, NotThere
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.following import follow, left, tell
-from devui.cli.headless import agents_option, server
+from devui.cli.headless import agents_option, served
 from devui.cli.naming import GOING, app_option, session_of
 from devui.cli.replay_lines import verdict_lines
 
@@ -62,11 +61,8 @@ def command(
     The agents' code is executed as it is now. The first difference from what was recorded ends it
     and is explained.
     """
-    if reach.alone and not reach.data_dir.exists():
-        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
     try:
-        with server(agents, reach.data_dir) if reach.alone else nullcontext():
-            terminal = reach.terminal()
+        with served(reach, agents) as terminal:
             key = session_of(terminal.client, session, app=app)["key"]
             wish = _Wish(key, live_tools, check)
             verdicts = [

@@ -2,17 +2,16 @@
 
 import json
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from devui.cli.client import Client
-from devui.cli.failures import LEFT, Failed, Misused, MovedOn, NoServer
+from devui.cli.failures import LEFT, Failed, Misused, MovedOn
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.following import follow, left, newest_number, tell
-from devui.cli.headless import agents_option, server
+from devui.cli.headless import agents_option, served
 from devui.cli.naming import GOING, app_option, session_of
 
 _DECISIONS = ("run", "fail", "recorded", "wait")
@@ -57,11 +56,8 @@ def command(
     It is done by the server that holds the data folder. If none runs, one is started until the
     invocation has ended. Events are printed as they are committed.
     """
-    if reach.alone and not reach.data_dir.exists():
-        raise NoServer(f"no server runs, and there is no data folder {str(reach.data_dir)!r}")
     try:
-        with server(agents, reach.data_dir) if reach.alone else nullcontext():
-            terminal = reach.terminal()
+        with served(reach, agents) as terminal:
             found = session_of(terminal.client, session, app=app)["key"]
             end = _resumed(terminal, found, invocation, dict(map(_decision, calls)))
     except KeyboardInterrupt:

@@ -1,6 +1,5 @@
 """`devui import`: a session out of a file, to be read and forked."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import click
 
 from devui.cli.failures import Misused
 from devui.cli.finding import Reach, reaching
-from devui.cli.headless import agents_option, server
+from devui.cli.headless import agents_option, served
 from devui.cli.lines import plain
 
 _EXAMPLES = """\b
@@ -27,14 +26,14 @@ Nothing in the file is run. The session is read only: a fork of it goes on.
 @reaching
 def command(reach: Reach, file: Path, *, app: str | None, agents: Path) -> None:
     """Make a session of FILE, which `devui export` wrote; all of it, or nothing."""
-    with server(agents, reach.data_dir) if reach.alone else nullcontext():
-        terminal = reach.terminal()
+    alone = reach.alone
+    with served(reach, agents, anew=True) as terminal:
         try:
             with file.open("rb") as opened:
                 made = terminal.client.upload(opened, "api", "sessions", "import", app=app)
         except OSError as error:
             raise Misused(f"{str(file)!r} cannot be read: {error.strerror}") from error
-        url = None if reach.alone else f"{terminal.client.url}/sessions/{made['key']}"
+        url = None if alone else f"{terminal.client.url}/sessions/{made['key']}"
         terminal.say({**made, "url": url}, _lines)
 
 

@@ -145,5 +145,6 @@ def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monk
         "session 1 “Book a flight to London next Tuesday” of travel, 8 events, read only"
         in read.stdout
     )
+    assert "http" not in read.stdout, "the address of a server that has ended"
     refused = devui("import", "half.json", *elsewhere, cwd=tmp_path)
     assert (refused.returncode, "line " in refused.stderr) == (2, True)
