@@ -5,8 +5,8 @@ looked for in the package first and beside it second, and a folder counts only i
 in it: the parent of an installed package is `site-packages`, where anybody's folders may lie.
 
 A server serves the static files that it was started with. Every address begins with the hash of
-all of them, so that a module's `import "./rows.js"` stays within its version: a browser keeps what
-it has for good, and no page ever mixes the files of two versions.
+all of them: a browser keeps what it has for good, and no page ever mixes the files of two versions.
+A module comes with all that it imports, as one file.
 """
 
 import os
@@ -14,9 +14,11 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
+
+from devui.web.joining import is_module, joined
 
 STATIC_PREFIX: Final = "/static/"
 """Where static files are served."""
@@ -24,7 +26,6 @@ STATIC_PREFIX: Final = "/static/"
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _HASH_CHARACTERS: Final = 16
 _HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
-_IMPORT: Final = re.compile(rb'^import [^"]*"\./([\w/.-]+)";$', re.MULTILINE)
 
 
 class AssetsMissing(RuntimeError):
@@ -80,14 +81,29 @@ class Assets:
 
         Raises:
             AssetNotFound: there is no such file, or one is named twice.
+            CannotJoin: it is a module that cannot be one file with those that it imports.
         """
+        return b"\n".join(self._whole(each) for each in self._named(path))
+
+    def _named(self, path: str) -> list[str]:
+        """The files that a path names."""
         folder, slash, file = path.rpartition("/")
         stem, dot, ending = file.rpartition(".")
         paths = [f"{folder}{slash}{name}{dot}{ending}" for name in stem.split("+")]
         missing = [each for each in paths if each not in self._files]
         if missing or len(set(paths)) < len(paths):
             raise AssetNotFound(f"no static file {(missing or [path])[0]!r}")
-        return b"\n".join(self._files[each] for each in paths)
+        return paths
+
+    @cache  # noqa: B019  (the one object of this class lives as long as the server)
+    def _whole(self, path: str) -> bytes:
+        content = self._files[path]
+        if not (path.endswith(".js") and is_module(content.decode())):
+            return content
+        try:
+            return joined(path, self._files).encode()
+        except KeyError as missing:
+            raise AssetNotFound(f"no static file {missing}, which {path} imports") from missing
 
     def url(self, path: str) -> str:
         """Return the address of a static file, such as `/static/0f3c…/css/base.css`.
@@ -95,7 +111,7 @@ class Assets:
         Raises:
             AssetNotFound: there is no such file.
         """
-        self.read(path)
+        self._named(path)
         return f"{STATIC_PREFIX}{self.version}/{quote(path, safe='/+')}"
 
     def styles(self, *names: str) -> str:
@@ -105,23 +121,6 @@ class Assets:
             AssetNotFound: there is no such style sheet.
         """
         return self.url(f"css/{'+'.join(names)}.css")
-
-    @cache  # noqa: B019  (the one object of this class lives as long as the server)
-    def imports(self, module: str) -> tuple[str, ...]:
-        """Return the addresses of all modules that a module imports, at first or second hand.
-
-        Raises:
-            AssetNotFound: one of them does not exist.
-        """
-        found: dict[str, None] = {module: None}
-        waiting = [module]
-        while waiting:
-            path = waiting.pop()
-            names = (name.decode() for name in _IMPORT.findall(self.read(path)))
-            fresh = [str(PurePosixPath(path).parent / name) for name in names]
-            waiting += [other for other in fresh if other not in found]
-            found |= dict.fromkeys(fresh)
-        return tuple(self.url(other) for other in found if other != module)
 
 
 def _files(folder: Path) -> Iterator[tuple[str, bytes]]:

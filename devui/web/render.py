@@ -79,7 +79,6 @@ def _environment(assets: Assets) -> Environment:
     environment.filters["markdown"] = Later("devui.web.text.markdown").call("to_html")
     environment.globals.update(
         asset=assets.url,
-        imports=assets.imports,
         styles=assets.styles,
         htmx_config=CONFIG_JSON,
         version=__version__,

@@ -7,9 +7,6 @@ from playwright.sync_api import BrowserContext, expect
 
 pytestmark = pytest.mark.browser
 
-PRELOADED = "(links) => links.map((link) => new URL(link.href ?? link.src).pathname)"
-LOADED = "performance.getEntriesByType('resource').map((entry) => new URL(entry.name).pathname)"
-
 
 def fetched(context: BrowserContext, url: str) -> set[str]:
     """The paths that a new tab asks the server for, but the icon: browsers fetch it when idle."""
@@ -41,11 +38,10 @@ def test_a_page_that_was_seen_before_fetches_itself_and_its_stream(visit):
         assert fetched(visit.context, visit.server.url + path) == {path, stream}
 
 
-def test_a_page_names_every_module_before_the_first_one_asks_for_it(visit):
-    for page in (visit.open(), visit.session("travel").page):
-        page.wait_for_load_state()
-        named = page.locator("link[rel=modulepreload], script[type=module]").evaluate_all(PRELOADED)
-        early = page.locator("script:not([type=module])").evaluate_all(PRELOADED)
-        loaded = {path for path in page.evaluate(LOADED) if path.endswith(".js")}
-        assert loaded - set(early) == set(named)
-        assert len(named) == len(set(named)) > 5
+def test_a_new_browser_fetches_few_files_for_a_page(browser, signed_in, visit):
+    for path, most in (("/", 5), (visit.session("travel").path, 7)):
+        context = browser.new_context(storage_state=signed_in)
+        asked = fetched(context, visit.server.url + path)
+        context.close()
+        assert any(each.endswith("/stream") for each in asked)
+        assert len(asked) <= most, asked

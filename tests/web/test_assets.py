@@ -63,17 +63,26 @@ def test_style_sheets_come_as_one_in_their_order(tmp_path: Path) -> None:
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
 
 
-def test_a_page_knows_every_module_it_will_need(tmp_path: Path) -> None:
+def test_a_module_comes_with_all_that_it_imports(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
-    needed = {assets.url(path) for path in ("js/a.js", "js/deep/b.js")}
-    assert set(assets.imports("js/page.js")) == needed
-    assert len(assets.imports("js/page.js")) == 2
-    assert assets.imports("js/deep/b.js") == ()
+    whole = client(assets).get(assets.url("js/page.js")).text
+    assert whole.count("const b = 1;") == 1, "a module that two others import comes once"
+    assert "import" not in whole
+    assert "export" not in whole
 
 
 def test_a_missing_file_is_an_error_and_not_a_dead_link(tmp_path: Path) -> None:
     with pytest.raises(AssetNotFound, match=r"no static file 'css/none\.css'"):
         Assets(tmp_path, make(tmp_path / "static")).url("css/none.css")
+
+
+def test_a_module_that_imports_what_is_missing_is_an_error(tmp_path: Path) -> None:
+    static = make(tmp_path / "static")
+    (static / "js" / "a.js").write_text('import * as c from "./c.js";\n')
+    with pytest.raises(
+        AssetNotFound, match=r"no static file 'js/c\.js', which js/page\.js imports"
+    ):
+        Assets(tmp_path, static).read("js/page.js")
 
 
 def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:

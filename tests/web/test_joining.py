@@ -1,0 +1,109 @@
+"""Modules as one file: run in a browser beside the same modules as they are."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, Route
+
+from devui.web.joining import CannotJoin, joined
+from tests.kit.browser import chromium
+from tests.source import ROOT
+
+FILES = {
+    "js/page.js": """
+import { add as plus, told } from "./sums.js";
+import * as names from "./names.js";
+import "./effect.js";
+const add = 1;  // a name of its own
+window.found = [plus(add, 2), told, names.first, names.second, names.later(), window.effect];
+""",
+    "js/sums.js": """
+import { first } from "./names.js";
+export function add(a, b) { return a + b; }
+export const told = `import ${first} from here`;
+window.order = [...(window.order ?? []), "sums"];
+""",
+    "js/names.js": """
+import "./effect.js";
+export const { first, second } = { first: "one", second: "two" };
+export function later() { return value; }
+const value = "three";
+window.order = [...(window.order ?? []), "names"];
+""",
+    "js/effect.js": "window.effect = (window.effect ?? 0) + 1;\n",
+}
+"""Every form of import and export that is known."""
+
+ORIGIN = "http://modules.test/"
+
+
+def of(texts: dict[str, str]) -> dict[str, bytes]:
+    return {path: text.lstrip("\n").encode() for path, text in texts.items()}
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with chromium() as browser:
+        yield browser.new_page()
+
+
+def run(page: Page, files: dict[str, bytes]) -> list[object]:
+    """What is left behind in the page's window by `js/page.js`, and which paths were asked."""
+    asked: list[str] = []
+
+    def serve(route: Route) -> None:
+        path = route.request.url.removeprefix(ORIGIN)
+        asked.append(path)
+        html = "<link rel=icon href=data:,><script type=module src=/js/page.js></script>"
+        if not path:
+            route.fulfill(body=html, content_type="text/html")
+        else:
+            route.fulfill(body=files[path], content_type="text/javascript")
+
+    page.unroute_all()
+    page.route(f"{ORIGIN}**", serve)
+    page.goto(ORIGIN, wait_until="load")
+    return [page.evaluate("[window.found, window.order]"), sorted(asked)]
+
+
+@pytest.mark.browser
+def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
+    apart, asked = run(page, of(FILES))
+    assert asked == ["", *sorted(FILES)]
+    assert apart == [[3, "import one from here", "one", "two", "three", 1], ["names", "sums"]]
+    whole = {"js/page.js": joined("js/page.js", of(FILES)).encode()}
+    assert run(page, whole) == [apart, ["", "js/page.js"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('import a from "./a.js";', 'import a from "./a.js";'),
+        ('import { a } from "/a.js";', 'import { a } from "/a.js";'),
+        ('const a = await import("./a.js");', 'import("./a.js");'),
+        ("export default 1;", "export default 1;"),
+        ("export let a = 1;", "export let a = 1;"),
+        ("const a = 1;\nexport { a };", "export { a };"),
+        ('export * from "./a.js";', 'export * from "./a.js";'),
+    ],
+)
+def test_what_joining_does_not_know_is_refused(text: str, told: str) -> None:
+    with pytest.raises(CannotJoin, match=re.escape(f"js/page.js: {told}")):
+        joined("js/page.js", of({"js/page.js": text, "js/a.js": ""}))
+
+
+def test_modules_that_import_each_other_are_refused() -> None:
+    files = of({"a.js": 'import "./b.js";', "b.js": 'import * as a from "./a.js";'})
+    with pytest.raises(CannotJoin, match=re.escape("each other: a.js → b.js → a.js")):
+        joined("a.js", files)
+
+
+def test_all_modules_of_the_pages_can_be_joined() -> None:
+    paths = [path.relative_to(ROOT / "static") for path in (ROOT / "static/js").glob("*.js")]
+    files = {path.as_posix(): (ROOT / "static" / path).read_bytes() for path in paths}
+    assert len(files) > 30
+    for path in files:
+        names = re.findall(r"^const (\S+) = \(\(\) =>", joined(path, files), re.MULTILINE)
+        assert len(names) == len(set(names)), json.dumps(names)
