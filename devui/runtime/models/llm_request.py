@@ -88,6 +88,8 @@ class LlmRequest(BaseModel):
         before the user's last words.
         """
         instructions, self.contents = self.contents, history
+        if not instructions:
+            return
         if self._beginning:
             self.contents[:0] = instructions
             self._beginning = len(instructions)

@@ -165,7 +165,8 @@ class InMemorySessionService(BaseSessionService):
         session.last_update_time = stored.last_update_time = event.timestamp
         if stored is not session:
             stored.events.append(event)
-        self._write(stored, event.actions.state_delta)
+        if event.actions.state_delta:
+            self._write(stored, event.actions.state_delta)
         return event
 
     def _stored(self, app_name: str, user_id: str, session_id: str) -> Session | None:

@@ -8,7 +8,7 @@ summary, a late tool response, an unanswered call) makes them anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -105,9 +105,10 @@ class History:
         """What this view sees of an event."""
         if event.content is None or not is_visible(event, self._view):
             return None
-        calls = _ids(call.id for call in event.get_function_calls())
-        responses = _ids(response.id for response in event.get_function_responses())
-        self._callers.update(dict.fromkeys(calls, event.author))
+        calls = tuple([call.id for call in event.get_function_calls() if call.id])
+        responses = tuple([each.id for each in event.get_function_responses() if each.id])
+        for call_id in calls:
+            self._callers[call_id] = event.author
         teller = self._foreign_author(event, responses)
         if teller is not None:
             told = quoted(event.content, teller, thoughts=self._view.foreign_thoughts)
@@ -118,14 +119,16 @@ class History:
             own=event.author == self._view.agent,
             calls=calls,
             responses=responses,
-            long_running=frozenset(event.long_running_tool_ids or ()),
-            answered_by=None if _asks(event) else event.author,
+            long_running=event.long_running_tool_ids or frozenset(),
+            answered_by=event.author if responses and not _asks(event) else None,
         )
 
     def _foreign_author(self, event: Event, responses: tuple[str, ...]) -> str | None:
         """Which other agent an event is about; None if it is the view's own or the user's."""
         if event.author not in (USER, self._view.agent):
             return event.author
+        if not responses:
+            return None
         callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}
         callers.discard(self._view.agent)
         return callers.pop() if callers else None
@@ -140,7 +143,3 @@ def _asks(event: Event) -> bool:
     """Whether its responses only say that a human is asked first."""
     actions = event.actions
     return bool(actions.requested_tool_confirmations or actions.requested_auth_configs)
-
-
-def _ids(ids: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(call_id for call_id in ids if call_id)

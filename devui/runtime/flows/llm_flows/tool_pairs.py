@@ -4,7 +4,8 @@ A response may come late: a long-running tool answers in a later turn, perhaps
 after an interim response that the model has commented on already.
 """
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ class Entry(NamedTuple):
     """Whether the agent that is asked said it."""
     calls: tuple[str, ...] = ()
     responses: tuple[str, ...] = ()
-    long_running: frozenset[str] = frozenset()
+    long_running: Set[str] = frozenset()
     answered_by: str | None = None
     """Who gave the responses; None if they only ask for a confirmation or a credential."""
 
@@ -66,9 +67,10 @@ def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
 
 def without_client_ids(content: types.Content) -> types.Content:
     """The content without ids that the runtime made up; itself if there are none."""
-    if not any(_client_id(part) for part in content.parts or []):
+    given = content.parts or []
+    parts = [_without_client_id(part) for part in given]
+    if all(map(operator.is_, parts, given)):
         return content
-    parts = [_without_client_id(part) for part in content.parts or []]
     return altered(content, parts=parts)
 
 
@@ -139,16 +141,10 @@ def _without_calls(content: types.Content, dropped: set[str]) -> types.Content:
     return altered(content, parts=parts)
 
 
-def _client_id(part: types.Part) -> bool:
-    holder = part.function_call or part.function_response
-    return holder is not None and (holder.id or "").startswith(CLIENT_ID)
-
-
 def _without_client_id(part: types.Part) -> types.Part:
-    if not _client_id(part):
-        return part
-    if part.function_call:
-        return altered(part, function_call=altered(part.function_call, id=None))
-    if part.function_response:
-        return altered(part, function_response=altered(part.function_response, id=None))
+    call, response = part.function_call, part.function_response
+    if call is not None and (call.id or "").startswith(CLIENT_ID):
+        return altered(part, function_call=altered(call, id=None))
+    if response is not None and (response.id or "").startswith(CLIENT_ID):
+        return altered(part, function_response=altered(response, id=None))
     return part
