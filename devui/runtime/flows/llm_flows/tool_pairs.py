@@ -5,7 +5,8 @@ after an interim response that the model has commented on already.
 """
 
 import operator
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ class Entry(NamedTuple):
     """Whether the agent that is asked said it."""
     calls: tuple[str, ...] = ()
     responses: tuple[str, ...] = ()
-    long_running: Set[str] = frozenset()
+    long_running: AbstractSet[str] = frozenset()
     answered_by: str | None = None
     """Who gave the responses; None if they only ask for a confirmation or a credential."""
 
