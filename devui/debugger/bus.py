@@ -115,6 +115,10 @@ class Bus(Generic[T]):
     def close(self) -> None:
         """End every subscription, present and future."""
         self.closed = True
+        self.restart()
+
+    def restart(self) -> None:
+        """End every present subscription: each reader begins again from the store."""
         for readers in tuple(self._readers.values()):
             for reader in tuple(readers):
                 reader.close()

@@ -80,12 +80,13 @@ class Driver:
     ) -> None:
         """`stop` begins stopping this run, as a person may; `viewed`: whether somebody looks."""
         self.live = live
-        self._journal = journal
+        self._hurry = asyncio.Event()
+        self._journal = journal.patient(self._hurry)
         self._workers = workers
         self._bus = bus
-        self._commits = Commits(journal, bus)
+        self._commits = Commits(self._journal, bus)
         self._gates = Gatekeeper(
-            live, journal=journal, bus=bus, book=book, commit=self._commit, stop=stop
+            live, journal=self._journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
         self._viewed = viewed
         self._pauses = Pauses(lambda: live.stepper.held_seconds)
@@ -102,8 +103,8 @@ class Driver:
                 if worker is None or await self._attempt(worker, request):
                     return
             await self.end("failed", self._died())
-        # The journal may refuse a write (R42), a worker may send nonsense: whatever it is, this run
-        # cannot go on, what is committed stays, and the server and its other runs go on.
+        # A worker may send nonsense, the journal may be damaged: whatever it is, this run cannot go
+        # on, what is committed stays, and the server and its other runs go on.
         except Exception as error:
             logger.exception("run %s cannot go on", self.live.row.id)
             await self._abandon(error)
@@ -112,10 +113,12 @@ class Driver:
         """Cancel, then SIGTERM, then SIGKILL, each after its time (R52)."""
         live = self.live
         live.stopping = True
+        self._hurry.set()
         if live.worker is None:  # its app is still being loaded, which may take long
             await self.end("stopped")
             return
-        await self.change("stopping")
+        with contextlib.suppress(*PASSING):  # it is stopped all the same
+            await self.change("stopping")
         await live.worker.send(StopRun(run=live.row.id))
         for seconds, act in (
             (SECONDS_TO_STOP, live.worker.process.terminate),
@@ -129,6 +132,11 @@ class Driver:
                 act()
             else:
                 return
+
+    async def interrupt(self, error: AgentError) -> None:
+        """End it since the server goes, which waits for no disk. Raises StoreError."""
+        self._hurry.set()
+        await self.end("interrupted", error)
 
     async def end(self, status: RunStatus, error: AgentError | None = None) -> None:
         """Write what waits, then the end; the first end counts."""
@@ -366,13 +374,16 @@ class Driver:
         if self.live.worker is not None:
             await self.live.worker.send(StopRun(run=self.live.row.id))
         with contextlib.suppress(StoreError):  # the session is gone, or the server goes
-            while not await self._failed(error):  # noqa: ASYNC110 - no disk says when it has room
+            while not await self._ended(error):  # noqa: ASYNC110 - no disk says when it has room
                 await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _failed(self, error: Exception) -> bool:
-        """Whether the journal took that the run has failed; it may have no room for it (R42)."""
+    async def _ended(self, error: Exception) -> bool:
+        """Whether the journal took that the run is over; it may have no room for it (R42)."""
         try:
-            await self.change("failed", error_of(error))
+            if self.live.stopping:
+                await self.change("stopped")
+            else:
+                await self.change("failed", error_of(error))
         except PASSING:
             return False
         return True

@@ -45,6 +45,10 @@ class Health:
 
     def _turned(self, trouble: JournalError | None) -> None:
         self._bus.publish(APPS, JournalChanged())
+        if trouble is None:
+            # A commit may have been reported as failed and be there: tried again it is nothing new,
+            # and nobody tells of it. Whoever reads the journal again misses nothing.
+            self._bus.restart()
         if trouble is not None and (self._trying is None or self._trying.done()):
             self._trying = self._tasks.start(self._try_again(), "trying the journal")
 

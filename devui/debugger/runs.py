@@ -124,7 +124,7 @@ class Runs:
         stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
         for driver in tuple(self._drivers.values()):
             with contextlib.suppress(StoreError):
-                await driver.end("interrupted", stopped)
+                await driver.interrupt(stopped)
 
     # --- what others ask -------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ import logging
 import sqlite3
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
@@ -102,6 +102,9 @@ class Database:
         self._suspect = False
         self.trouble: JournalError | None = None
         """Why changes are not taken at present; None if they are, as far as is known."""
+        self.taking = asyncio.Event()
+        """Set while there is no trouble."""
+        self.taking.set()
         self.on_trouble: Callable[[JournalError | None], None] | None = None
         """Called in the loop when that turns."""
         self._writer: Connection
@@ -159,9 +162,12 @@ class Database:
         except sqlite3.Error as error:
             raise from_sqlite(error, str(self._path)) from error
 
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator["Snapshot"]:
+    def snapshot(self) -> AbstractAsyncContextManager["Snapshot"]:
         """What is committed now, for as long as it is read; others go on writing (R45)."""
+        return self._snapshot()
+
+    @asynccontextmanager
+    async def _snapshot(self) -> AsyncIterator["Snapshot"]:
         try:
             connection = await self._connect(_configure_snapshot)
         except sqlite3.Error as error:
@@ -229,6 +235,10 @@ class Database:
         turned = type(trouble) is not type(self.trouble)
         if turned and (trouble is not None or None in errors):
             self.trouble = trouble
+            if trouble is None:
+                self.taking.set()
+            else:
+                self.taking.clear()
             if self.on_trouble is not None:
                 self.on_trouble(trouble)
 

@@ -25,6 +25,7 @@ from devui.store.forks import Forks
 from devui.store.histories import Histories
 from devui.store.imports import Imports
 from devui.store.notes import Notes
+from devui.store.patience import PatientDatabase
 from devui.store.replays import Replays
 from devui.store.runs import Runs
 from devui.store.schema import Migration, inspect, load_migrations, migrate
@@ -53,6 +54,7 @@ class Journal:
     ) -> None:
         self._folder = folder
         self._database = database
+        self._clock = clock
         self.id = journal_id
         """Made once with the file; tells its sequence numbers from another journal's."""
         self.set_aside = set_aside
@@ -119,6 +121,17 @@ class Journal:
     async def probe(self) -> None:
         """Change something nobody sees, the counter; raises JournalErrors like any change."""
         await self._database.write(advance)
+
+    def patient(self, hurry: asyncio.Event) -> "Journal":
+        """The same journal, whose changes wait while it takes none, until `hurry` is set.
+
+        Only to be used, neither watched nor closed: that is done with this one. Somebody has to
+        `probe` it meanwhile.
+        """
+        waiting = PatientDatabase(self._database, hurry)
+        return Journal(
+            self._folder, waiting, self._clock, journal_id=self.id, set_aside=self.set_aside
+        )
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
         """Everything as it is now, for as long as it is read."""

@@ -4,7 +4,10 @@ import html
 import json
 import re
 import resource
-from collections.abc import Iterator
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -13,6 +16,7 @@ import pytest
 from tests.faults.zoo import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.frames import messages
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
 ANY = resource.RLIM_INFINITY
@@ -37,6 +41,13 @@ def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int
         assert refused.status_code == 200
     assert "check the disk" in refused.json()["detail"]
     return seen
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    patience = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < patience
+        time.sleep(0.1)
 
 
 def page_of(client, path: str) -> str:
@@ -64,23 +75,68 @@ def make_room(server, client, session: str) -> None:
 
 
 @pytest.mark.req("R42")
-def test_a_run_fails_with_the_reason_and_the_next_one_needs_no_new_server(tmp_path):
+def test_a_run_waits_for_room_on_the_disk_and_loses_nothing(tmp_path):
     agents = tmp_path / "agents"
-    write_app(agents, "flood", FLOOD)
+    write_app(agents, "flood", FLOOD.replace("5_000", "200"))
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "flood")
         seen = shown_until_the_disk_is_full(server, client, debugged)
         kept = debugged.kept()["events"]
         assert {number: kept[number - 1]["id"] for number in seen} == seen
-        make_room(server, client, session := f"/sessions/{debugged.key}")
-        assert debugged.settled()["status"] == "failed"
-        assert "check the disk" in page_of(client, session)
-        before = len(debugged.kept()["events"])
+        make_room(server, client, f"/sessions/{debugged.key}")
+        assert debugged.settled()["status"] == "done"
+        events = debugged.kept()["events"]
+        assert events[: len(kept)] == kept
+        deltas = [event["actions"]["stateDelta"] for event in events]
+        assert [delta["n"] for delta in deltas if "n" in delta] == list(range(1, 200))
         assert client.post(PATH, json={}).status_code == 200
-        assert debugged.start(pause=True).settled()["status"] == "held"
-        debugged.tell("step_half")
-        assert len(debugged.kept()["events"]) == before + 1
+
+
+@pytest.mark.req("R42")
+@pytest.mark.parametrize("ends", ["by a person", "with the server", "by a kill"])
+def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
+    agents = tmp_path / "agents"
+    write_app(agents, "flood", FLOOD)
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "flood")
+        shown_until_the_disk_is_full(server, client, debugged)
+        kept = debugged.kept()["events"]
+        if ends == "by a person":
+            stopped = client.post(f"/runs/{debugged.run}/stop", headers={"HX-Request": "true"})
+            assert stopped.status_code == 204
+            make_room(server, client, f"/sessions/{debugged.key}")
+        elif ends == "with the server":
+            assert server.stop() == 0
+        else:
+            server.kill()
+        if ends != "by a person":
+            server.start()
+        with server.client() as after:
+            debugged.client = after
+            status = debugged.settled()["status"]
+            assert status == ("stopped" if ends == "by a person" else "interrupted")
+            assert debugged.kept()["events"][: len(kept)] == kept
+
+
+@pytest.mark.req("R41")
+def test_a_run_waits_for_another_program_that_holds_the_journal(tmp_path):
+    agents = tmp_path / "agents"
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "fine").start()
+        debugged.settled()
+        file = server.data / "journal.db"
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            debugged.tell("continue", wait=False)
+            wait_until(lambda: "Another program has locked the journal" in page_of(client, "/"))
+            assert debugged.kept()["events"] == []
+            other.execute("ROLLBACK")
+        assert debugged.settled()["status"] == "done"
+        assert debugged.texts()[-1] == "after"
+        wait_until(lambda: "has locked the journal" not in page_of(client, "/"))
 
 
 @pytest.mark.req("R43")

@@ -101,9 +101,9 @@ class BreakpointBook:
         self._tell(app)
         return True
 
-    async def hit(self, known: Known) -> None:
-        """Count a hit."""
-        row = await self._journal.breakpoints.hit(known.row.id)
+    async def hit(self, known: Known, journal: Journal) -> None:
+        """Count a hit, in the journal as the run writes it that hit."""
+        row = await journal.breakpoints.hit(known.row.id)
         now = self._known.get(known.row.id)
         if row is not None and now is not None and now.row.version == row.version:
             self._known[row.id] = Known(row, now.breakpoint)

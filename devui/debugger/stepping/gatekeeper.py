@@ -207,7 +207,7 @@ class Gatekeeper:
             state = await self._journal.state.merged(live.session.key)
         hits = live.watch.check(known, arrival, facts_of(arrival, state, self._used(arrival)))
         for hit in hits:
-            await self._book.hit(hit.known)
+            await self._book.hit(hit.known, self._journal)
             if hit.says is not None:
                 note(live, self._bus, "logpoint", hit.says)
         if hits:

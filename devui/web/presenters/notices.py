@@ -39,7 +39,7 @@ def _trouble(journal: Journal) -> Notice | None:
     title, until = _TROUBLES[type(journal.trouble)]
     text = (
         f"Nothing new is kept in {journal.path} until {until}, which is tried each second. "
-        "What was committed before is whole and can be read."
+        "Runs wait for that and then go on. What was committed before is whole and can be read."
     )
     return Notice("bad", title, visible(text))
 

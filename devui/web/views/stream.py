@@ -75,12 +75,13 @@ async def _session_messages(
 
 
 async def _app_messages(found: Services) -> AsyncGenerator[Message, None]:
-    with found.bus.subscribe(APPS) as reader:
-        while True:  # at once, too: something may have changed since the page was made
-            yield Message(await _apps_now(found))
-            await asyncio.sleep(_PAUSE)
-            if not await reader.batch():
-                return
+    while not found.bus.closed:
+        with found.bus.subscribe(APPS) as reader:
+            news = True
+            while news:  # at once, too: something may have changed since the page was made
+                yield Message(await _apps_now(found))
+                await asyncio.sleep(_PAUSE)
+                news = bool(await reader.batch())
 
 
 async def _apps_now(found: Services) -> Markup:
