@@ -42,6 +42,7 @@ from devui.worker.link import Link, Refused
 from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
 from devui.worker.revisions import mark, revise_event
+from devui.worker.storable import make_storable, wire_text
 from devui.worker.uncommitted import Uncommitted
 
 _KEPT = 64
@@ -196,7 +197,7 @@ class WireSessionService(BaseSessionService):
         causes = self._instruments.recorder.causes(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         if replay is not None:
-            replay.event(_wire(event))
+            replay.event(wire_text(event))
         name = (session.user_id, session.id)
         known = self._held.get(name)
         head = known.head if known is not None else None
@@ -237,14 +238,13 @@ class WireSessionService(BaseSessionService):
                 user=session.user_id,
                 session=session.id,
                 final=event.is_final_response(),
-                event=_wire(event),
                 temp=temp,
                 spans=causes,
                 revised=revised,
                 problem=problem,
                 touched=touched,
             )
-            told: dict[str, Any] = await self._appended(append)
+            told: dict[str, Any] = await self._appended(append, event)
             if "verdict" not in told:
                 if here is not None:
                     here.committed(event, touched)
@@ -262,13 +262,19 @@ class WireSessionService(BaseSessionService):
                 temp = self._take_temp(session, event) or temp
                 _undo(session, delta - set(event.actions.state_delta), verdict, touched)
 
-    async def _appended(self, append: Callable[..., Append]) -> Any:
+    async def _appended(self, append: Callable[..., Append], event: Event) -> Any:
         try:
-            return await self._link.request(lambda number: append(id=number))
+            return await self._link.request(
+                lambda number: append(id=number, event=wire_text(event))
+            )
         except Refused as refused:
             if refused.code == "session_not_found":
                 raise SessionNotFoundError(str(refused)) from refused
-            raise
+            if refused.code != "bad_value":
+                raise
+        make_storable(event)
+        text = wire_text(event)
+        return await self._link.request(lambda number: append(id=number, event=text))
 
     def _take_temp(self, session: Session, event: Event) -> str | None:
         """Move the event's `temp:` state into the live session; it is shown, never kept."""
@@ -334,10 +340,6 @@ def _quietly(session: Session) -> AbstractContextManager[None]:
     """What is written to the live state in here is nobody's uncommitted write."""
     here = _uncommitted_of(session)
     return nullcontext() if here is None else here.silent()
-
-
-def _wire(event: Event) -> str:
-    return event.model_dump_json(by_alias=True, exclude_none=True)
 
 
 def _fetch_events(number: int, *, key: int, after: int) -> FetchEvents:

@@ -1,5 +1,6 @@
 """Agent code may do anything: it ends its run and never the server (R50, R52, R53)."""
 
+import json
 import re
 import threading
 import time
@@ -112,11 +113,28 @@ def test_an_agent_may_print_a_gigabyte_or_close_its_streams(client, server, app)
     still_serves(client)
 
 
-@pytest.mark.parametrize("app", ["unstorable", "surrogate", "huge"])
 @pytest.mark.req("R53")
-def test_an_event_that_cannot_be_kept_fails_the_run_or_is_kept_in_a_readable_form(client, app):
+@pytest.mark.parametrize(
+    ("app", "words"),
+    [
+        ("unstorable", "<object object at"),
+        ("surrogate", r"bad \\ud800 text"),
+        ("halfway", r"half of \\ud83d"),
+    ],
+)
+def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app, words):
     last, kept = ends(client, app)
-    assert "error" in last or kept["state"]["after"] is True
+    assert "error" not in last
+    assert kept["state"]["after"] is True
+    assert words in json.dumps(kept["events"])
+    still_serves(client)
+
+
+@pytest.mark.req("R53")
+def test_an_event_that_is_too_large_fails_the_run_with_the_reason(client):
+    last, kept = ends(client, "huge")
+    assert re.match(r"FrameTooLarge: a message of [\d,]+ bytes is over", last["error"])
+    assert "after" not in kept["state"]
     still_serves(client)
 
 

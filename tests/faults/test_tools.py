@@ -9,7 +9,7 @@ from tests.kit.debugged import Debugged
 
 pytestmark = pytest.mark.req("R54")
 
-RETURN = {"odd", "number", "reads"}
+RETURN = {"odd", "number", "reads", "half", "ring", "key"}
 FAIL = {
     "circle": "",
     "raises": "ValueError: no such seat",
@@ -53,3 +53,20 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
     debugged.run = again.json()["run"]
     debugged.settled()
     assert made(server) - before == {tool: 2, "fine": 1}
+
+
+@pytest.mark.parametrize(
+    ("tool", "state", "response"),
+    [
+        ("half", {}, {"half of a pair": ["\\udfff"]}),
+        ("ring", {"ring": {"n": 1, "self": "{'n': 1, 'self': {...}}"}}, {"result": None}),
+        ("key", {"a\\x00b": "\\ud800"}, {"result": None}),
+    ],
+)
+def test_what_no_journal_can_keep_is_kept_in_a_readable_form(client, tool, state, response):
+    debugged = Debugged(client, "tools").start(tool, pause=False)
+    assert debugged.settled()["status"] == "done"
+    kept = debugged.kept()
+    assert kept["state"] == state
+    first = kept["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert first["response"] == response

@@ -65,6 +65,20 @@ def circle():
     ring.append(ring)
     return ring
 
+def half():
+    note("half")
+    return {"half of a pair": ["\\udfff"]}
+
+def ring(tool_context):
+    note("ring")
+    ring = {"n": 1}
+    ring["self"] = ring
+    tool_context.state["ring"] = ring
+
+def key(tool_context):
+    note("key")
+    tool_context.state["a\\0b"] = "\\ud800"
+
 def raises():
     note("raises")
     raise ValueError("no such seat")
@@ -95,7 +109,7 @@ async def reads(tool_context) -> dict:
     tool_context.state["seen"] = len(kept.events)
     return {"seen": len(kept.events)}
 
-tools = [fine, odd, number, circle, raises, leaves, group, late, cancels, reads]
+tools = [fine, odd, half, ring, key, number, circle, raises, leaves, group, late, cancels, reads]
 rules = [Rule(after="fine", then=Say("done"))]
 for tool in tools:
     rules.append(Rule(user=tool.__name__, then=[Call(tool.__name__), Call("fine")]))
@@ -231,6 +245,10 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     ),
     "unstorable": _agent("yield event('odd', odd=object())"),
     "surrogate": _agent("yield event('bad \\ud800 text')"),
+    "halfway": _agent(
+        "yield Event(author=self.name, content=said('half of \\ud83d'), partial=True)",
+        "yield event('half of \\ud83d')",
+    ),
     "huge": _agent("yield event('x' * 40_000_000)"),
     "announces": _IMPORT + _agent("pass"),
     "laments": _IMPORT + "raise RuntimeError('no key')\n",

@@ -27,6 +27,7 @@ from devui.worker.artifacts import WireArtifactService
 from devui.worker.instruments import Instruments
 from devui.worker.link import Link
 from devui.worker.sessions import WireSessionService
+from devui.worker.storable import wire_text
 from devui.worker.trials import Trials
 
 
@@ -104,7 +105,7 @@ class NativeEngine:
         async with aclosing(events):
             async for event in events:
                 if event.partial:
-                    text = event.model_dump_json(by_alias=True, exclude_none=True)
+                    text = wire_text(event)
                     if (replay := self._replayer.of(start.run)) is not None:
                         replay.fragment(text)
                     self._link.send(Partial(run=start.run, event=text))
