@@ -2,30 +2,25 @@
 
 Values are JSON. A dict is compared key by key. Of a list, the items that stayed are found first, so
 that one put in front is one addition and not a change of every item behind it; items in between are
-compared by their place. A path is written as in code: `plan.steps[2].done`.
+compared by their place.
 """
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, TypeAlias
 
+from devui.debugger.paths import Path, Step
 from devui.store.rows import Json
 
-Step: TypeAlias = str | int
-"""A key of a dict or an index of a list."""
-Path: TypeAlias = tuple[Step, ...]
 Found: TypeAlias = "Json | Absent"
 """A value, or none at all."""
 
 _ALIGNED: Final = 400
 """Items of two lists, less what they begin and end with alike, up to which they are aligned;
 beyond, they are compared by place: aligning costs by the square."""
-_PLAIN: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_STEP: Final = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+|\"(?:[^\"\\]|\\.)*\")\]", re.ASCII)
 
 
 class Absent:
@@ -33,16 +28,6 @@ class Absent:
 
 
 ABSENT: Final = Absent()
-
-
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """What somebody wants to know the history of."""
-
-    key: str
-    """With the prefix of its scope."""
-    path: Path = ()
-    """Within its value; () for the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,31 +78,6 @@ def lines(piece: Piece, path: Path = ()) -> Iterator[tuple[Path, int]]:
         return
     for step, inside in piece.inside.items():
         yield from lines(inside, (*path, step))
-
-
-def path_text(path: Path) -> str:
-    """`plan.steps[2].done`; keys that are no names are quoted: `["a b"]`."""
-    text = ""
-    for step in path:
-        if isinstance(step, str) and _PLAIN.fullmatch(step):
-            text += f".{step}"
-        else:
-            text += f"[{json.dumps(step, ensure_ascii=False)}]"
-    return text.removeprefix(".")
-
-
-def path_of(text: str) -> Path:
-    """Read what `path_text` wrote; raises ValueError for what is no path."""
-    steps: list[Step] = []
-    place = 0
-    while place < len(text):
-        found = _STEP.match(text, place)
-        if found is None:
-            raise ValueError(f"{text!r} is no path at {text[place:]!r}; write it as a.b[2]")
-        name, bracket = found.groups()
-        steps.append(name if name is not None else json.loads(bracket))
-        place = found.end()
-    return tuple(steps)
 
 
 def _differences(path: Path, old: Found, new: Found) -> Iterator[Difference]:

@@ -5,16 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from devui.debugger.blame import (
-    ABSENT,
-    Difference,
-    Found,
-    Path,
-    blamed,
-    blamed_at,
-    differences,
-    lines,
-)
+from devui.debugger.blame import ABSENT, Difference, Found, blamed, blamed_at, differences, lines
+from devui.debugger.paths import Path
 from devui.debugger.summary import StateNote, Summary
 from devui.store.histories import Histories
 from devui.store.rows import EventRow, Json, Scope, Write

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from devui.debugger.blame import Pin, path_text
+from devui.debugger.paths import Pin, path_text
 from devui.web.cursor import Cursor
 
 

@@ -9,7 +9,7 @@ from devui.debugger.apps import UnknownApp
 from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
 from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, settle
-from devui.debugger.recovery.forking import ForkRequest, NotForkable, said
+from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, said
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runrequest import RunRequest
 from devui.store.events import USER
@@ -43,7 +43,7 @@ async def forked(found: Services, session: SessionRow, wanted: ForkRequest) -> S
         known = json.loads(body[1]) if body else {}
         wanted = replace(wanted, event=await unmasked(found, wanted.event, known))
     try:
-        return await found.forking.fork(session, wanted)
+        return await Forking(found.journal, found.bus).fork(session, wanted)
     except NotForkable as error:
         raise Unprocessable(str(error)) from error
 

@@ -9,8 +9,6 @@ from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.news import News
 from devui.debugger.prices import Prices
-from devui.debugger.recovery.forking import Forking
-from devui.debugger.replays import Replays
 from devui.debugger.runs import Runs
 from devui.debugger.workers import Workers
 from devui.settings import Settings
@@ -32,16 +30,6 @@ class Services:
     prices: Prices
     render: Renderer
     streams: Streams
-
-    @property
-    def forking(self) -> Forking:
-        """What makes forks."""
-        return Forking(self.journal, self.bus)
-
-    @property
-    def replays(self) -> Replays:
-        """What executes recorded runs again."""
-        return Replays(self.journal, self.runs, self.forking)
 
     @property
     def apps(self) -> AppFolder:

@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.blame import (
-    ABSENT,
-    blamed,
-    blamed_at,
-    differences,
-    lines,
-    path_of,
-    path_text,
-)
+from devui.debugger.blame import ABSENT, blamed, blamed_at, differences, lines
+from devui.debugger.paths import path_of, path_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from([0.0, 1.0]) | st.text("ab"),

@@ -11,7 +11,9 @@ from devui.debugger.compare.sides import Side
 from devui.debugger.compare.steps import step_of
 from devui.debugger.statediff import StateChange
 from devui.store.rows import SessionRow
-from devui.web import links, pages, parts
+from devui.web import links
+from devui.web.pages.compare import ChoosePage, ComparePage
+from devui.web.parts import every as parts
 from devui.web.presenters.comparesides import figures
 from devui.web.presenters.comparing import Asked, Rows, row_id, verdict
 from devui.web.presenters.pairdiff import pair_diff
@@ -71,12 +73,12 @@ def shown(label: str, note: str = "") -> parts.CompareSide:
 PROMPTS = (OtherPrompt("system", 2, 2), OtherPrompt("config", 2, 2), OtherPrompt("tools", 5, 7))
 
 
-def page(left: list[Stored], right: list[Stored], asked: Asked) -> pages.ComparePage:
+def page(left: list[Stored], right: list[Stored], asked: Asked) -> ComparePage:
     sides = side(7, left), side(8, right, 2)
     found = comparison(left, right)
     bodies = {row_id(found.first): body(left[0], right[0])} if found.first else {}
     table = Rows(*sides).table(found, asked, bodies)
-    return pages.ComparePage(
+    return ComparePage(
         theme="auto",
         left=shown("left"),
         right=shown("right", "its run goes on: load the page again to see more of it"),
@@ -99,8 +101,8 @@ PAGES = {
     "compare-more": page(LEFT, RIGHT, Asked(start=1, unfolded=True)),
     "compare-same": page(LEFT, LEFT, Asked()),
     "compare-empty": page([], [], Asked()),
-    "compare-choose": pages.ChoosePage("auto", CHOICE),
-    "compare-begin": pages.ChoosePage("auto", parts.CompareChoice("", CHOICE.sessions, ())),
+    "compare-choose": ChoosePage("auto", CHOICE),
+    "compare-begin": ChoosePage("auto", parts.CompareChoice("", CHOICE.sessions, ())),
 }
 ALL = (
     Rows(side(7, LEFT), side(8, RIGHT)).same(1, 1, 3),

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 
 KEY = 7
 FILTER = parts.FilterBar(

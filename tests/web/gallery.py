@@ -16,8 +16,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from devui.web import pages, parts
 from devui.web.assets import STATIC_PREFIX, Assets
+from devui.web.pages.apps import AppPage, AppsPage
+from devui.web.pages.keeping import ExportedPage, ExportPage
+from devui.web.parts import every as parts
 from devui.web.presenters.likeness import break_sheet
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
@@ -103,10 +105,10 @@ def app_pages() -> dict[str, Model]:
     folder = "/home/me/agents"
     travel, faulty = samples.app_head(samples.CARDS[3]), samples.app_head(samples.CARDS[0])
     return {
-        "apps": pages.AppsPage("auto", folder, samples.CARDS, recent),
-        "apps-empty": pages.AppsPage("auto", folder, (), ()),
-        "app": pages.AppPage("auto", travel, samples.README, form, samples.SESSIONS, TOOLS),
-        "export": pages.ExportPage(
+        "apps": AppsPage("auto", folder, samples.CARDS, recent),
+        "apps-empty": AppsPage("auto", folder, (), ()),
+        "app": AppPage("auto", travel, samples.README, form, samples.SESSIONS, TOOLS),
+        "export": ExportPage(
             "auto",
             "Flight to London",
             samples.links.session_url(samples.KEY),
@@ -117,7 +119,7 @@ def app_pages() -> dict[str, Model]:
             keep=False,
         ),
         **replay_samples.PAGES,
-        "exported": pages.ExportedPage(
+        "exported": ExportedPage(
             "Flight to London",
             "travel",
             "user",
@@ -126,7 +128,7 @@ def app_pages() -> dict[str, Model]:
             parts.NoteForm(0, samples.links.note_url(samples.KEY, 0), "the first trip"),
             samples.state_at(None),
         ),
-        "app-error": pages.AppPage("auto", faulty, "", wrong, (), TOOLS),
+        "app-error": AppPage("auto", faulty, "", wrong, (), TOOLS),
     }
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from devui.debugger.summary import CallSummary
 from devui.store.rows import Change
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 from devui.web.presenters.chat import ask_form
 from devui.web.presenters.statepanel import changed_values, uncommitted_value
 from devui.web.text.jsontext import json_text

@@ -1,6 +1,6 @@
 """A pinned state key with its writes, for tests and pictures of the page."""
 
-from devui.web import parts
+from devui.web.parts import every as parts
 
 _BY = parts.WriterNote("#11", "/sessions/7?event=11", "FlightAgent", "via search_flights")
 _START = parts.WriterNote("start", None, "", "what the session began with")

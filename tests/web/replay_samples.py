@@ -1,6 +1,8 @@
 """Replays as the pages show them."""
 
-from devui.web import links, pages, parts
+from devui.web import links
+from devui.web.pages.keeping import MakeTestPage
+from devui.web.parts import every as parts
 
 KEY = 7
 
@@ -51,7 +53,7 @@ RUNS = (
     ),
 )
 PAGES = {
-    "make-test": pages.MakeTestPage(
+    "make-test": MakeTestPage(
         "auto",
         "Flight to London",
         links.session_url(KEY),

@@ -4,7 +4,8 @@ import json
 
 from devui.debugger.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 from devui.web.presenters.blocks import as_text, body_of, tool_shown
 from devui.web.presenters.promptdiff import prompt_diff
 from devui.web.text.jsontext import json_text

@@ -10,14 +10,17 @@ from devui.debugger.breakpoints.breakpoints import Draft
 from devui.debugger.prices import Prices
 from devui.debugger.summary import Summary, summarise
 from devui.store.rows import Change, EventRow, OutputLine, RunRow, Value
-from devui.web import links, pages, parts
+from devui.web import links
 from devui.web.cursor import Cursor
+from devui.web.pages.session import SessionPage
+from devui.web.parts import every as parts
 from devui.web.presenters.chat import conversation
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.margins import Margins, Stop
 from devui.web.presenters.rows import earlier, live_row, timeline_items
-from devui.web.presenters.runs import log_line, run_end, run_note, run_status
+from devui.web.presenters.runs import log_line, run_end, run_note
 from devui.web.presenters.statepanel import state_panel
+from devui.web.presenters.status import run_status
 from devui.web.presenters.ticks import ticks
 from devui.web.text.figures import UNKNOWN, compact
 from devui.web.text.jsontext import json_text
@@ -484,9 +487,9 @@ def session_page(
     is_held: bool = False,
     first: int = 0,
     notices: tuple[parts.Notice, ...] = (),
-) -> pages.SessionPage:
+) -> SessionPage:
     """The page of a session."""
-    return pages.SessionPage(
+    return SessionPage(
         theme="auto",
         key=KEY,
         name="Flight to London",

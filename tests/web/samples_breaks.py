@@ -1,7 +1,8 @@
 """Breakpoints as the session page shows them, for the gallery and the template tests."""
 
 from devui.debugger.breakpoints.breakpoints import BreakpointError
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import break_form
 from tests.web.samples import KEY
 

@@ -1,6 +1,7 @@
 """What holds a run up as the session page shows it, for the gallery and the template tests."""
 
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 from devui.web.text.moments import moment
 from tests.web import replay_samples
 from tests.web.samples import KEY, NOW

@@ -6,13 +6,15 @@ from dataclasses import replace
 import pytest
 
 from devui.store.rows import Change, Value
-from devui.web import links, parts
+from devui.web import links
+from devui.web.parts import every as parts
 from devui.web.presenters.chat import chat_message, conversation, tool_outcomes
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.kinds import LOUDNESS, WORDS, shape
 from devui.web.presenters.rows import earlier, event_row, live_row, timeline_items
-from devui.web.presenters.runs import run_end, run_note, run_status
+from devui.web.presenters.runs import run_end, run_note
 from devui.web.presenters.statepanel import changed_values, state_panel
+from devui.web.presenters.status import run_status
 from devui.web.presenters.ticks import BINS, ticks
 from devui.web.text import jsontext
 from devui.web.text.figures import compact, plural, seconds

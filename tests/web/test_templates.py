@@ -9,8 +9,9 @@ import pytest
 from html5lib.html5parser import ParseError
 from jinja2 import meta
 
-from devui.web import pages, parts
 from devui.web.assets import Assets
+from devui.web.pages import apps, compare, keeping, session
+from devui.web.parts import every as parts
 from devui.web.render import Model, Renderer
 from tests.web import compare_samples, gallery, samples
 
@@ -27,7 +28,7 @@ HOSTILE = '<script>alert("1")</script>\'&amp;'
 
 def model_types() -> Iterator[type[Model]]:
     """Every model with a template."""
-    for module in (parts, pages):
+    for module in (parts, apps, compare, keeping, session):
         for found in vars(module).values():
             if isinstance(found, type) and is_dataclass(found) and "template" in vars(found):
                 yield found

@@ -12,7 +12,7 @@ import pytest
 
 from devui.settings import Settings
 from devui.store import Journal
-from devui.web.parts import RunEnd
+from devui.web.parts.session import RunEnd
 from devui.web.presenters.workbench import session_page
 from devui.web.program import opened
 from devui.web.security.access import Access

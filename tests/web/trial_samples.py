@@ -5,7 +5,7 @@ import json
 from devui.debugger.guard.effects import ToolEffect
 from devui.store.rows import Value
 from devui.store.trials import TrialRow
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.presenters.modeltrials import model_form, model_trial
 from devui.web.presenters.tooltrials import ToolAsked, tool_form, tool_item, tool_trial
 from tests.web.request_samples import SPAN

@@ -5,13 +5,15 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.blame import ABSENT, Difference, Path, path_of, path_text
+from devui.debugger.blame import ABSENT, Difference
 from devui.debugger.keyhistory import KeyHistory, KeyWrite, key_history
+from devui.debugger.paths import Path, path_of, path_text
 from devui.store.rows import Scope
 from devui.store.state import prefixed, scoped
 from devui.web.api.debug import answer
 from devui.web.errors import BadRequest
-from devui.web.views.lookup import moment_of, session_of
+from devui.web.views.lookup import session_of
+from devui.web.views.moments import moment_of
 
 _SCOPES: Final[dict[str, Scope]] = {"session": "session", "user": "user", "app": "app"}
 

@@ -10,6 +10,7 @@ from devui.debugger.replays import ReplayRequest, recording_text
 from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer
 from devui.web.errors import NotFound, Unprocessable
+from devui.web.replaying import replays
 from devui.web.security.intake import read_json
 from devui.web.services import services
 from devui.web.views.lookup import session_of
@@ -33,22 +34,22 @@ async def start(request: Request) -> Response:
     found, session = await session_of(request)
     body = parse(ReplayBody, await read_json(request, limit=_LIMIT))
     try:
-        row = await found.replays.start(session, ReplayRequest(**body.model_dump()))
+        row = await replays(found).start(session, ReplayRequest(**body.model_dump()))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    return answer(await found.replays.told(row.id), status=201)
+    return answer(await replays(found).told(row.id), status=201)
 
 
 async def runs(request: Request) -> Response:
     """The session's runs, the oldest first."""
     found, session = await session_of(request)
-    return answer(await found.replays.runs(session))
+    return answer(await replays(found).runs(session))
 
 
 async def show(request: Request) -> Response:
     """What a replay executes again, and what came of it."""
     found, run = services(request), request.path_params["run"]
-    told = await found.replays.told(run)
+    told = await replays(found).told(run)
     if told is None:
         raise NotFound(f"there is no replay {run!r}")
     return answer(told)
@@ -58,7 +59,7 @@ async def recording(request: Request) -> Response:
     """A run with all that is needed to execute it elsewhere: `?run=ID`, or the newest one."""
     found, session = await session_of(request)
     try:
-        made = await found.replays.recording(session, request.query_params.get("run"))
+        made = await replays(found).recording(session, request.query_params.get("run"))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
     return Response(recording_text(made), media_type="application/json")

@@ -36,7 +36,8 @@ from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
-from devui.web.views.lookup import event_of, moment_of, session_of
+from devui.web.views.lookup import event_of, session_of
+from devui.web.views.moments import moment_of
 
 _EVENTS = 200
 _MOST_EVENTS = 1000

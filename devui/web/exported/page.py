@@ -18,8 +18,8 @@ from devui.debugger.uncommitted import followed
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.exported.selfcontained import Inlined, link_free
-from devui.web.pages import ExportedPage
-from devui.web.parts import StatePanel
+from devui.web.pages.keeping import ExportedPage
+from devui.web.parts.inspector import StatePanel
 from devui.web.presenters.chat import written
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.lists import session_name

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from devui.web.parts.basics import Failure, Moment
-from devui.web.parts.session import Status
+from devui.web.parts.status import Status
 
 AppStatus = Literal["ready", "starting", "idle", "broken"]
 

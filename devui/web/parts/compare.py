@@ -5,7 +5,8 @@ from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.parts.json import JsonTree
 from devui.web.parts.request import Difference, PromptDiff
-from devui.web.parts.session import MenuItem, Status
+from devui.web.parts.session import MenuItem
+from devui.web.parts.status import Status
 
 PairKind = Literal["same", "changed", "left", "right", "moved"]
 Pieces: TypeAlias = tuple[tuple[Difference, str], ...]

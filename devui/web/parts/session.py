@@ -1,15 +1,14 @@
 """What stands around the panes of a session: top bar, run, totals, transport bar."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from devui.web.parts.basics import Failure, Moment
 from devui.web.parts.content import SpokenPart
 from devui.web.parts.notes import NoteForm
 from devui.web.parts.recovery import Lineage
 from devui.web.parts.spending import Spending
-
-Status = Literal["idle", "running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
+from devui.web.parts.status import RunStatus, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +17,6 @@ class MenuItem:
     href: str
     note: str = ""
     current: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RunStatus:
-    """The state of the session's newest run. Goes into `#run`."""
-
-    template: ClassVar[str] = "parts/run_status.html"
-    status: Status
-    word: str
-    stop_href: str | None = None
-    """Where a running run is stopped; None when there is nothing to stop."""
-    started: Moment | None = None
-    why_href: str = ""
-    """Where it is said what holds a run up that is under way."""
-    quiet: Moment | None = None
-    """Since when nothing has come of it, if that is long."""
 
 
 @dataclass(frozen=True, slots=True)

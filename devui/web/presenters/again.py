@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from devui.debugger.recovery.forking import said
-from devui.web import parts
 from devui.web.links import forks_url, replays_url, rewind_url
+from devui.web.parts import every as parts
 
 _SAYABLE: Final = 20_000
 """Characters of a message that the page offers to say again."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from devui.debugger.spans import Piece, SentRequest
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.presenters.content import content_parts, mapping
 from devui.web.text import formats
 from devui.web.text.jsontree import json_tree

@@ -5,16 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from devui.debugger.blame import Pin
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
 from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.hits import past_hits
 from devui.debugger.filters import NOTHING_TYPED, Typed
 from devui.debugger.matches import Matches
+from devui.debugger.paths import Pin
 from devui.debugger.statediff import Moment
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
-from devui.web import parts
 from devui.web.errors import NotFound
 from devui.web.links import (
     breakpoint_delete_url,
@@ -22,6 +21,7 @@ from devui.web.links import (
     breakpoints_url,
     session_url,
 )
+from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
 from devui.web.services import Services
 from devui.web.text.figures import plural

@@ -9,7 +9,7 @@ from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
-from devui.web.parts import CommandButton, HeldEdit
+from devui.web.parts.debugger import CommandButton, HeldEdit
 from devui.web.presenters.difference import as_text, difference, original
 from devui.web.presenters.heldforms import held_fields
 from devui.web.security.intake import parse_json

@@ -14,21 +14,15 @@ from devui.debugger.nodes import answers, name_of
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, ResponseSummary, Summary
 from devui.store.events import USER
 from devui.web.links import answers_url, artifact_url, session_url
-from devui.web.parts import (
-    ArtifactChip,
-    Ask,
-    ChatMessage,
-    ChatPart,
-    OutputPart,
-    RunNote,
-    TextPart,
-    ToolChip,
-    ToolOutcome,
-)
+from devui.web.parts.asking import Ask
+from devui.web.parts.chat import ArtifactChip, ChatMessage, ChatPart, ToolChip, ToolOutcome
+from devui.web.parts.content import OutputPart, TextPart
+from devui.web.parts.session import RunNote
 from devui.web.presenters.again import say_again
-from devui.web.presenters.content import attachment, clipped, mapping, raw_parts, spoken, text_part
+from devui.web.presenters.content import attachment, mapping, raw_parts, spoken, text_part
 from devui.web.presenters.interventions import hint
 from devui.web.presenters.questions import form_of, sign_in_link
+from devui.web.text.bounds import clipped
 from devui.web.text.visible import readable, visible
 
 TRANSFER = "transfer_to_agent"

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from devui.debugger.open_questions import open_questions
 from devui.store.rows import RunRow
-from devui.web.parts import RunStatus
-from devui.web.presenters.runs import run_status
+from devui.web.parts.status import RunStatus
+from devui.web.presenters.status import run_status
 from devui.web.services import Services
 
 

@@ -7,10 +7,10 @@ from devui.debugger.compare.facts import SideFacts, facts_of
 from devui.debugger.compare.sides import MOST, Side
 from devui.debugger.prices import Prices
 from devui.store.rows import RunRow, SessionRow
-from devui.web import parts
 from devui.web.links import Compared, choose_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.lists import session_name
-from devui.web.presenters.runs import WORDS
+from devui.web.presenters.status import WORDS
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.figures import UNKNOWN, compact, money, plural

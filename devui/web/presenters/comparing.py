@@ -10,8 +10,8 @@ from devui.debugger.compare.sides import Side
 from devui.debugger.nodes import name_of
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow
-from devui.web import parts
 from devui.web.links import Compared, compare_url, pair_url, session_url, stretch_url
+from devui.web.parts import every as parts
 from devui.web.presenters.kinds import CODE, WORDS, shape
 from devui.web.presenters.pairdiff import NOUNS
 from devui.web.presenters.pairdiff import WORDS as ASPECTS

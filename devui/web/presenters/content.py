@@ -1,10 +1,10 @@
 """The parts of an event's content, from ADK's JSON."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from devui.debugger.summary import unwrapped
-from devui.web.parts import (
+from devui.web.parts.content import (
     CallPart,
     CodePart,
     ContentPart,
@@ -17,11 +17,9 @@ from devui.web.parts import (
     ThoughtPart,
 )
 from devui.web.text import formats
+from devui.web.text.bounds import clipped
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import readable, visible
-
-SHOWN: Final = 200_000
-"""Characters of one text; the raw view has a bound of its own."""
 
 
 def raw_parts(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -118,10 +116,3 @@ def _response(response: Mapping[str, Any]) -> ResponsePart:
         value=json_tree(unwrapped(value)),
         failed=bool(mapping(value).get("error")),
     )
-
-
-def clipped(text: str) -> str:
-    """The text, bounded; what was cut is counted."""
-    if len(text) <= SHOWN:
-        return text
-    return f"{text[:SHOWN]}\n… {len(text) - SHOWN:,} more characters"

@@ -17,8 +17,8 @@ from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.debugger.summary import Kind
 from devui.store.rows import Change
 from devui.store.state import scoped
-from devui.web import parts
 from devui.web.links import commands_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import described
 from devui.web.presenters.changing import held_edit
 from devui.web.presenters.kinds import WORDS, shape

@@ -12,15 +12,10 @@ from devui.debugger.usage import usage_of
 from devui.store.rows import Change, EditRow, NoteRow, Usage
 from devui.store.rows import EventRow as StoredEvent
 from devui.web.links import artifact_url, try_call_url
-from devui.web.parts import (
-    ArtifactLink,
-    CallPart,
-    Chunks,
-    ContentPart,
-    EventDetail,
-    EventNotes,
-    Fact,
-)
+from devui.web.parts.basics import Fact
+from devui.web.parts.content import CallPart, ContentPart
+from devui.web.parts.inspector import ArtifactLink, Chunks, EventDetail
+from devui.web.parts.marks import EventNotes
 from devui.web.presenters.breaking import like_this
 from devui.web.presenters.content import content_parts, mapping, raw_parts
 from devui.web.presenters.interventions import event_edits

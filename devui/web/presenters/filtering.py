@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from devui.debugger.blame import path_text
 from devui.debugger.filters import FIELDS, FIGURES, Facts, Filter
 from devui.debugger.matches import matches
+from devui.debugger.paths import path_text
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.rows import NoteRow, SessionRow
-from devui.web import parts
 from devui.web.links import filter_words_url, moment_url, older_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import timeline_items

@@ -15,7 +15,8 @@ from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
-from devui.web.parts import AskField, HeldFields
+from devui.web.parts.asking import AskField
+from devui.web.parts.debugger import HeldFields
 from devui.web.presenters.content import mapping
 from devui.web.presenters.difference import original
 from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
-from devui.web import parts
 from devui.web.links import log_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked, break_count, breaks_panel
 from devui.web.presenters.debugging import pending
 from devui.web.presenters.detail import event_detail

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from devui.debugger.keeping.keeper import KeptFiles, Offer
-from devui.web import parts
 from devui.web.links import session_url
+from devui.web.parts import every as parts
 from devui.web.text.figures import plural
 from devui.web.text.visible import visible
 

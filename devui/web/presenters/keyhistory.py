@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from devui.debugger import keyhistory as told
-from devui.debugger.blame import ABSENT, Difference, Found, Path, Pin, path_text
+from devui.debugger.blame import ABSENT, Difference, Found
+from devui.debugger.paths import Path, Pin, path_text
 from devui.debugger.preview import preview
 from devui.store.rows import EventRow, SessionRow
 from devui.store.state import scoped
-from devui.web import parts
 from devui.web.links import session_url, writes_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.interventions import hint
 from devui.web.services import Services

@@ -7,8 +7,8 @@ from typing import Final
 from devui.debugger.breakpoints.breakpoints import Draft, When
 from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow
-from devui.web import parts
 from devui.web.links import breakpoints_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.margins import Margins
 from devui.web.text.visible import visible

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from devui.store.rows import SessionRow
-from devui.web.parts import SessionItem
+from devui.web.parts.apps import SessionItem
 from devui.web.presenters.chip import newest_run
 from devui.web.presenters.lists import session_item
 from devui.web.services import Services

@@ -13,9 +13,11 @@ from devui.web.links import (
     rename_url,
     session_url,
 )
-from devui.web.parts import AppCard, AppHead, Failure, MenuItem, RunStatus, SessionItem, Title
+from devui.web.parts.apps import AppCard, AppHead, SessionItem
 from devui.web.parts.apps import AppStatus as CardStatus
-from devui.web.presenters.runs import agent_failure
+from devui.web.parts.basics import Failure
+from devui.web.parts.status import RunStatus
+from devui.web.presenters.failures import agent_failure
 from devui.web.text.figures import plural
 from devui.web.text.moments import moment
 from devui.web.text.visible import visible
@@ -81,12 +83,7 @@ def app_failure(app: AppStatus) -> Failure | None:
 
 def session_name(row: SessionRow) -> str:
     """The session's title, or what it is called without one."""
-    return visible(row.title) if row.title else _unnamed(row)
-
-
-def session_title(row: SessionRow) -> Title:
-    """The name in the top bar, to be changed in place."""
-    return Title(visible(row.title or ""), _unnamed(row), rename_url(row.key))
+    return visible(row.title) if row.title else unnamed(row)
 
 
 def session_item(
@@ -122,23 +119,6 @@ def session_item(
     )
 
 
-def session_menu(rows: list[SessionRow], current: int) -> tuple[MenuItem, ...]:
-    """The newest sessions of an app, to switch to."""
-    return tuple(
-        MenuItem(
-            label=session_name(row),
-            href=session_url(row.key),
-            note=visible(row.user),
-            current=row.key == current,
-        )
-        for row in rows
-    )
-
-
-def app_menu(names: list[str], current: str) -> tuple[MenuItem, ...]:
-    """The other apps."""
-    return tuple(MenuItem(name, app_url(name), current=name == current) for name in names)
-
-
-def _unnamed(row: SessionRow) -> str:
+def unnamed(row: SessionRow) -> str:
+    """What a session is called without a title."""
     return f"session {visible(row.id[:8])}"

@@ -36,7 +36,10 @@ from devui.debugger.news import (
 from devui.debugger.summary import Summary
 from devui.store.rows import RunRow, SessionRow
 from devui.web.links import key_history_url, trace_url
-from devui.web.parts import ChatMessage, HistoryAsk, Notice, ToolChip, TraceAsk
+from devui.web.parts.basics import Notice
+from devui.web.parts.chat import ChatMessage, ToolChip
+from devui.web.parts.keyhistory import HistoryAsk
+from devui.web.parts.trace import TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
 from devui.web.presenters.chat import (
     answers_in,
@@ -52,11 +55,12 @@ from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.inspection import state
+from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.kinds import kind_of
-from devui.web.presenters.lists import session_title
 from devui.web.presenters.livetimeline import LiveTimeline
 from devui.web.presenters.margins import LiveMarks
-from devui.web.presenters.notices import journal_notices, notices
+from devui.web.presenters.menus import session_title
+from devui.web.presenters.notices import notices
 from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from devui.debugger.filters import Facts, Filter, Typed
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, SessionRow
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.dropped import dropped_row, with_dropped
 from devui.web.presenters.filtering import filter_said, sought

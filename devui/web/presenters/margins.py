@@ -9,8 +9,8 @@ from devui.debugger.breakpoints.breakpoints import Draft, is_about
 from devui.debugger.prices import Prices
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
-from devui.web import parts
 from devui.web.links import break_sheet_url, session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import described
 from devui.web.push import fill
 from devui.web.services import Services

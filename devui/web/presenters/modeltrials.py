@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from devui.store.rows import SpanRow
 from devui.store.trials import TrialRow
-from devui.web import parts
 from devui.web.errors import BadRequest
 from devui.web.links import again_url
+from devui.web.parts import every as parts
 from devui.web.presenters.content import mapping, raw_parts
 from devui.web.presenters.schemaforms import Fields
 from devui.web.security.intake import parse_json

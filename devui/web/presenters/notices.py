@@ -1,22 +1,13 @@
-"""What the page says about the app and the run, beyond their rows."""
-
-from pathlib import Path
+"""What the page of a session says about the app and the run, beyond their rows."""
 
 from devui.debugger.live import LiveRun
 from devui.debugger.workers import AppStatus
-from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull
-from devui.store.journal import Journal
 from devui.web.links import app_url, session_url
-from devui.web.parts import Notice
+from devui.web.parts.basics import Notice
 from devui.web.presenters.lists import app_failure, printed_text
 from devui.web.text.visible import visible
 from devui.wire.standing import Place
 
-_TROUBLES: dict[type[JournalError], tuple[str, str]] = {
-    JournalFull: ("The disk is full.", "there is room again"),
-    JournalFailed: ("The journal cannot be written.", "disk and permissions let it"),
-    JournalBusy: ("Another program has locked the journal.", "that lets go"),
-}
 _SAID = 200
 """Characters of a line that was printed."""
 
@@ -25,36 +16,6 @@ def notices(name: str, app: AppStatus | None, live: LiveRun | None) -> tuple[Not
     """Everything that is worth a sentence now, the worst first."""
     told = (_missing(name, app), _broken(app), _stuck(live))
     return tuple(notice for notice in told if notice is not None)
-
-
-def journal_notices(journal: Journal) -> tuple[Notice, ...]:
-    """What is wrong with the journal as a whole (R41 to R43)."""
-    told = (_trouble(journal), _set_aside(journal.set_aside))
-    return tuple(notice for notice in told if notice is not None)
-
-
-def _trouble(journal: Journal) -> Notice | None:
-    if journal.trouble is None:
-        return None
-    title, until = _TROUBLES[type(journal.trouble)]
-    text = (
-        f"Nothing new is kept in {journal.path} until {until}, which is tried each second. "
-        "Runs wait for that and then go on. What was committed before is whole and can be read."
-    )
-    return Notice("bad", title, visible(text))
-
-
-def _set_aside(path: Path | None) -> Notice | None:
-    if path is None:
-        return None
-    return Notice(
-        "warn",
-        "The journal was damaged, and a new one was begun.",
-        visible(
-            f"The damaged one is kept untouched as {path}; what is left in it can be read out "
-            f'with: sqlite3 "{path}" .recover'
-        ),
-    )
 
 
 def _missing(name: str, app: AppStatus | None) -> Notice | None:

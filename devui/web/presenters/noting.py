@@ -8,7 +8,7 @@ from devui.debugger.feed import Batch
 from devui.debugger.news import NoteChanged
 from devui.store.rows import NoteRow
 from devui.web.links import note_url
-from devui.web.parts import NoteForm, NoteMark
+from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.push import fill
 from devui.web.services import Services
 from devui.web.text.visible import readable, visible

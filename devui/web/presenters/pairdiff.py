@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from devui.debugger.blame import ABSENT, Difference, Found, path_text
+from devui.debugger.blame import ABSENT, Difference, Found
 from devui.debugger.compare.changes import Section
 from devui.debugger.compare.moments import MomentDiff, Prompts
 from devui.debugger.compare.steps import Aspect
+from devui.debugger.paths import path_text
 from devui.debugger.statediff import StateChange
 from devui.store.state import prefixed
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.presenters.promptdiff import around, prompt_diff
 from devui.web.text.figures import plural
 from devui.web.text.jsontree import json_tree

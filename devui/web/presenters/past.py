@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
-from devui.web.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
+from devui.web.parts.chat import ChatMessage, ChatPart, ComposerState, ToolChip
+from devui.web.parts.session import RunNote
 from devui.web.presenters.window import Window, window_before
 
 

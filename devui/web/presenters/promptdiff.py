@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from devui.debugger.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
-from devui.web import parts
 from devui.web.links import session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.blocks import Said, blocks_of, declarations
 from devui.web.text.figures import plural
 from devui.web.text.visible import visible

@@ -12,10 +12,11 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from devui.web.errors import BadRequest, Unprocessable
-from devui.web.parts import AskChoice, AskField
-from devui.web.presenters.content import clipped, mapping
+from devui.web.parts.asking import AskChoice, AskField
+from devui.web.presenters.content import mapping
 from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
 from devui.web.security.intake import parse_json
+from devui.web.text.bounds import clipped
 from devui.web.text.visible import visible
 
 

@@ -11,12 +11,12 @@ from devui.debugger.recovery.forking import said
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, ForkRow, SessionRow
-from devui.web import parts
 from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
-from devui.web.presenters.content import clipped
+from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.lists import session_name
 from devui.web.services import Services
+from devui.web.text.bounds import clipped
 from devui.web.text.gates import SENTENCES
 from devui.web.text.visible import readable, visible
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from devui.store.rows import SessionRow
-from devui.web import parts
 from devui.web.links import moment_url, replays_url, session_url, test_url
-from devui.web.presenters.content import clipped
+from devui.web.parts import every as parts
 from devui.web.presenters.lists import session_name
+from devui.web.replaying import replays
 from devui.web.services import Services
+from devui.web.text.bounds import clipped
 from devui.web.text.figures import plural
 from devui.web.text.visible import visible
 
@@ -22,12 +23,12 @@ _LIVE_TOOLS: Final = "recorded models, live tools"
 async def replay(found: Services, session: SessionRow) -> parts.Replay:
     """What the newest run replays; empty for any other run."""
     run = await found.journal.runs.newest(session.key)
-    told = await found.replays.told(run.id) if run else None
+    told = await replays(found).told(run.id) if run else None
     if run is None or told is None:
         return parts.Replay()
     source = await found.journal.sessions.get(told["sourceSession"] or 0)
     calls = _LIVE_TOOLS if told["liveTools"] else _NO_CALLS
-    extent = await found.replays.extent(told["sourceSession"], told["source"])
+    extent = await replays(found).extent(told["sourceSession"], told["source"])
     begin = parts.Replay(
         title="Replay",
         text=calls,
@@ -87,7 +88,7 @@ async def replay_form(found: Services, session: SessionRow) -> parts.ReplayForm 
     """The form that begins a replay; None without a run that could be executed again."""
     runs = [
         each
-        for each in await found.replays.runs(session)
+        for each in await replays(found).runs(session)
         if each["first"] is not None and each["ended"] is not None and not each["rewind"]
     ]
     if not runs:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from devui.debugger.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.usage import usage_of
 from devui.store.rows import EventRow, SessionRow, SpanRow, Usage
-from devui.web import parts
 from devui.web.links import (
     again_url,
     block_url,
@@ -19,6 +18,7 @@ from devui.web.links import (
     span_api_url,
     try_call_url,
 )
+from devui.web.parts import every as parts
 from devui.web.presenters.blocks import (
     PREVIEW,
     Said,

@@ -10,7 +10,14 @@ from devui.debugger.summary import Kind, Summary
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.rows import NoteRow
 from devui.web.links import fork_here_url, older_url, session_url
-from devui.web.parts import Earlier, EventRow, Flag, InvocationHeader, LiveRow, TimelineItem
+from devui.web.parts.timeline import (
+    Earlier,
+    EventRow,
+    Flag,
+    InvocationHeader,
+    LiveRow,
+    TimelineItem,
+)
 from devui.web.presenters import interventions
 from devui.web.presenters.kinds import CODE, WORDS, shape
 from devui.web.presenters.margins import Margins

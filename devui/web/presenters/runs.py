@@ -1,37 +1,20 @@
 """Runs as the pages show them: in the top bar, in the timeline, in the chat."""
 
 import json
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from devui.store.rows import OutputLine, RunRow
-from devui.web.links import runs_url, session_url, stop_url
-from devui.web.parts import (
-    Failure,
-    LogLine,
-    RunEnd,
-    RunNote,
-    RunStatus,
-    SpokenPart,
-    Status,
-    Unfinished,
-)
-from devui.web.presenters.content import clipped, spoken
+from devui.web.links import runs_url
+from devui.web.parts.content import SpokenPart
+from devui.web.parts.inspector import LogLine
+from devui.web.parts.session import RunEnd, RunNote, Unfinished
+from devui.web.parts.status import Status
+from devui.web.presenters.content import spoken
+from devui.web.presenters.failures import run_failure
 from devui.web.text import formats
+from devui.web.text.bounds import clipped
 from devui.web.text.moments import moment
 from devui.web.text.visible import readable, visible
-from devui.wire.messages import AgentError
-
-WORDS: Final[dict[Status, str]] = {
-    "idle": "not run yet",
-    "running": "running",
-    "held": "paused",
-    "stopping": "stopping",
-    "done": "done",
-    "failed": "failed",
-    "stopped": "stopped",
-    "interrupted": "interrupted",
-}
 
 ENDINGS: Final[dict[Status, str]] = {
     "failed": "The run failed",
@@ -39,25 +22,6 @@ ENDINGS: Final[dict[Status, str]] = {
     "interrupted": "The run was interrupted: the server went away while it was running",
 }
 """What is said about a run that did not simply finish."""
-
-
-def run_status(run: RunRow | None, *, held: bool = False, quiet: float | None = None) -> RunStatus:
-    """The status of the session's newest run, None if there was none; `held` by the debugger.
-
-    `quiet`: since when nothing has come of it, if that is worth saying (seconds since the epoch).
-    """
-    if run is None:
-        return RunStatus("idle", WORDS["idle"])
-    active = run.status == "running"
-    status: Status = "held" if held and active else run.status
-    return RunStatus(
-        status=status,
-        word=WORDS[status],
-        stop_href=stop_url(run.id) if active else None,
-        started=moment(run.started) if active else None,
-        why_href="" if run.ended else session_url(run.session, tab="run"),
-        quiet=moment(quiet) if quiet and active else None,
-    )
 
 
 def run_end(run: RunRow) -> RunEnd | None:
@@ -103,31 +67,6 @@ def _text_alone(run: RunRow) -> str:
 def _unfinished(run: RunRow) -> tuple[Unfinished, ...]:
     answers = json.loads(run.unfinished) if run.unfinished else []
     return tuple(Unfinished(visible(a["author"]), readable(clipped(a["text"]))) for a in answers)
-
-
-def run_failure(error: str | None) -> Failure | None:
-    """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
-    if error is None:
-        return None
-    told = json.loads(error)
-    return failure(told) if isinstance(told, dict) else Failure(visible(str(told)))
-
-
-def agent_failure(error: AgentError) -> Failure:
-    """An exception of agent code, as a worker told it."""
-    return failure(asdict(error))
-
-
-def failure(told: dict[str, Any]) -> Failure:
-    """An exception of agent code; absent fields are left out."""
-    name, message = str(told.get("type") or ""), str(told.get("message") or "")
-    file, line = told.get("file"), told.get("line")
-    place = f"{file}:{line}" if file and line else str(file or "")
-    return Failure(
-        message=visible(clipped(": ".join(filter(None, (name, message))))),
-        place=visible(place),
-        traceback=visible(clipped(str(told.get("traceback") or ""))),
-    )
 
 
 def log_line(number: int, line: OutputLine) -> LogLine:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from devui.web.errors import BadRequest
-from devui.web.parts import AskField, FieldKind
+from devui.web.parts.asking import AskField, FieldKind
 from devui.web.presenters.content import mapping
 from devui.web.security.intake import parse_json
 from devui.web.text.visible import visible

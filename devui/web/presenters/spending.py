@@ -2,7 +2,7 @@
 
 from devui.debugger.prices import Prices
 from devui.store.rows import SessionRow, UsageSum
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.services import Services
 from devui.web.text.figures import compact, dollars, held_for, money, plural, seconds
 from devui.web.text.formats import grouped

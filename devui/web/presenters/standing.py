@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 from devui.debugger.compare.sides import place_of
 from devui.debugger.live import LiveRun
 from devui.store.rows import RunRow, SessionRow
-from devui.web import parts
 from devui.web.links import (
     breakpoints_url,
     choose_url,
@@ -19,8 +18,9 @@ from devui.web.links import (
     standing_url,
     stop_url,
 )
+from devui.web.parts import every as parts
 from devui.web.presenters.replays import replay_form
-from devui.web.presenters.runs import WORDS
+from devui.web.presenters.status import WORDS
 from devui.web.services import Services
 from devui.web.text.figures import plural, seconds
 from devui.web.text.moments import moment

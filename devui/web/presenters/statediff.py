@@ -7,12 +7,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from devui.debugger.blame import ABSENT, Difference, Found, path_text
+from devui.debugger.blame import ABSENT, Difference, Found
+from devui.debugger.paths import path_text
 from devui.debugger.statediff import Moment, StateChange, state_changes, writer
 from devui.store.rows import EventRow, SessionRow
 from devui.store.state import prefixed
-from devui.web import parts
 from devui.web.links import session_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.services import Services
 from devui.web.text.figures import plural

@@ -6,10 +6,11 @@ from dataclasses import replace
 from hashlib import sha1
 from typing import Final
 
-from devui.debugger.blame import Pin
+from devui.debugger.paths import Pin
 from devui.store.rows import Change, Scope, Value
 from devui.web.links import session_url
-from devui.web.parts import JsonTree, PendingGroup, StatePanel, StateScope, StateValue
+from devui.web.parts.inspector import PendingGroup, StatePanel, StateScope, StateValue
+from devui.web.parts.json import JsonTree
 from devui.web.presenters.keyhistory import KeyLinks
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible

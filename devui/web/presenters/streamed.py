@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
-from devui.web import parts
+from devui.web.parts import every as parts
 from devui.web.presenters.content import mapping, raw_parts
 from devui.web.text import formats
 from devui.web.text.figures import plural

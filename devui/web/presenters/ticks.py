@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from devui.debugger.summary import Kind
-from devui.web.parts import Marks, Ticks
+from devui.web.parts.session import Marks, Ticks
 from devui.web.presenters.kinds import LOUDNESS
 
 BINS: Final = 300

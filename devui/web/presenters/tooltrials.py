@@ -11,8 +11,8 @@ from devui.debugger.preview import arguments
 from devui.store.rows import Change, Value
 from devui.store.state import prefixed, scoped
 from devui.store.trials import TrialRow
-from devui.web import parts
 from devui.web.links import tool_effect_url, tool_url
+from devui.web.parts import every as parts
 from devui.web.presenters.content import mapping
 from devui.web.presenters.schemaforms import Fields, SchemaForm
 from devui.web.presenters.statepanel import uncommitted_value

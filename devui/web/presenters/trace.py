@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from devui.store.rows import EventRow, SessionRow, SpanRow
-from devui.web import parts
 from devui.web.links import session_url, trace_api_url, trace_url
+from devui.web.parts import every as parts
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.figures import plural

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from devui.debugger.summary import Kind
 from devui.store.rows import EventRow, SessionRow
-from devui.web import parts
 from devui.web.links import breakpoints_url, hit_url, moment_url, session_url, writes_url
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked
 from devui.web.presenters.kinds import WORDS, kind_of
 from devui.web.presenters.ticks import ticks

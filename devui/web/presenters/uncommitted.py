@@ -10,7 +10,8 @@ from devui.debugger.uncommitted import Followed, followed, who
 from devui.store.rows import Change, EventRow, SessionRow, TouchRow
 from devui.store.state import scoped
 from devui.web.links import session_url
-from devui.web.parts import EventNotes, NoteShown, PendingGroup, StateValue
+from devui.web.parts.inspector import PendingGroup, StateValue
+from devui.web.parts.marks import EventNotes, NoteShown
 from devui.web.presenters.statepanel import uncommitted_value
 from devui.web.services import Services
 from devui.web.text.figures import plural

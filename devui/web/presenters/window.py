@@ -13,7 +13,9 @@ from typing import Any
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
-from devui.web.parts import ChatMessage, RunNote, TimelineItem
+from devui.web.parts.chat import ChatMessage
+from devui.web.parts.session import RunNote
+from devui.web.parts.timeline import TimelineItem
 from devui.web.presenters.chat import conversation
 from devui.web.presenters.dropped import with_dropped
 from devui.web.presenters.margins import Margins

@@ -9,7 +9,6 @@ from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.web import parts
 from devui.web.cursor import Cursor
 from devui.web.links import (
     app_url,
@@ -22,7 +21,9 @@ from devui.web.links import (
     stream_url,
     test_url,
 )
-from devui.web.pages import SessionPage, Theme
+from devui.web.pages import Theme
+from devui.web.pages.session import SessionPage
+from devui.web.parts import every as parts
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked
 from devui.web.presenters.chat import written
 from devui.web.presenters.chip import run_of
@@ -30,10 +31,12 @@ from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.examples import example_prompts
 from devui.web.presenters.filtering import Shown, filter_bar, of_live_row, shown, sought
 from devui.web.presenters.inspection import inspector, tab_of
+from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.kinds import WORDS, shape
-from devui.web.presenters.lists import app_menu, session_menu, session_name, session_title
+from devui.web.presenters.lists import session_name
 from devui.web.presenters.margins import Margins
-from devui.web.presenters.notices import journal_notices, notices
+from devui.web.presenters.menus import app_menu, session_menu, session_title
+from devui.web.presenters.notices import notices
 from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from devui.web.parts import JsonText
+from devui.web.parts.json import JsonText
 from devui.web.text import formats
 from devui.web.text.visible import visible
 

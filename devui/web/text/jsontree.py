@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from devui.debugger.blame import Path, Step
+from devui.debugger.paths import Path, Step
 from devui.debugger.preview import preview
-from devui.web.parts import JsonNode, JsonTree
+from devui.web.parts.json import JsonNode, JsonTree
 from devui.web.text.figures import plural
 from devui.web.text.visible import quoted, visible
 

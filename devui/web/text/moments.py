@@ -1,6 +1,6 @@
 """Points in time as the pages show them."""
 
-from devui.web.parts import Moment
+from devui.web.parts.basics import Moment
 from devui.web.text import formats
 
 

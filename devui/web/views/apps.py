@@ -3,10 +3,10 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.web.pages import AppsPage
+from devui.web.pages.apps import AppsPage
+from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_card
-from devui.web.presenters.notices import journal_notices
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 

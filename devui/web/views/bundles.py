@@ -7,8 +7,8 @@ from devui.debugger.bundles.reading import BadBundle
 from devui.web.api.bundles import app_of, exchange, wish_of
 from devui.web.errors import Unprocessable
 from devui.web.links import export_api_url, export_url, session_url
-from devui.web.pages import ExportPage
-from devui.web.parts import KeyChoice, Left
+from devui.web.pages.keeping import ExportPage
+from devui.web.parts.bundles import KeyChoice, Left
 from devui.web.presenters.lists import session_name
 from devui.web.services import services
 from devui.web.text.figures import plural

@@ -9,10 +9,10 @@ from devui.debugger.compare.comparison import Comparison
 from devui.debugger.compare.moments import moment, moment_diff
 from devui.debugger.compare.prompts import other_prompts
 from devui.debugger.compare.sides import Side, compare_sides
-from devui.web import parts
 from devui.web.errors import BadRequest
 from devui.web.links import Compared, choose_url, compare_url
-from devui.web.pages import ChoosePage, ComparePage
+from devui.web.pages.compare import ChoosePage, ComparePage
+from devui.web.parts import every as parts
 from devui.web.presenters.comparesides import choice, figures, sides
 from devui.web.presenters.comparing import Asked, Rows, partners, row_id, verdict
 from devui.web.presenters.pairdiff import pair_diff

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from devui.debugger.filters import Typed
 from devui.debugger.matches import words
 from devui.web.errors import BadRequest, NotFound
-from devui.web.parts import Older
+from devui.web.parts.timeline import Older
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.filtering import filter_words, shown, sought
 from devui.web.presenters.inspection import detail

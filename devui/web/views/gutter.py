@@ -9,7 +9,7 @@ from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest, keep_url, push_url, retarget
 from devui.web.links import session_url
-from devui.web.parts import Selection
+from devui.web.parts.inspector import Selection
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.likeness import break_sheet
 from devui.web.presenters.margins import Margins

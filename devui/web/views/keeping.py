@@ -14,12 +14,12 @@ from devui.debugger.keeping.testfile import file_name
 from devui.debugger.recordings import NotRecorded
 from devui.debugger.runs import NoSuchRun
 from devui.store.rows import SessionRow
-from devui.web import parts
 from devui.web.api.kept_tests import KeepBody, keeper, kept, wanted_of
 from devui.web.errors import Conflict, EdgeError, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url, test_url
-from devui.web.pages import MakeTestPage
+from devui.web.pages.keeping import MakeTestPage
+from devui.web.parts import every as parts
 from devui.web.presenters.keeping import FOLDER, preview, run_choices
 from devui.web.presenters.lists import session_name
 from devui.web.security.intake import read_form

@@ -9,6 +9,7 @@ from devui.debugger.replays import ReplayRequest
 from devui.store.rows import SessionRow
 from devui.web.errors import Unprocessable
 from devui.web.links import session_url
+from devui.web.replaying import replays
 from devui.web.security.intake import read_form
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -26,7 +27,7 @@ async def start(request: Request) -> Response:
         actor="page",
     )
     try:
-        row = await found.replays.start(session, wanted)
+        row = await replays(found).start(session, wanted)
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
     return RedirectResponse(session_url(row.session), status_code=303)

@@ -8,7 +8,7 @@ from devui.debugger.news import SessionChanged
 from devui.web.errors import Conflict
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, session_url
-from devui.web.parts import Selection
+from devui.web.parts.inspector import Selection
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.filtering import sought
 from devui.web.presenters.inspection import inspector, tab_of
@@ -16,7 +16,8 @@ from devui.web.presenters.transport import transport
 from devui.web.presenters.workbench import session_page
 from devui.web.security.intake import read_form
 from devui.web.text.numbers import whole_number
-from devui.web.views.lookup import event_of, moment_of, pin_of, session_of, theme_of
+from devui.web.views.lookup import event_of, session_of, theme_of
+from devui.web.views.moments import moment_of, pin_of
 
 
 async def show(request: Request) -> Response:

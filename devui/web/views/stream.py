@@ -14,9 +14,9 @@ from devui.debugger.filters import Filter, Typed
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
+from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.lists import app_card, app_head
 from devui.web.presenters.live import LivePage
-from devui.web.presenters.notices import journal_notices
 from devui.web.push import fill, replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response

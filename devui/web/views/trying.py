@@ -14,10 +14,10 @@ from devui.debugger.spans import request_and_answers, sent_and_result
 from devui.debugger.trials import Ground
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.store.trials import TrialRow
-from devui.web import parts
 from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, tool_url, try_call_url
+from devui.web.parts import every as parts
 from devui.web.presence import while_there
 from devui.web.presenters.content import mapping
 from devui.web.presenters.modeltrials import model_form, model_trial, request_of

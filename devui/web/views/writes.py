@@ -7,10 +7,11 @@ from devui.debugger.keyhistory import nearest_write
 from devui.store.state import scoped
 from devui.web.errors import BadRequest, NotFound
 from devui.web.links import moment_url
-from devui.web.parts import HistoryNow
+from devui.web.parts.keyhistory import HistoryNow
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.keyhistory import key_history, pin_bar
-from devui.web.views.lookup import event_of, moment_of, pin_of, session_of
+from devui.web.views.lookup import event_of, session_of
+from devui.web.views.moments import moment_of, pin_of
 
 _NOW = 2**63 - 1
 _BACK = "previous"

@@ -1,0 +1,36 @@
+"""A session: chat, timeline, inspector."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from devui.web.pages import Theme
+from devui.web.parts.basics import Notice
+from devui.web.parts.chat import Chat
+from devui.web.parts.debugger import Debugger
+from devui.web.parts.inspector import Inspector
+from devui.web.parts.replays import Replay
+from devui.web.parts.session import TopBar, Transport
+from devui.web.parts.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """`/sessions/{key}`: chat, timeline, inspector."""
+
+    template: ClassVar[str] = "pages/session.html"
+    theme: Theme
+    key: int
+    name: str
+    """The session's title, for the browser's tab."""
+    topbar: TopBar
+    chat: Chat
+    timeline: Timeline
+    inspector: Inspector
+    transport: Transport
+    debugger: Debugger
+    replay: Replay
+    stream_href: str
+    """The stream of everything that comes after this page."""
+    notices: tuple[Notice, ...] = ()
+    journal: tuple[Notice, ...] = ()
+    """What is wrong with the journal."""
