@@ -7,6 +7,7 @@ in docs/guide/security.md with its reason; tests/test_requirements.py keeps the 
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 
 from tests.source import modules
 
@@ -79,6 +80,7 @@ MUST = {
 _MARKED = re.compile(r"pytest\.mark\.req\(['\"](R\d\d)['\"]\)")
 
 
+@cache
 def proven() -> dict[str, list[str]]:
     """For each id the tests and test modules that carry its marker."""
     found = defaultdict(list)

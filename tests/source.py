@@ -76,6 +76,7 @@ def _functions(module: Module, node: ast.AST, prefix: str) -> Iterator[Function]
             yield from _functions(module, child, prefix)
 
 
+@cache
 def _module(path: Path) -> Module:
     relative = path.relative_to(ROOT)
     text = path.read_text(encoding="utf-8")
@@ -85,11 +86,10 @@ def _module(path: Path) -> Module:
     return Module(relative.as_posix(), ".".join(parts), is_package, text, tree)
 
 
-@cache
 def modules(*folders: str) -> tuple[Module, ...]:
     """Every Python file below these folders of the project."""
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    return tuple(_module(path) for path in paths)
+    return tuple(map(_module, paths))
 
 
 @cache

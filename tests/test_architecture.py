@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -113,6 +114,7 @@ def floor_of(name: str) -> str:
     return parts[1] if len(parts) > 1 else parts[0]
 
 
+@cache
 def all_imports() -> list[Import]:
     package = modules("devui")
     ours = {module.name for module in package}
