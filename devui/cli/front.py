@@ -25,6 +25,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "make-test": "devui.cli.make_test",
     "test": "devui.cli.kept_tests",
     "replay": "devui.cli.replay",
+    "backup": "devui.cli.backup",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -44,6 +45,7 @@ Examples:
   devui import it.json       read it back, here or elsewhere
   devui make-test 12         keep session 12 as a test
   devui test                 play such tests
+  devui backup -o kept       copy all sessions, also while a server writes them
   devui doctor               look whether everything is in order
 """
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -56,7 +57,7 @@ class Journal:
         self._database = database
         self._clock = clock
         self.id = journal_id
-        """Made once with the file; tells its sequence numbers from another journal's."""
+        """Tells its sequence numbers from those of another journal, a copy of it included."""
         self.set_aside = set_aside
         """Where a damaged journal was put when this one began in its place."""
         self.sessions = Sessions(database, clock)
@@ -100,9 +101,10 @@ class Journal:
             aside = await asyncio.to_thread(inspect, folder.database, steps[-1].version)
             database = await Database.open(folder.database, prepare, factory)
             undo.push_async_callback(database.close)
-            [(journal_id,)] = await database.fetch(_ID)
+            [(drawn,)] = await database.fetch(_ID)
             undo.pop_all()
-        return cls(folder, database, clock, journal_id=journal_id, set_aside=aside)
+        name = _instance(drawn, folder.database)
+        return cls(folder, database, clock, journal_id=name, set_aside=aside)
 
     async def head(self) -> int:
         """Return the last seq given: everything up to it is committed and can be read."""
@@ -161,3 +163,9 @@ class Journal:
         traceback: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _instance(drawn: str, file: Path) -> str:
+    """A name for this very file: a copy has the id that was drawn for the first one (R39)."""
+    told = f"{drawn} {file.stat().st_ino} {file.resolve()}"
+    return sha256(told.encode(errors="surrogateescape")).hexdigest()[:16]

@@ -21,6 +21,7 @@ import * as panes from "./panes.js";
 import * as player from "./player.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
+import * as seats from "./seats.js";
 import * as share from "./share.js";
 import * as splitters from "./splitters.js";
 import * as stream from "./stream.js";
@@ -35,6 +36,6 @@ import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
-  history, menus, keys, outside, panes, player, unique, rows, scrubber, share, splitters, stream, tab, tail, theme, times,
+  history, menus, keys, outside, panes, player, unique, rows, scrubber, seats, share, splitters, stream, tab, tail, theme, times,
   title, trace, trials,
 ]);

@@ -143,3 +143,17 @@ def test_a_tab_in_the_background_catches_up_when_it_is_looked_at(visit):
     expect(first.events).to_have_count(18)
     first.ends()
     same(first, second, SHOWN)
+
+
+@pytest.mark.req("R61")
+def test_ten_tabs_in_sight_at_once_all_load_act_and_show_what_happens(visit):
+    first = visit.session("travel")
+    tabs = [first, *(visit.again(first) for _ in range(9))]
+    for turn, events in zip(TURNS["travel"], (8, 18), strict=True):
+        tabs.reverse()
+        tabs[0].say(turn)
+        for tab in tabs:
+            expect(tab.events).to_have_count(events)
+            tab.ends()
+    for tab in tabs[1:]:
+        same(tabs[0], tab, SHOWN)

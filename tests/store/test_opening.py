@@ -2,6 +2,7 @@ import asyncio
 import contextlib
 import os
 import random
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -240,6 +241,21 @@ async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
 async def test_an_address_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "server.json").write_text(text, errors="surrogateescape")
     assert read_address(tmp_path) is None
+
+
+@pytest.mark.req("R39")
+async def test_a_copy_is_told_from_what_it_is_a_copy_of(tmp_path: Path) -> None:
+    await fill(tmp_path / "data")
+    async with await Journal.open(tmp_path / "data") as journal:
+        shutil.copytree(tmp_path / "data", tmp_path / "copy")
+        async with await Journal.open(tmp_path / "copy") as copy:
+            assert copy.id != journal.id
+            assert await copy.head() == await journal.head()
+            await copy.sessions.create("travel", "ada", "only here", {})
+        assert await journal.sessions.find("travel", "ada", "only here") is None
+        first = journal.id
+    async with await Journal.open(tmp_path / "data") as again:
+        assert again.id == first
 
 
 @pytest.mark.req("R39")

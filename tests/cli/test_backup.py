@@ -1,0 +1,59 @@
+"""A journal is copied while its server writes it (R45)."""
+
+import json
+import stat
+
+import pytest
+
+from devui.store.checkup import check_journal
+from tests.faults.zoo import FLOOD
+from tests.kit.debugged import Debugged
+from tests.kit.server import get_session, running, write_app
+from tests.kit.terminal import devui
+
+pytestmark = pytest.mark.req("R45")
+
+
+def delta_of(data: str) -> dict:
+    return json.loads(data)["actions"]["stateDelta"]
+
+
+@pytest.fixture
+def writing(tmp_path):
+    """A server with a run that says much, and that run."""
+    write_app(tmp_path / "agents", "flood", FLOOD)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        yield server, Debugged(client, "flood").start(pause=False)
+
+
+def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
+    server, debugged = writing
+    while not (before := debugged.kept()["events"]):
+        pass
+    for number in range(3):
+        copy = tmp_path / f"copy{number}"
+        done = devui("backup", str(server.data), "-o", str(copy), cwd=tmp_path)
+        after = debugged.kept()["events"]
+        assert done.returncode == 0, done.stderr
+        assert len(before) < len(after), "nobody was writing"
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+        assert stat.S_IMODE((copy / "journal.db").stat().st_mode) == 0o600
+        checked = check_journal(copy / "journal.db", delta_of)
+        assert (checked.faults, len(before) <= checked.events <= len(after)) == ([], True)
+        assert f"1 sessions with {checked.events:,} events" in done.stdout
+        before = after
+    with running(server.agents, copy) as other, other.client() as client:
+        copied = get_session(client, "flood", debugged.session)["events"]
+        assert copied == debugged.kept()["events"][: checked.events]
+
+
+def test_nothing_is_written_over_and_nothing_made_of_nothing(writing, tmp_path):
+    server, _ = writing
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("mine")
+    done = devui("backup", str(server.data), "-o", str(tmp_path / "full"), cwd=tmp_path)
+    assert (done.returncode, "is not empty" in done.stderr) == (2, True)
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+    done = devui("backup", str(tmp_path / "full"), "-o", str(tmp_path / "new"), cwd=tmp_path)
+    assert (done.returncode, "no journal in" in done.stderr) == (2, True)
+    assert not (tmp_path / "new").exists()
