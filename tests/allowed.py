@@ -120,7 +120,10 @@ BROAD_EXCEPT = {
     "devui/debugger/workers.py:Workers._listen.receive": (
         "a worker may send anything: what cannot be taken ends that worker"
     ),
-    "devui/worker/schemas.py:schema_of": (
+    "devui/worker/calls.py:Calls.around_model_call": "what a call raises that a person has ended "
+    "is dropped; of any other call it is raised again",
+    "devui/worker/calls.py:Calls.around_tool_call": "as above",
+    "devui/worker/schemas.py:_declared": (
         "users' tools may raise anything when they declare themselves; the form goes without"
     ),
     "devui/worker/statetexts.py:_repr": "users' classes may raise anything in their `__repr__`",

@@ -2,19 +2,20 @@
 
 import json
 import sys
-import uuid
 from typing import Any, Final
 
 import click
 
 from devui.cli.blame_lines import blame_lines
 from devui.cli.dbg_break import break_group
+from devui.cli.dbg_end import end
 from devui.cli.dbg_try import tools, try_
 from devui.cli.failures import LEFT, Misused
 from devui.cli.finding import Terminal, on_the_server
 from devui.cli.following import follow, left, newest_number, tell
 from devui.cli.lines import event_lines, position_lines, session_lines, state_lines
 from devui.cli.naming import running, session_of
+from devui.cli.orders import key_option, no_wait_option, send, session_option, settled
 from devui.cli.standing_lines import standing_lines
 
 _ORDERS: Final = {
@@ -37,7 +38,6 @@ _CHANGES: Final = {
 }
 _TEXTS: Final = frozenset({"mock", "reject"})
 """Commands whose value may be a plain text."""
-_GOING: Final = frozenset({"running", "stopping"})
 
 _EXAMPLES = """\b
 Examples:
@@ -51,13 +51,10 @@ Ends with 0, or 1 failed, 2 wrong usage, 3 no server, 4 wrong token, 5 no such t
 moved on, 130 after Ctrl-C.
 """
 
-_session = click.option("-s", "--session", metavar="KEY", help="Number or id; the one that runs.")
 _hold = click.option("--hold", type=int, help="Which of the holds, if there are several.")
 _position = click.option(
     "--position", type=int, help="Position it was decided upon; refused if the run has moved on."
 )
-_key = click.option("--key", help="The same key again changes nothing.")
-_no_wait = click.option("--no-wait", is_flag=True, help="Do not wait until the run is held again.")
 
 
 @click.group("dbg", epilog=_EXAMPLES)
@@ -69,6 +66,7 @@ def command() -> None:
 
 
 command.add_command(break_group)
+command.add_command(end)
 command.add_command(tools)
 command.add_command(try_)
 
@@ -105,7 +103,7 @@ def _recent(terminal: Terminal, session: int, last: int) -> int:
 @command.command()
 @click.argument("key", required=False)
 @click.option("--at", type=int, help="As of this event.")
-@_session
+@session_option
 @on_the_server
 def state(terminal: Terminal, key: str | None, at: int | None, session: str | None) -> None:
     """Show the state, or KEY alone, now or as of an event."""
@@ -121,7 +119,7 @@ def state(terminal: Terminal, key: str | None, at: int | None, session: str | No
 @click.argument("key")
 @click.argument("path", required=False)
 @click.option("--at", type=int, help="Writes up to this event.")
-@_session
+@session_option
 @on_the_server
 def blame(
     terminal: Terminal, key: str, path: str | None, at: int | None, session: str | None
@@ -133,7 +131,7 @@ def blame(
 
 
 @command.command()
-@_session
+@session_option
 @on_the_server
 def where(terminal: Terminal, session: str | None) -> None:
     """Say where the run stands, or how it ended."""
@@ -142,7 +140,7 @@ def where(terminal: Terminal, session: str | None) -> None:
 
 
 @command.command()
-@_session
+@session_option
 @on_the_server
 def why(terminal: Terminal, session: str | None) -> None:
     """Say what the run waits for: calls, tasks with file:line, people, who has the event loop."""
@@ -154,7 +152,7 @@ def why(terminal: Terminal, session: str | None) -> None:
 
 @command.command()
 @click.argument("message")
-@_session
+@session_option
 @click.option("--no-pause", is_flag=True, help="Do not hold the first event.")
 @on_the_server
 def start(terminal: Terminal, message: str, session: str | None, no_pause: bool) -> None:
@@ -163,16 +161,16 @@ def start(terminal: Terminal, message: str, session: str | None, no_pause: bool)
     key = session_of(client, session)["key"]
     path = ("api", "sessions", key, "runs")
     position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
-    terminal.say(_settled(terminal, position), position_lines)
+    terminal.say(settled(terminal, position), position_lines)
 
 
 def _order(name: str, order: str, about: str) -> click.Command:
     @click.command(name, help=about)
-    @_session
+    @session_option
     @_hold
     @_position
-    @_key
-    @_no_wait
+    @key_option
+    @no_wait_option
     @on_the_server
     def told(terminal: Terminal, session: str | None, no_wait: bool, **given: Any) -> None:
         _command(terminal, running(terminal.client, session), order, wait=not no_wait, **given)
@@ -183,10 +181,10 @@ def _order(name: str, order: str, about: str) -> click.Command:
 def _change(name: str, about: str) -> click.Command:
     @click.command(name, help=f"{about} `-` reads it from standard input.", short_help=about)
     @click.argument("value")
-    @_session
+    @session_option
     @_hold
     @_position
-    @_key
+    @key_option
     @on_the_server
     def told(terminal: Terminal, value: str, session: str | None, **given: Any) -> None:
         text = sys.stdin.read() if value == "-" else value
@@ -200,31 +198,9 @@ def _change(name: str, about: str) -> click.Command:
 def _command(
     terminal: Terminal, at: dict[str, Any], order: str, *, wait: bool, **given: Any
 ) -> None:
-    """Give one command, and print what was committed since and where the run then stands."""
-    client = terminal.client
-    before = newest_number(client, at["session"])
-    given["key"] = given.get("key") or uuid.uuid4().hex
+    """Give one command, from where the run stands if nothing else was said."""
     given["position"] = given["position"] if given.get("position") is not None else at["position"]
-    path = ("api", "runs", at["run"], "commands")
-    position = client.post(*path, command=order, actor=client.actor, **given)
-    if wait:
-        position = _settled(terminal, position)
-    if not terminal.as_json:
-        for row in client.get("api", "sessions", at["session"], "events", after=before):
-            terminal.say(row, event_lines)
-    terminal.say(position, position_lines)
-
-
-def _settled(terminal: Terminal, position: dict[str, Any]) -> dict[str, Any]:
-    """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
-    path = ("api", "runs", position["run"])
-    try:
-        while position["status"] in _GOING:
-            position = terminal.client.get(*path, after=position["position"])
-    except KeyboardInterrupt:
-        left("left; the run goes on without you")
-        sys.exit(LEFT)
-    return position
+    send(terminal, at, "commands", wait=wait, command=order, **given)
 
 
 def _value(name: str, text: str) -> Any:

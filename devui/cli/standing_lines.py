@@ -31,8 +31,11 @@ def _blocked(blocked: Mapping[str, Any]) -> list[str]:
 
 
 def _call(call: Mapping[str, Any]) -> list[str]:
-    what = f"{call['kind']:<6}{plain(call['name'])}  {plain(call['about'])}".rstrip()
-    return [f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s", *_place(call["place"])]
+    name = f"{call['kind']} {plain(call['name'])}"
+    what = f"call {call['id']}  {name}  {plain(call['about'])}".rstrip()
+    told = ", told to end" if call["told"] else ""
+    about = f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s{told}"
+    return [about, *_place(call["place"])]
 
 
 def _held(branch: Mapping[str, Any]) -> str:

@@ -101,6 +101,8 @@ class LiveRun:
     """It has not come on for a while, and nobody holds it."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by what is held and let go, for whoever watches."""
+    ending: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Orders about its calls are carried out one after the other."""
     seen: Seen | None = None
     """Where its code stood when somebody last looked, since it was last let go."""
     streaming: dict[tuple[str, str | None], Streaming] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
 from devui.debugger.driver import Driver
+from devui.debugger.endings import Endings
 from devui.debugger.live import LiveRun, WorkerGone
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
@@ -31,7 +32,7 @@ from devui.debugger.prices import Prices
 from devui.debugger.requests import Requests, error_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.standing import standing_after, standing_of
-from devui.debugger.stepping.commands import Command, CommandRefused, Stale
+from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Stale
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
@@ -40,31 +41,23 @@ from devui.debugger.workers import Worker, Workers
 from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
+from devui.wire.endings import CallEnded
 from devui.wire.messages import (
     AgentError,
     Append,
     Blocked,
     Failure,
     Gate,
-    GateLeft,
+    OfARun,
     Output,
-    Partial,
     Reply,
     Request,
-    RunEnded,
     ToServer,
 )
-from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.standing import Seen
 from devui.wire.trials import Tried
-from devui.wire.uncommitted import StateTouch
 
 logger = logging.getLogger("devui.runs")
-
-_OfARun = (
-    Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
-)
-"""What a run's own task takes."""
 
 
 class NoSuchRun(LookupError):
@@ -89,6 +82,7 @@ class Runs:
         self._prices = prices
         self._requests = Requests(journal, bus)
         self._looks = Looks(bus)
+        self._endings = Endings(journal, bus, self._looks)
         self.trials = Trials(journal, workers)
         """Calls by themselves, beside all runs."""
         self._drivers: dict[str, Driver] = {}
@@ -296,8 +290,7 @@ class Runs:
             moved = stepper.command(command)
         except CommandRefused as refused:
             raise refused.at(position_of(live)) from None
-        said = f"{command.name.replace('_', ' ')} by {command.actor}"
-        note(live, self._bus, "debugger", said)
+        note(live, self._bus, "debugger", f"{command.name.replace('_', ' ')} by {command.actor}")
         if moved.stop:
             self._begin_stop(driver)
         live.seen, live.progressed = None, time.time()
@@ -306,6 +299,13 @@ class Runs:
         self._bus.publish(live.session.key, PositionChanged(run, stepper.position))
         await live.put(moved)
         return answer
+
+    async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
+        """End a call that is under way and return the position. Raises what `command` does."""
+        live = self.under_way(run)
+        if live is None:
+            raise Stale("the run is over").at(await self.position(run))
+        return await self._endings.carry_out(live, order)
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""
@@ -344,19 +344,21 @@ class Runs:
     async def _deliver(self, worker: Worker, message: ToServer) -> None:
         if isinstance(message, Output) and message.run is None and len(worker.runs) == 1:
             message = replace(message, run=next(iter(worker.runs)))
-        if isinstance(message, _OfARun):
+        if isinstance(message, OfARun):
             await self._of_a_run(worker, message)
         elif isinstance(message, Blocked):
             worker.blocked = bool(message.stack)
             self._stuck(worker, message if message.stack else None)
         elif isinstance(message, Seen):
             self._looks.take(message)
+        elif isinstance(message, CallEnded):
+            self._endings.take(message)
         elif isinstance(message, Tried):
             self.trials.take(message)
         elif isinstance(message, Request):
             await self._requests.serve(worker, message)
 
-    async def _of_a_run(self, worker: Worker, message: _OfARun) -> None:
+    async def _of_a_run(self, worker: Worker, message: OfARun) -> None:
         driver = self._drivers.get(message.run or "")
         if isinstance(message, Append) and (driver is None or not _own(driver, message)):
             await worker.send(await self._elsewhere(worker, message, driver))

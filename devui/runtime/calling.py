@@ -44,6 +44,15 @@ def thread_of(future: asyncio.Future[Any]) -> int | None:
     return _threads.thread_of(future)
 
 
+def end_of_plain_function(task: asyncio.Task[Any]) -> asyncio.Future[None] | None:
+    """The end of the plain function that the task waits for, for somebody who cancels the task.
+
+    It comes when the function has returned or raised in its thread. None if the task waits for
+    something else. To be called in the task's loop, and before the task is cancelled.
+    """
+    return _threads.end_for_others(task)
+
+
 def is_async_callable(function: Callable[..., Any]) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also as partial or `__call__`."""
     while isinstance(function, functools.partial):

@@ -69,6 +69,15 @@ class _Call:
         """Whether the future is what `waited_for` gave."""
         return self._waker is not None and self._waker[1] is future
 
+    def end_for_others(self) -> asyncio.Future[None]:
+        """The end, for somebody else than who waits by `waited_for`: that one is told no more."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        self._waker = loop, future
+        if self.ended.acquire(blocking=False):  # just before it could see the new waker
+            future.set_result(None)
+        return future
+
     def outcome(self) -> Any:
         """What the function returned; raises what it raised."""
         if self._error is not None:
@@ -115,6 +124,15 @@ class PlainThreads:
         None of a future that is no such end, or if no thread has been free yet. From any thread.
         """
         return next((call.thread for call in tuple(self.running) if call.is_ended_by(future)), None)
+
+    def end_for_others(self, task: asyncio.Task[Any]) -> asyncio.Future[None] | None:
+        """The end of the function that a task waits for and will not hear of; None without one."""
+        future = self.awaited.get(task)
+        if future is None or future.done():
+            return None
+        calls = (*tuple(self.running), *tuple(self._waiting))
+        call = next((each for each in calls if each.is_ended_by(future)), None)
+        return call.end_for_others() if call else None
 
     async def _end(self, future: asyncio.Future[None]) -> None:
         task = asyncio.current_task()

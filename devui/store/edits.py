@@ -14,6 +14,7 @@ _INSERT = """
                        before, after, seq)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_TAKE_BACK = "DELETE FROM edits WHERE id = ?"
 _DROPPED = "SELECT * FROM edit_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq"
 _END = 2**63 - 1
 _LIST = "SELECT * FROM edit_rows WHERE session = ? ORDER BY id"
@@ -37,6 +38,14 @@ class Edits:
             return EditRow(number, session_key, edit, seq)
 
         return await self._database.write(work)
+
+    async def take_back(self, number: int) -> None:
+        """Forget an edit that was not carried out."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(_TAKE_BACK, (number,))
+
+        await self._database.write(work)
 
     async def dropped(self, session_key: int, after: int, before: int = _END) -> list[EditRow]:
         """Return the events that were dropped between two seqs of the journal, in order."""

@@ -282,6 +282,11 @@ def stop_url(run: str) -> str:
     return f"/runs/{_segment(run)}/stop"
 
 
+def calls_url(run: str) -> str:
+    """Where an order about a call under way is posted."""
+    return f"/runs/{_segment(run)}/calls"
+
+
 def commands_url(run: str) -> str:
     """Where the debugger's commands for a run are posted."""
     return f"/runs/{_segment(run)}/commands"

@@ -25,6 +25,9 @@ class Verdict:
 EDITED = "devui_edited"
 """Key of an event's custom metadata: the marks of what people changed on the way to it."""
 
+IN_CALLS = frozenset({"in_model", "in_tool"})
+"""The gates that such a mark names if a person has ended a call, or answered in its place."""
+
 EFFECTS = "devui_effects"
 """Key of an event's custom metadata: of the calls in it, by id, what they do to the world:
 `read_only`, `idempotent` or `effects` as their author says in code, or `hint`: the server of the

@@ -17,6 +17,7 @@ from devui.wire.artifacts import (
     LoadArtifact,
     SaveArtifact,
 )
+from devui.wire.endings import CallEnded, EndCall
 from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.spans import SpanBegan, SpanEnded
@@ -146,6 +147,7 @@ ToWorker = (
     | StopRun
     | ArmGates
     | Look
+    | EndCall
     | WatchState
     | DescribeTools
     | TryTool
@@ -341,6 +343,9 @@ class DeleteSession:
     kind: Literal["delete_session"] = "delete_session"
 
 
+OfARun = Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
+"""What a run's own task takes."""
+
 Request = (
     Append
     | Gate
@@ -363,6 +368,7 @@ Fact = (
     | Output
     | Blocked
     | Seen
+    | CallEnded
     | GateLeft
     | StateTouch
     | SpanBegan

@@ -64,6 +64,8 @@ class TaskStanding:
 class CallStanding:
     """A call of a model or a tool that has begun and not returned."""
 
+    id: int
+    """Of all calls of the worker."""
     kind: Literal["model", "tool"]
     name: str
     about: str
@@ -78,6 +80,12 @@ class CallStanding:
     """The `TaskStanding.id` of the task that waits for it."""
     place: Place | None
     """The app's own innermost frame in the call, if it has come to one."""
+    thread: bool
+    """It waits for a plain function in a thread, which nobody can stop."""
+    told: bool
+    """A person has ended it, and it takes its time."""
+    schema: str | None
+    """JSON text: the schema of what a tool declares to return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

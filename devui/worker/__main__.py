@@ -11,6 +11,7 @@ import os
 import signal
 from pathlib import Path
 
+from devui.wire.endings import EndCall
 from devui.wire.messages import (
     AppFailed,
     AppLoaded,
@@ -60,6 +61,8 @@ async def _serve(engine: NativeEngine, runs: Runs, inbox: "asyncio.Queue[ToWorke
             runs.stop(message.run)
         elif isinstance(message, ArmGates):
             runs.arm(message)
+        elif isinstance(message, EndCall):
+            runs.end_call(message)
         elif isinstance(message, WatchState):
             engine.watch(message.run)
         elif isinstance(message, StopTrial):

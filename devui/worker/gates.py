@@ -67,6 +67,10 @@ class Gates:
             keys = [_model_of(event.author, event.branch)]
         return [each for key in keys for each in marks.pop(key, [])]
 
+    def mark_next(self, run: str, place: str, mark: str) -> None:
+        """Mark the next event that comes of a place, as of `place_of_marks`."""
+        self._marks.setdefault(run, {}).setdefault(place, []).append(mark)
+
     async def pass_by(
         self,
         gate: WorkerGate,
@@ -98,7 +102,7 @@ class Gates:
             except (ValueError, TypeError) as error:
                 problem = str(error)
             else:
-                self._marks.setdefault(run, {}).setdefault(place.marks, []).append(verdict.mark)
+                self.mark_next(run, place_of_marks(context), verdict.mark)
                 return done
 
     async def _ask(self, place: "_Place", shown: str, problem: str | None) -> Any:
@@ -148,11 +152,10 @@ class _Place:
             problem=problem,
         )
 
-    @property
-    def marks(self) -> str:
-        """Under what the marks for the event to come are kept."""
-        call = self.context.function_call_id
-        return call or _model_of(self.context.agent_name, self.context.branch)
+
+def place_of_marks(context: Context) -> str:
+    """Under what the marks for the event to come of a call are kept."""
+    return context.function_call_id or _model_of(context.agent_name, context.branch)
 
 
 def _model_of(agent: str, branch: str | None) -> str:

@@ -6,6 +6,7 @@ from devui.wire.messages import StartRun
 from devui.worker.acting import Naming
 from devui.worker.calls import Calls
 from devui.worker.effects import Effects
+from devui.worker.endings import Endings
 from devui.worker.gates import Gates, GatesAfter, GatesBefore
 from devui.worker.link import Link
 from devui.worker.recorder import Recorder
@@ -19,6 +20,7 @@ class Instruments:
     def __init__(self, link: Link) -> None:
         self.gates = Gates(link)
         self.calls = Calls()
+        self.endings = Endings(self.calls, self.gates, link.send)
         self.recorder = Recorder(link.send)
         self.replayer = Replayer()
         self.effects = Effects()
@@ -40,11 +42,11 @@ class Instruments:
     def around(self, plugins: PluginManager) -> PluginManager:
         """The plugins of an app between the gates.
 
-        The calls and the recorder see what has passed all the others; only the replayer is further
-        in: it takes the place of models and tools.
+        The recorder and the calls see what has passed all the others, the recorder what a person
+        puts in the place of a call, too; the replayer takes the place of models and tools.
         """
         before = [self.effects, Naming(), GatesAfter(self.gates)]
-        after = [GatesBefore(self.gates), self.calls, self.recorder, self.replayer]
+        after = [GatesBefore(self.gates), self.recorder, self.calls, self.replayer]
         return PluginManager([*before, *plugins.plugins, *after])
 
     def _replay(self, start: StartRun, recording: str) -> Replay:

@@ -33,6 +33,7 @@ from devui.worker.gates import Gates
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.places import innermost, places_of
+from devui.worker.schemas import result_schema_of
 from devui.worker.sessions import WireSessionService
 
 logger = logging.getLogger("devui.worker")
@@ -120,7 +121,7 @@ class Lookout:
         stood = self._standing(run).get(task) if task and run else None
         if run is None or stood is None:
             return unknown
-        tools = [call.tool for call in self._calls.of_run(run) if call.task is task and call.tool]
+        tools = [call.name for call in self._calls.of_run(run) if call.task is task and call.name]
         return replace(
             unknown,
             run=run,
@@ -159,8 +160,9 @@ class _View:
         own = [place for place in places_of(frames[begun:], self._agents) if place.own]
         model = call.given.model if isinstance(call.given, LlmRequest) else ""
         return CallStanding(
+            id=call.number,
             kind=call.kind,
-            name=call.tool or str(model or "model"),
+            name=call.name or str(model or "model"),
             about=_about(call.given),
             agent=call.context.agent_name,
             branch=call.context.branch,
@@ -168,6 +170,9 @@ class _View:
             since=call.since,
             task=self._ids[call.task],
             place=own[-1] if own else None,
+            thread=_waits_for_function(stood),
+            told=call.instead is not None,
+            schema=result_schema_of(call.tool),
         )
 
     def tasks(self) -> list[TaskStanding]:
@@ -175,10 +180,8 @@ class _View:
         return [self._task(task, stood) for task, stood in self._standing.items()]
 
     def _task(self, task: "asyncio.Task[Any]", stood: Awaited) -> TaskStanding:
-        waits = _waits(stood)
         beside = thread_frames(stood.end)
-        if beside:
-            waits = "thread"
+        waits: Waiting = "thread" if beside else _waits(stood)
         agent, branch = self._at_work(task, stood)
         before = self._before(stood, waits)
         return TaskStanding(
@@ -245,6 +248,10 @@ def _of_devui(stood: Awaited, innermost: FrameType) -> Waiting | None:
     if innermost.f_code.co_filename == sys.modules[PlainThreads.__module__].__file__:
         return "thread"
     return known
+
+
+def _waits_for_function(stood: Awaited) -> bool:
+    return bool(thread_frames(stood.end)) or _waits(stood) == "thread"
 
 
 def _is_asyncio(frame: FrameType) -> bool:

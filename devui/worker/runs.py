@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from devui.runtime.calling import active_threads
+from devui.wire.endings import EndCall
 from devui.wire.messages import AgentError, ArmGates, RunEnded, StartRun
 from devui.wire.recordings import DIVERGED, ReplayVerdict
 from devui.worker.engines.native import NativeEngine
@@ -54,6 +55,10 @@ class Runs:
         """Change at which gates a run asks."""
         if message.run in self._tasks:
             self._instruments.gates.arm(message.run, message.gates)
+
+    def end_call(self, order: EndCall) -> None:
+        """End one call and let its run go on."""
+        self._instruments.endings.end(order)
 
     async def stop_all(self) -> None:
         """Cancel every run and wait for the ends."""

@@ -1,22 +1,35 @@
-"""What a tool declares of its arguments, as JSON Schema for a form."""
+"""What a tool declares of its arguments and of its result, as JSON Schema for a form."""
 
 import json
+from typing import Any
+
+from google.genai import types
 
 from devui.runtime.tools.base_tool import BaseTool
 
 
 def schema_of(tool: BaseTool | None) -> str | None:
     """The JSON text of the schema of the tool's arguments; None for a tool that declares none."""
+    declared = _declared(tool)
+    return _text(declared.parameters_json_schema, declared.parameters) if declared else None
+
+
+def result_schema_of(tool: BaseTool | None) -> str | None:
+    """The same of what it returns."""
+    declared = _declared(tool)
+    return _text(declared.response_json_schema, declared.response) if declared else None
+
+
+def _declared(tool: BaseTool | None) -> types.FunctionDeclaration | None:
     if tool is None:
         return None
     try:
-        declared = tool._get_declaration()
+        return tool._get_declaration()
     except Exception:  # noqa: BLE001  agent code; it is told when the model is asked
         return None
-    if declared is None:
-        return None
-    if declared.parameters_json_schema is not None:
-        return json.dumps(declared.parameters_json_schema)
-    if declared.parameters is None:
-        return None
-    return declared.parameters.model_dump_json(by_alias=True, exclude_none=True)
+
+
+def _text(as_json: Any, as_schema: types.Schema | None) -> str | None:
+    if as_json is not None:
+        return json.dumps(as_json)
+    return as_schema.model_dump_json(by_alias=True, exclude_none=True) if as_schema else None

@@ -10,7 +10,7 @@ import pytest
 from pydantic.json_schema import models_json_schema
 
 from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
-from devui.web.api.debug import CommandBody, StartBody
+from devui.web.api.debug import CallBody, CommandBody, StartBody
 from devui.web.api.kept_tests import KeepBody
 from devui.web.api.notes import NoteBody
 from devui.web.api.recovery import ForkBody, RewindBody
@@ -24,12 +24,14 @@ from tests.api.test_uncommitted import CUSTOM
 from tests.kit.debugged import Debugged
 from tests.kit.frames import frames
 from tests.kit.server import ROOT, running, write_app
+from tests.kit.stuck_apps import SLEEPING
 
 DOCUMENT = json.loads((ROOT / "docs" / "guide" / "openapi.json").read_text(encoding="utf-8"))
 SCHEMAS = DOCUMENT["components"]["schemas"]
 BODIES = (
     StartBody,
     CommandBody,
+    CallBody,
     NewBody,
     ChangeBody,
     HitsBody,
@@ -170,6 +172,19 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield "/api/sessions/{key}/hits", "post", draft
 
 
+def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
+    """What it says when a call that does not return is ended."""
+    debugged, path = Debugged(client, "sleeping").start(pause=False), "/api/runs/{run}"
+    under_way: list[Any] = []
+    while not under_way or under_way[0]["kind"] == "model":
+        standing = client.get(f"/api/runs/{debugged.run}/standing").json()
+        under_way = standing["calls"]
+    yield path + "/standing", "get", standing
+    body = {"command": "end", "call": under_way[0]["id"], "key": "k"}
+    yield path + "/calls", "post", client.post(f"/api/runs/{debugged.run}/calls", json=body).json()
+    debugged.settled()
+
+
 def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
     """What it says of the tools of an app."""
     path = "/api/apps/{app}/tools"
@@ -230,9 +245,10 @@ def test_the_answers_are_as_described(tmp_path) -> None:
     write_app(tmp_path / "agents", "count", COUNT)
     write_app(tmp_path / "agents", "custom", CUSTOM)
     write_app(tmp_path / "agents", "bench", BENCH)
+    write_app(tmp_path / "agents", "sleeping", SLEEPING)
     seen = set()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        makers = (answers, recovery, bundles, tools, trials)
+        makers = (answers, calls, recovery, bundles, tools, trials)
         for path, method, value in (each for make in makers for each in make(client)):
             assert value, path
             responses = DOCUMENT["paths"][path][method]["responses"]

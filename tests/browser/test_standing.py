@@ -205,3 +205,58 @@ def test_without_scripts_the_run_is_explained_as_well(begin, browser, server, si
         page.goto(server.url + session.path + "?tab=run")
         let_go(server, "sleeping")
         expect(session.status).to_have_class("run held")
+
+
+def test_a_call_that_hangs_is_answered_from_the_panel_and_what_is_typed_outlives_its_renewal(begin):
+    session = begin("sleeping")
+    session.page.locator("#why").click()
+    call = session.page.locator("#standing .pending-calls li")
+    expect(call.locator("b")).to_have_text("look_up")
+    call.get_by_text("Answer in its place").click()
+    field = call.get_by_role("textbox", name="Answer in place of look_up: JSON, or a text")
+    field.press_sequentially('{"found": ')
+    age = call.locator("time").first.inner_text()
+    requests = session.page.evaluate("performance.getEntriesByType('resource').length")
+    session.page.wait_for_function(
+        "before => performance.getEntriesByType('resource').length > before + 2", arg=requests
+    )
+    expect(call.locator("time").first).not_to_have_text(age)
+    expect(field).to_be_focused()
+    field.press_sequentially('"Oslo, by hand"}')
+    expect(field).to_have_value('{"found": "Oslo, by hand"}')
+    field.press("Tab")
+    session.page.keyboard.press("Enter")
+    session.ends()
+    expect(session.page.locator(".row[data-event='3']")).to_contain_text("mocked")
+    expect(session.page.locator("#timeline")).to_contain_text("Oslo, by hand")
+    expect(session.page.locator("#standing .pending-calls")).to_have_count(0)
+
+
+def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
+    session = begin("thread")
+    session.page.locator("#why").click()
+    call = session.page.locator("#standing .pending-calls li")
+    expect(call.locator(".call-note")).to_contain_text("in a thread cannot be stopped")
+    call.get_by_role("button", name="End this call").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("done")
+    expect(session.page.locator("#timeline")).to_contain_text("ended the call of fetch")
+
+
+def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fit(begin, visit):
+    visit.allow("422")
+    session = begin("declared")
+    session.page.locator("#why").click()
+    call = session.page.locator("#standing .pending-calls li")
+    expect(call.locator("b")).to_have_text("quote")
+    call.get_by_text("Answer in its place").click()
+    form = call.get_by_role("form", name="Result of quote")
+    form.get_by_label("price").fill("-3")
+    form.get_by_label("from").fill("the desk")
+    form.get_by_role("button", name="Answer with these values").click()
+    expect(form.get_by_role("alert")).to_have_text("price: it has to be 0 or more")
+    expect(form.get_by_label("from")).to_have_value("the desk")
+    form.get_by_label("price").fill("12.5")
+    form.get_by_role("button", name="Answer with these values").click()
+    session.ends()
+    expect(session.page.locator("#timeline")).to_contain_text("12.5")

@@ -2,11 +2,15 @@
 
 import json
 import os
+import re
+import time
 
 import pytest
 
+from tests.api.test_calls import results
 from tests.api.test_stepping import COUNT, WEATHER
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import TOKEN, Server, running, write_app
 from tests.kit.terminal import Terminal
 
@@ -119,12 +123,46 @@ def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
     with terminal.open("dbg", "attach") as opened:
         opened.until("stdout: began")
     said = terminal("dbg", "why").stdout
-    assert "tool  wait  {}  by waiter" in said
+    assert re.search(r"^call \d+  tool wait  \{\}  by waiter", said, re.MULTILINE)
     assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in said
     told = json.loads(terminal("dbg", "why", "--json").stdout)
     assert [call["name"] for call in told["calls"]] == ["wait"]
     terminal("dbg", "stop")
     assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "nothing is waited for"]
+
+
+def begun(terminal, client):
+    debugged = Debugged(client, "slow").start(pause=False)
+    with terminal.open("dbg", "attach") as opened:
+        opened.until("stdout: began")
+    return debugged
+
+
+def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
+    debugged = begun(terminal, client)
+    done = terminal("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait")
+    assert (done.returncode, done.stderr) == (0, "")
+    until = time.monotonic() + PATIENCE
+    while len(results(debugged)) < 1 or "tool wait" not in terminal("dbg", "why").stdout:
+        assert time.monotonic() < until
+    shown = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
+    assert json.loads(shown.stdout)["lastCommand"]["command"] == "end"
+    terminal("dbg", "stop")
+    first, second = results(debugged)[:2]
+    assert first == {"waited": 3}
+    assert second["error"].endswith("no more of it")
+
+
+def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
+    begun(terminal, client)
+    gone = terminal("dbg", "end", "12345")
+    assert (gone.returncode, "ended meanwhile" in gone.stderr) == (6, True)
+    unknown = terminal("dbg", "end", "other")
+    assert (unknown.returncode, "no call 'other' is under way" in unknown.stderr) == (6, True)
+    both = terminal("dbg", "end", "wait", "1", "--why", "x")
+    assert (both.returncode, "leave --why away" in both.stderr) == (2, True)
+    terminal("dbg", "stop")
+    assert terminal("dbg", "end", "wait").returncode in {5, 6}
 
 
 def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):

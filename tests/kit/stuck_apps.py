@@ -147,7 +147,94 @@ root_agent = Agent(name="mover", model=ScriptedLlm(rules=script), tools=[slow, q
 """
 )
 
+STUBBORN = (
+    _HEAD
+    + """
+async def look_up(city: str) -> str:
+    while not GATE.exists():
+        try:
+            await asyncio.sleep(0.02)
+        except asyncio.CancelledError:
+            print("not me")
+    return city
+
+
+root_agent = Agent(name="finder", model=calls("look_up", city="Oslo"), tools=[look_up])
+"""
+)
+
+HANDLED = (
+    _HEAD
+    + """
+async def look_up(city: str) -> str:
+    await until_told()
+    return city
+
+
+def sorry(tool, args, tool_context, error):
+    return {"sorry": f"{type(error).__name__}: {error}"}
+
+
+root_agent = Agent(
+    name="finder",
+    model=calls("look_up", city="Oslo"),
+    tools=[look_up],
+    on_tool_error_callback=sorry,
+)
+"""
+)
+
+DECLARED = (
+    _HEAD
+    + """
+from google.genai import types
+
+
+class Quote(FunctionTool):
+    def _get_declaration(self):
+        declared = super()._get_declaration()
+        declared.response_json_schema = {
+            "type": "object",
+            "properties": {"price": {"type": "number", "minimum": 0}, "from": {"type": "string"}},
+            "required": ["price"],
+        }
+        return declared
+
+
+async def quote(city: str) -> dict:
+    await until_told()
+    return {"price": 1}
+
+
+root_agent = Agent(name="clerk", model=calls("quote", city="Oslo"), tools=[Quote(quote)])
+"""
+)
+
+STREAMED = (
+    _HEAD
+    + """
+from devui.runtime.models.llm_response import LlmResponse
+from google.genai import types
+
+
+class Halting(ScriptedLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        part = types.Part(text="It was a dark")
+        yield LlmResponse(content=types.Content(role="model", parts=[part]), partial=True)
+        await until_told()
+        async for answer in super().generate_content_async(llm_request, stream):
+            yield answer
+
+
+root_agent = Agent(name="teller", model=Halting(model="slow-one", rules=[Rule(then=Say("done"))]))
+"""
+)
+
 APPS = {
+    "stubborn": STUBBORN,
+    "handled": HANDLED,
+    "declared": DECLARED,
+    "streamed": STREAMED,
     "thread": THREAD,
     "sleeping": SLEEPING,
     "model": MODEL,

@@ -26,6 +26,7 @@ PANEL = parts.RunPanel(
     break_action=links.breakpoints_url(KEY),
     calls=(
         parts.PendingCall(
+            id=3,
             kind="call",
             name="find_flights",
             about='{"to": "LHR"}',
@@ -34,6 +35,14 @@ PANEL = parts.RunPanel(
             place="travel/agent.py:8 in find_flights",
             source="await site.ask()",
             draft='{"on": "tool"}',
+            ending=parts.CallEnding(
+                action=links.calls_url("run-1"),
+                key="k5",
+                call=3,
+                name="find_flights",
+                fields=(parts.AskField("of.price", "price", "number", error="it has to be there"),),
+            ),
+            note="A plain function in a thread cannot be stopped.",
         ),
     ),
     beside=(

@@ -97,6 +97,21 @@ class Command:
     """Who says so, as shown to the others."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOrder:
+    """An order about one call that is under way; nothing need be held for it."""
+
+    name: Literal["end", "answer"]
+    """Let it fail, or have this answer."""
+    key: str
+    """As of a command."""
+    call: int
+    """The `CallStanding.id`; it says what the order was decided upon."""
+    value: Any = None
+    """For `answer` the answer, for `end` why, if there is more to say."""
+    actor: str = "api"
+
+
 class CommandRefused(Exception):
     """The command was not carried out; `position` tells how things stand, as JSON."""
 

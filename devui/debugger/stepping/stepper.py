@@ -17,6 +17,7 @@ from devui.debugger.stepping.commands import (
     ALLOWED,
     ANYTIME,
     EDITS,
+    CallOrder,
     Command,
     CommandName,
     Like,
@@ -30,6 +31,8 @@ Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "prob
 """Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
 gate while it was held at another; `problem`: what a person wanted in place of what is held cannot
 be."""
+
+Order = Command | CallOrder
 
 _ANSWERS_KEPT = 256
 
@@ -87,7 +90,7 @@ class Hold:
 class Done:
     """The last command, and who gave it."""
 
-    command: Command
+    command: Order
     at: float
 
 
@@ -135,7 +138,7 @@ class Stepper:
         self.held_before = 0.0
         """Seconds, without what is held now."""
         self._held_since = 0.0
-        self._answers: OrderedDict[str, tuple[Command, dict[str, Any]]] = OrderedDict()
+        self._answers: OrderedDict[str, tuple[Order, dict[str, Any]]] = OrderedDict()
 
     @property
     def idle(self) -> bool:
@@ -218,7 +221,11 @@ class Stepper:
         """Hold the first event that comes."""
         self.plan = Plan(name="pause", gates=_PLANS["pause"])
 
-    def known(self, command: Command) -> dict[str, Any] | None:
+    def told(self, order: CallOrder) -> None:
+        """An order was carried out that leaves the position as it is."""
+        self.last = Done(order, time.time())
+
+    def known(self, command: Order) -> dict[str, Any] | None:
         """The answer to a command that was given before; raises Misused for another's key."""
         known = self._answers.get(command.key)
         if known is None:
@@ -227,7 +234,7 @@ class Stepper:
             raise Misused(f"the key {command.key!r} was used for {known[0].name!r}: draw a new one")
         return known[1]
 
-    def remember(self, command: Command, answer: dict[str, Any]) -> None:
+    def remember(self, command: Order, answer: dict[str, Any]) -> None:
         """Keep the answer for repetitions."""
         self._answers[command.key] = (command, answer)
         while len(self._answers) > _ANSWERS_KEPT:

@@ -8,7 +8,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 from starlette.requests import Request
@@ -19,7 +19,14 @@ from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.arrivals import GateKind
-from devui.debugger.stepping.commands import Command, CommandName, CommandRefused, Like, Misused
+from devui.debugger.stepping.commands import (
+    CallOrder,
+    Command,
+    CommandName,
+    CommandRefused,
+    Like,
+    Misused,
+)
 from devui.store.rows import EditRow, SessionRow
 from devui.web.api.bodies import AnswerBody, Content, Strict, parse
 from devui.web.errors import BadRequest, NotFound, Unprocessable
@@ -83,6 +90,24 @@ class CommandBody(Strict):
             like=Like(**self.like.model_dump()) if self.like else None,
             value=self.value,
             actor=self.actor,
+        )
+
+
+class CallBody(Strict):
+    """`POST /api/runs/{run}/calls`."""
+
+    command: Literal["end", "answer"]
+    key: str = Field(min_length=1, max_length=200)
+    call: int
+    """The `id` of a call under way, as the run's standing tells it."""
+    value: JsonValue = None
+    """Of `answer` the answer, of `end` a text that says why."""
+    actor: str = Field(default="api", max_length=100)
+
+    def told(self) -> CallOrder:
+        """The order itself."""
+        return CallOrder(
+            name=self.command, key=self.key, call=self.call, value=self.value, actor=self.actor
         )
 
 
@@ -186,8 +211,22 @@ async def command(request: Request) -> Response:
     try:
         return answer(await found.runs.command(run, body.told()))
     except CommandRefused as refused:
-        status = 422 if isinstance(refused, Misused) else 409
-        return answer({"detail": str(refused), "position": refused.position}, status=status)
+        return _refusal(refused)
+
+
+async def end_call(request: Request) -> Response:
+    """End one call that is under way, or answer in its place; the run goes on."""
+    found, run = services(request), request.path_params["run"]
+    body = parse(CallBody, await read_json(request, limit=_MESSAGE_LIMIT))
+    try:
+        return answer(await found.runs.end_call(run, body.told()))
+    except CommandRefused as refused:
+        return _refusal(refused)
+
+
+def _refusal(refused: CommandRefused) -> Response:
+    status = 422 if isinstance(refused, Misused) else 409
+    return answer({"detail": str(refused), "position": refused.position}, status=status)
 
 
 def _session(found: Services, row: SessionRow) -> dict[str, Any]:

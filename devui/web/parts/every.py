@@ -169,7 +169,7 @@ from devui.web.parts.session import (
     Unfinished,
 )
 from devui.web.parts.spending import Spending, SpendingLine
-from devui.web.parts.standing import Frames, PendingCall, RunPanel, TaskShown, Why
+from devui.web.parts.standing import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
 from devui.web.parts.status import RunStatus, Status
 from devui.web.parts.timeline import (
     DroppedRow,
@@ -212,6 +212,7 @@ __all__ = [
     "BreakpointItem",
     "Breakpoints",
     "BreaksPanel",
+    "CallEnding",
     "CallPart",
     "ChangedKey",
     "ChangedPlace",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from devui.web.parts.asking import AskField
 from devui.web.parts.basics import Beside, Moment, Tone
 from devui.web.parts.replays import ReplayForm
 
@@ -21,9 +22,23 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True)
+class CallEnding:
+    """Ends a call, or answers in its place. Goes into `#ending-{call}`."""
+
+    template: ClassVar[str] = "parts/call_ending.html"
+    action: str
+    key: str
+    call: int
+    name: str
+    fields: tuple[AskField, ...]
+    """What a tool declares to return; empty if it declares nothing that has fields."""
+
+
+@dataclass(frozen=True, slots=True)
 class PendingCall:
     """A call that has not returned."""
 
+    id: int
     kind: Literal["thought", "call"]
     name: str
     about: str
@@ -33,6 +48,10 @@ class PendingCall:
     source: str
     draft: str = ""
     """The breakpoint before such a call, as JSON; "" where none can be made."""
+    ending: CallEnding | None = None
+    """None where the call cannot be ended by itself."""
+    note: str = ""
+    """What has to be known about ending it."""
 
 
 @dataclass(frozen=True, slots=True)

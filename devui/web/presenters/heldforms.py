@@ -7,7 +7,7 @@ changed as JSON beside the form.
 import copy
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from devui.debugger.live import LiveRun
@@ -19,7 +19,7 @@ from devui.web.parts.asking import AskField
 from devui.web.parts.debugger import HeldFields
 from devui.web.presenters.content import mapping
 from devui.web.presenters.difference import original
-from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
+from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_json
 
 AT: Final = "of"
@@ -57,14 +57,7 @@ class HeldForm:
         made = (*SchemaForm(self.schema, AT).fields(self.values), *self._new())
         if given is None:
             return made
-        return tuple(
-            replace(
-                field,
-                value=_again(field, given),
-                error=(errors or {}).get(field.name, ""),
-            )
-            for field in made
-        )
+        return tuple(filled_again(field, given, errors or {}) for field in made)
 
     def read(self, given: Fields) -> Any:
         """What takes the place of what is held. Raises WrongFields."""
@@ -203,9 +196,3 @@ def _kind(value: Any) -> str:
         return "boolean"
     kinds = ((str, "string"), (int | float, "number"))
     return next((kind for of, kind in kinds if isinstance(value, of)), "")
-
-
-def _again(field: AskField, given: Fields) -> str:
-    if field.kind == "boolean":
-        return "true" if field.name in given else "false"
-    return given.get(field.name, field.value)

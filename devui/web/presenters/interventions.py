@@ -18,6 +18,7 @@ WORDS: Final = {
     "skip": "skipped",
     "reject": "rejected",
     "drop": "dropped",
+    "end": "ended",
 }
 _WHAT: Final = {
     "before_commit": "the event",
@@ -50,7 +51,7 @@ def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
 def _shown(row: EditRow) -> EditShown:
     edit = row.edit
     before, after = original(edit.gate, json.loads(edit.before)), json.loads(edit.after)
-    gives = edit.action in {"edit", "mock", "reject"}
+    gives = edit.action in {"edit", "mock", "reject", "end"}
     return EditShown(
         number=row.id,
         word=WORDS.get(edit.action, edit.action),
@@ -71,6 +72,8 @@ def _sentence(action: str, gate: str, by: str) -> str:
             return f"{who} skipped the call"
         case "reject":
             return f"{who} rejected the call"
+        case "end":
+            return f"{who} ended the call"
         case "drop":
             return f"{who} dropped the event"
         case _:

@@ -145,6 +145,14 @@ class SchemaForm:
         return schema, nullable
 
 
+def filled_again(field: AskField, given: Fields, errors: Mapping[str, str]) -> AskField:
+    """The field with what was filled in, and with what is wrong with it."""
+    value = given.get(field.name, field.value)
+    if field.kind == "boolean":
+        value = "true" if field.name in given else "false"
+    return replace(field, value=value, error=errors.get(field.name, ""))
+
+
 def _is_open(schema: Mapping[str, Any], value: Any, depth: int) -> bool:
     """Whether an object's members are fields, rather than it being JSON in one."""
     is_shown = _type(schema) == "object" and bool(schema.get("properties")) and depth < _DEEPEST

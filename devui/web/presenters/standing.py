@@ -12,6 +12,7 @@ from devui.debugger.live import LiveRun
 from devui.store.rows import RunRow, SessionRow
 from devui.web.links import (
     breakpoints_url,
+    calls_url,
     choose_url,
     commands_url,
     session_url,
@@ -19,7 +20,9 @@ from devui.web.links import (
     stop_url,
 )
 from devui.web.parts import every as parts
+from devui.web.presenters.content import mapping
 from devui.web.presenters.replays import replay_form
+from devui.web.presenters.schemaforms import Fields, SchemaForm, filled_again
 from devui.web.presenters.status import WORDS
 from devui.web.services import Services
 from devui.web.text.figures import plural, seconds
@@ -104,7 +107,7 @@ def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts
         key=uuid.uuid4().hex,
         stop_href="" if live.stopping else stop_url(live.row.id),
         break_action=breakpoints_url(session.key),
-        calls=tuple(_call(each) for each in told["calls"]),
+        calls=tuple(_call(live, each, blocked=bool(told["blocked"])) for each in told["calls"]),
         beside=beside(told["branches"]) if several else (),
         tasks=_tasks(told),
     )
@@ -140,12 +143,39 @@ def _blocked(blocked: Mapping[str, Any], *, own: bool) -> parts.Why:
     return parts.Why("bad", text, _place(place), visible(place["source"]) if place else "")
 
 
-def _call(call: Mapping[str, Any]) -> parts.PendingCall:
+def call_ending(
+    run: str,
+    call: Mapping[str, Any],
+    given: Fields | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> parts.CallEnding:
+    """The form that ends a call; `given` and `errors` are what was filled in and is refused."""
+    schema = call["schema"]
+    fields = answer_form(schema).fields() if schema else ()
+    if given is not None:
+        fields = tuple(filled_again(field, given, errors or {}) for field in fields)
+    return parts.CallEnding(
+        action=calls_url(run),
+        key=uuid.uuid4().hex,
+        call=call["id"],
+        name=visible(call["name"]),
+        fields=fields,
+    )
+
+
+def answer_form(schema: str) -> SchemaForm:
+    """What a tool declares to return, as a form."""
+    return SchemaForm(mapping(json.loads(schema)), "of")
+
+
+def _call(live: LiveRun, call: Mapping[str, Any], *, blocked: bool) -> parts.PendingCall:
     is_tool = call["kind"] == "tool"
     name = visible(call["name"])
     kind: Literal["thought", "call"] = "call" if is_tool else "thought"
     draft = {"on": "tool", "name": call["name"], "agent": call["agent"]}
+    can_end = not (call["told"] or blocked or live.stopping)
     return parts.PendingCall(
+        id=call["id"],
         kind=kind,
         name=name,
         about=visible(call["about"]),
@@ -154,7 +184,22 @@ def _call(call: Mapping[str, Any]) -> parts.PendingCall:
         place=_place(call["place"]),
         source=visible(call["place"]["source"]) if call["place"] else "",
         draft=json.dumps(draft) if is_tool else "",
+        ending=call_ending(live.row.id, call) if can_end else None,
+        note=_ending_note(call, blocked=blocked),
     )
+
+
+def _ending_note(call: Mapping[str, Any], *, blocked: bool) -> str:
+    if call["told"]:
+        return "It was told to end and takes no notice so far. Stopping the run ends it."
+    if blocked:
+        return "While the event loop is blocked no call can be ended by itself; stop the run."
+    if call["thread"]:
+        return (
+            "A plain function in a thread cannot be stopped. If you end the call, the run goes on "
+            "without it, and what it returns later is dropped."
+        )
+    return ""
 
 
 def _beside(branch: Mapping[str, Any]) -> parts.Beside:

@@ -67,11 +67,11 @@ async def start(request: Request) -> Response:
         invocation=invocation,
         streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
-        actor=_actor(form),
+        actor=actor_of(form),
         guard=await first_guard(found, session, invocation=invocation, settled=decided),
     )
     await found.runs.start(session, wanted)
-    return _done(request, session.key)
+    return done(request, session.key)
 
 
 async def answer(request: Request) -> Response:
@@ -95,7 +95,7 @@ async def answer(request: Request) -> Response:
             continue  # what the user has said meanwhile may be the answer
         except RunActive as error:
             raise Conflict(_STILL_ASKING) from error
-        return _done(request, session.key)
+        return done(request, session.key)
 
 
 async def _question(
@@ -142,7 +142,7 @@ async def _ordered(request: Request, found: Services, run: str, order: dict[str,
         position = await found.runs.command(run, body.told())
     except CommandRefused as refused:
         raise Conflict(f"{refused}; the page shows where it stands now") from refused
-    return _done(request, position["session"])
+    return done(request, position["session"])
 
 
 async def _filled_in(request: Request, found: Services, run: str, form: FormData) -> Response:
@@ -164,12 +164,12 @@ async def _filled_in(request: Request, found: Services, run: str, form: FormData
         return HTMLResponse(html, status_code=422)
     names = ("key", "position", "hold", "command")
     order = {name: given[name] for name in names if name in given}
-    return await _ordered(request, found, run, {**order, "actor": _actor(form), "value": value})
+    return await _ordered(request, found, run, {**order, "actor": actor_of(form), "value": value})
 
 
 def _command(form: FormData) -> dict[str, Any]:
     """The members of a command; a button with `like` is the command `run_to`."""
-    given: dict[str, Any] = {**form, "actor": _actor(form)}
+    given: dict[str, Any] = {**form, "actor": actor_of(form)}
     if "value" in given:
         given["value"] = value_of(str(given.get("command")), str(given["value"]))
     if "like" in given:
@@ -180,16 +180,17 @@ def _command(form: FormData) -> dict[str, Any]:
 async def stop(request: Request) -> Response:
     """Stop a run; one that has ended already is left as it is."""
     form = await read_form(request)
-    run = await services(request).runs.stop(request.path_params["run"], _actor(form))
-    return _done(request, run.session)
+    run = await services(request).runs.stop(request.path_params["run"], actor_of(form))
+    return done(request, run.session)
 
 
-def _actor(form: FormData) -> str:
+def actor_of(form: FormData) -> str:
     """The name that the tab has given itself; without scripts it has none."""
     return str(form.get("actor") or "a page")[:_LONGEST_NAME]
 
 
-def _done(request: Request, session: int) -> Response:
+def done(request: Request, session: int) -> Response:
+    """The answer to a post of a page: the rest comes on the stream."""
     if HtmxRequest.read(request.headers):
         return Response(status_code=204)
     return RedirectResponse(session_url(session), status_code=303)

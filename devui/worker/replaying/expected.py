@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 from typing import Any
 
-from devui.wire.gates import EDITED
+from devui.wire.gates import EDITED, IN_CALLS
 from devui.wire.recordings import FieldDifference, RecordedCall, Recording
 from devui.worker.replaying.differences import differences
 from devui.worker.replaying.ids import Ids, comparable
@@ -80,7 +80,8 @@ class Expected:
     def _differences(
         self, expected: dict[str, Any], actual: dict[str, Any]
     ) -> list[FieldDifference]:
-        expected, actual = comparable(expected), comparable(self._ids.recorded_in(actual))
+        expected = comparable(_without_recorded_marks(expected))
+        actual = comparable(self._ids.recorded_in(actual))
         if self._live_tools:
             expected, actual = _loosely(expected), _loosely(actual)
         return differences(expected, actual)
@@ -90,6 +91,19 @@ def by_hand(event: dict[str, Any]) -> str:
     """The end of a sentence about an event that a person has changed; "" of any other."""
     edited = (event.get("customMetadata") or {}).get(EDITED)
     return " It was changed by hand when it was recorded." if edited else ""
+
+
+def _without_recorded_marks(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without the marks of calls that a person ended or answered for: the recording has
+    what was said in their place, and a replay says the same."""
+    labels = event.get("customMetadata") or {}
+    marks = labels.get(EDITED)
+    if not marks:
+        return event
+    others = [mark for mark in marks if mark.get("gate") not in IN_CALLS]
+    kept = {name: value for name, value in labels.items() if name != EDITED}
+    kept |= {EDITED: others} if others else {}
+    return {**event, "customMetadata": kept or None}
 
 
 def _source(event: dict[str, Any]) -> _Source:

@@ -1,0 +1,237 @@
+"""A call that does not return is ended or answered for by itself, over HTTP; its run goes on."""
+
+import time
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.api.test_openapi import check
+from tests.api.test_standing import let_go, seen
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+from tests.kit.stuck_apps import APPS
+
+WAITS = {
+    "sleeping": "look_up",
+    "thread": "fetch",
+    "model": "slow-one",
+    "streamed": "slow-one",
+    "handled": "look_up",
+    "stubborn": "look_up",
+    "blocked": "crunch",
+    "tools": "slow",
+}
+"""The call of each app that does not return."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("calls")
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as started:
+        yield started
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def begin(server, client):
+    """A run whose call is under way, and the call; its file is let go of at the end."""
+    begun: list[Debugged] = []
+
+    def start(app: str, **more: Any) -> tuple[Debugged, dict[str, Any]]:
+        (server.agents / app / "go.txt").unlink(missing_ok=True)
+        begun.append(Debugged(client, app).start(**{"pause": False, **more}))
+        return begun[-1], call_of(begun[-1], WAITS[app])
+
+    yield start
+    for debugged in begun:
+        let_go(server, debugged)
+
+
+def call_of(debugged: Debugged, name: str) -> dict[str, Any]:
+    def named(told):
+        return [each for each in told["calls"] if each["name"] == name]
+
+    return named(seen(debugged, named))[0]
+
+
+def order(debugged: Debugged, call: dict[str, Any], command: str, **more: Any) -> Any:
+    body = {"command": command, "key": uuid.uuid4().hex, "call": call["id"], **more}
+    return debugged.client.post(f"/api/runs/{debugged.run}/calls", json=body)
+
+
+def results(debugged: Debugged) -> list[Any]:
+    """What the stored answers of tools say."""
+    parts = [
+        p for e in debugged.kept()["events"] for p in (e.get("content") or {}).get("parts", [])
+    ]
+    return [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+
+
+def marks(debugged: Debugged) -> list[tuple[str, str, str]]:
+    told = [
+        mark
+        for event in debugged.kept()["events"]
+        for mark in (event.get("customMetadata") or {}).get("devui_edited", [])
+    ]
+    return [(mark["gate"], mark["action"], mark["by"]) for mark in told]
+
+
+def log(debugged: Debugged) -> str:
+    return debugged.client.get(f"/runs/{debugged.run}/log").text
+
+
+def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
+    debugged, call = begin("sleeping")
+    done = order(debugged, call, "end", value="the site is down", actor="Ada")
+    assert done.status_code == 200, done.text
+    check(done.json(), {"$ref": "/Position"})
+    assert done.json()["lastCommand"]["actor"] == "Ada"
+    assert debugged.settled()["status"] == "done"
+    [result] = results(debugged)
+    assert result["error"].startswith("Ada ended the call of look_up after ")
+    assert result["error"].endswith("s: the site is down")
+    assert debugged.texts()[-1] == "done"
+    assert marks(debugged) == [("in_tool", "end", "Ada")]
+    [edit] = debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()
+    check(edit, {"$ref": "/Edit"})
+    assert (edit["action"], edit["tool"], edit["after"]) == ("end", "look_up", result["error"])
+    assert edit["before"]["given"] == '{"city":"Oslo"}'
+    assert "look_up ended by Ada" in log(debugged)
+
+
+def test_a_tool_call_is_answered_by_hand_and_a_replay_gives_the_same_answer(begin, client):
+    debugged, call = begin("sleeping")
+    assert order(debugged, call, "answer", value={"found": [1, 2]}).status_code == 200
+    assert debugged.settled()["status"] == "done"
+    assert results(debugged) == [{"found": [1, 2]}]
+    assert marks(debugged) == [("in_tool", "mock", "api")]
+    replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
+    again = Debugged.__new__(Debugged)
+    again.client, again.run = client, replay["run"]
+    assert again.settled()["status"] == "done"
+    assert client.get(f"/api/runs/{again.run}/replay").json()["verdict"]["identical"] is True
+
+
+def test_a_model_call_is_answered_with_words_or_fails_as_an_error_event(begin):
+    said, call = begin("model")
+    assert order(said, call, "answer", value="Thirty-nine steps").status_code == 200
+    assert (said.settled()["status"], said.texts()[-1]) == ("done", "Thirty-nine steps")
+    assert marks(said) == [("in_model", "mock", "api")]
+    failed, call = begin("model")
+    assert order(failed, call, "end").status_code == 200
+    assert failed.settled()["status"] == "done"
+    event = failed.kept()["events"][-1]
+    assert event["errorCode"] == "CALL_ENDED"
+    assert "api ended the call of slow-one after" in event["errorMessage"]
+
+
+def test_a_streamed_answer_that_halts_is_answered_by_hand(begin):
+    debugged, _ = begin("streamed", streaming=True)
+    until = seen(debugged, lambda told: told["calls"] and told["calls"][0]["place"])
+    assert order(debugged, until["calls"][0], "answer", value="and stormy").status_code == 200
+    assert (debugged.settled()["status"], debugged.texts()) == ("done", ["go", "and stormy"])
+
+
+def test_callbacks_of_the_agent_answer_for_the_error_of_an_ended_call(begin):
+    debugged, call = begin("handled")
+    assert order(debugged, call, "end").status_code == 200
+    assert debugged.settled()["status"] == "done"
+    [result] = results(debugged)
+    assert result["sorry"].startswith("CallEndedError: api ended the call of look_up")
+
+
+def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
+    debugged, _ = begin("thread")
+    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, told["calls"][0], "answer", value="cached").status_code == 200
+    assert debugged.settled()["status"] == "done"
+    assert results(debugged) == [{"result": "cached"}]
+    assert "a thread cannot be stopped: its function runs on" in log(debugged)
+
+
+def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(server, begin):
+    debugged, _ = begin("thread")
+    debugged.post("pause", key="pause")
+    told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, told["calls"][0], "end").status_code == 200
+    assert debugged.settled()["status"] == "held"
+    (server.agents / "thread" / "go.txt").write_text("go", encoding="utf-8")
+    until = time.monotonic() + 10
+    while "fetch has come to its end in its thread" not in log(debugged):
+        assert time.monotonic() < until, log(debugged)
+        time.sleep(0.05)
+    debugged.tell("continue")
+    assert [each.keys() for each in results(debugged)] == [{"error"}]
+
+
+def test_the_same_key_ends_a_call_once_and_another_order_with_it_is_refused(begin):
+    debugged, call = begin("sleeping")
+    first = order(debugged, call, "end", key="k")
+    again = order(debugged, call, "end", key="k")
+    assert (first.status_code, again.status_code) == (200, 200), first.text
+    assert again.json() == first.json()
+    assert len(debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()) == 1
+
+
+def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
+    debugged, call = begin("sleeping", pause=False)
+    assert order(debugged, call, "answer", value=1).status_code == 200
+    debugged.settled()
+    late = order(debugged, call, "end")
+    assert late.status_code == 409
+    check(late.json(), {"$ref": "/Refused"})
+    assert late.json()["position"]["status"] == "done"
+    other, call = begin("sleeping")
+    gone = order(other, {"id": call["id"] + 1000}, "end")
+    assert (gone.status_code, gone.json()["detail"]) == (409, "the call has ended meanwhile")
+    assert gone.json()["position"]["status"] == "running"
+    assert other.client.get(f"/api/sessions/{other.key}/edits").json() == []
+
+
+def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
+    debugged, call = begin("model")
+    wrong = order(debugged, call, "answer", value={"content": 7})
+    assert (wrong.status_code, "content" in wrong.json()["detail"]) == (422, True)
+    assert call_of(debugged, "slow-one")["told"] is False
+    assert debugged.client.get(f"/api/sessions/{debugged.key}/edits").json() == []
+
+
+def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(server, begin):
+    debugged, call = begin("stubborn")
+    assert order(debugged, call, "answer", value="mine").status_code == 200
+    seen(debugged, lambda told: told["calls"] and told["calls"][0]["told"])
+    again = order(debugged, call, "end")
+    assert (again.status_code, "takes no notice" in again.json()["detail"]) == (409, True)
+    assert let_go(server, debugged) == "done"
+    assert results(debugged) == [{"result": "mine"}]
+    assert "although it was told to end" in log(debugged)
+
+
+def test_nothing_is_ended_while_the_event_loop_is_blocked_and_that_is_said(begin):
+    debugged, call = begin("blocked")
+    seen(debugged, lambda told: told["blocked"])
+    refused = order(debugged, call, "end")
+    assert (refused.status_code, "event loop" in refused.json()["detail"]) == (409, True)
+
+
+def test_one_of_two_parallel_calls_ends_and_the_other_runs_on(server, begin):
+    debugged, call = begin("tools")
+    assert order(debugged, call, "end").status_code == 200
+    assert debugged.settled()["status"] == "done"
+    assert [set(each) for each in results(debugged)] == [{"error"}, {"result"}]
+
+
+def test_a_run_that_is_stopped_after_a_call_was_ended_is_stopped(begin):
+    debugged, call = begin("stubborn")
+    assert order(debugged, call, "end").status_code == 200
+    debugged.post("stop", key="stop")
+    assert order(debugged, call, "end").status_code == 409
+    assert debugged.settled()["status"] == "stopped"
