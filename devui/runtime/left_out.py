@@ -99,7 +99,7 @@ TABLE = (
     LeftOut(
         "Other classes of models",
         "models.AnthropicGenerateContentConfig models.AnthropicLlm models.Claude"
-        " models.FallbackModel models.Gemma models.Gemma3Ollama models.anthropic_llm"
+        " models.Gemma models.Gemma3Ollama models.anthropic_llm"
         " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager"
         " models.ServiceTier",
         "One class reaches them all.",

@@ -35,6 +35,7 @@ _WHERE = {
     "flows.llm_flows.single_flow": "SingleFlow",
     "memory.in_memory_memory_service": "InMemoryMemoryService",
     "memory.memory_entry": "MemoryEntry",
+    "models": "FallbackModel",
     "models.base_llm": "BaseLlm LlmCapabilities",
     "models.cache_metadata": "CacheMetadata",
     "models.google_llm": "Gemini",

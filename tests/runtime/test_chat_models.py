@@ -248,7 +248,7 @@ async def test_a_refusal_says_what_to_do(server):
     server.fail(500, "Out of order")
     with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as raised:
         await ask(model, stream=True)
-    assert raised.value.status == 500
+    assert raised.value.status_code == 500
     await model.aclose()
 
 

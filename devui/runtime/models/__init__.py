@@ -25,4 +25,4 @@ __all__ = [
     "ScriptedLlm",
 ]
 
-__getattr__ = lazy(__name__, {"LiteLlm": "lite_llm"})
+__getattr__ = lazy(__name__, {"FallbackModel": "fallback_model", "LiteLlm": "lite_llm"})

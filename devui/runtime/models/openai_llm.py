@@ -31,7 +31,7 @@ class ChatCompletionError(Exception):
     """The service refused the request or failed."""
 
     def __init__(self, status: int, message: str) -> None:
-        self.status = status
+        self.status_code = status
         """The HTTP status; 0 if the failure came within a stream."""
         super().__init__(message)
 
