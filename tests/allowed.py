@@ -29,6 +29,9 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
+    "devui/runtime/models/fallback_model.py:FallbackModel.generate_content_async": (
+        "whatever a model's library raises may carry a status; what carries none is raised again"
+    ),
     "devui/runtime/agents/parallel_agent.py:produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),

@@ -6,7 +6,9 @@ from devui.runtime.models import LLMRegistry, registry
 from tests.source import ROOT
 
 PAGE = ROOT / "docs" / "guide" / "models.md"
-SCRIPTED, ECHO = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+SCRIPTED, RESERVE, ECHO = re.findall(
+    r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL
+)
 
 
 def run(example):
@@ -20,6 +22,10 @@ def test_the_scripted_agent_calls_its_tool_and_answers():
 
     assert names["answer"] == "From LHR or LGW?"
     assert len(names["model"].requests) == 2
+
+
+def test_models_in_reserve_are_named_after_the_first():
+    assert run(RESERVE)["model"].model == "gemini-2.5-pro"
 
 
 def test_a_model_of_ones_own_is_found_by_name(monkeypatch):

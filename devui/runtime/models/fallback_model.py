@@ -1,10 +1,9 @@
 """`FallbackModel`: models in reserve, for when one is overloaded or down (adk-runtime 9.5)."""
 
 import logging
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self, runtime_checkable
 
 from google.genai.errors import APIError
 from pydantic import Field, PrivateAttr, model_validator
@@ -16,8 +15,22 @@ from devui.runtime.models.registry import LLMRegistry
 
 logger = logging.getLogger(__name__)
 
-_NO_ANSWER_OF_A_SERVER = ("APIConnectionError", "APIResponseValidationError")
+_NO_ANSWER_OF_A_SERVER = frozenset({"APIConnectionError", "APIResponseValidationError"})
 """Errors of litellm that say 500 although no server did."""
+
+
+@runtime_checkable
+class _WithStatus(Protocol):
+    """An error of litellm, OpenAI or Anthropic; a response of httpx."""
+
+    status_code: object
+
+
+@runtime_checkable
+class _WithResponse(Protocol):
+    """An error of httpx."""
+
+    response: object
 
 
 class FallbackModel(BaseLlm):
@@ -108,15 +121,13 @@ def _asked(
 
 def _status(error: Exception) -> int | None:
     """The HTTP status that an error carries, wherever its library keeps it; None if it has none."""
+    kind = type(error)
+    if kind.__module__ == "litellm.exceptions" and kind.__name__ in _NO_ANSWER_OF_A_SERVER:
+        return None
     if isinstance(error, APIError):
         return error.code
-    litellm = sys.modules.get("litellm.exceptions")  # who has not imported it cannot raise its
-    for name in _NO_ANSWER_OF_A_SERVER:
-        kind = getattr(litellm, name, None)
-        if kind is not None and isinstance(error, kind):
-            return None
-    for holder in (error, getattr(error, "response", None)):
-        status = getattr(holder, "status_code", None)
-        if isinstance(status, int):
-            return status
+    response = error.response if isinstance(error, _WithResponse) else None
+    for holder in (error, response):
+        if isinstance(holder, _WithStatus) and isinstance(holder.status_code, int):
+            return holder.status_code
     return None
