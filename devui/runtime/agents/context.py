@@ -58,23 +58,27 @@ class Context(NodeContext):
         """
         super().__init__(invocation_context, node_run)
         self._event_actions = event_actions or EventActions()
-        self._state = State(
-            invocation_context.session.state,
-            self._event_actions.state_delta,
-            schema=node_run.state_schema if node_run else None,
-        )
+        self._state: State | None = None
+        """Made when somebody asks for it: most contexts are never asked."""
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
 
     @property
     def state(self) -> State:
         """The session's state; writes are recorded for the next event."""
+        if self._state is None:
+            self._state = State(
+                self._invocation_context.session.state,
+                self._event_actions.state_delta,
+                schema=self._node_run.state_schema if self._node_run else None,
+            )
         return self._state
 
     @property
     def actions(self) -> EventActions:
         """The actions of the next event, changes made in place included."""
-        self._state.has_delta()
+        if self._state is not None:
+            self._state.has_delta()
         return self._event_actions
 
     @property
@@ -195,7 +199,7 @@ class Context(NodeContext):
         async tool that must not hold up others uses a `CredentialManager`. ImportError if that
         needs authlib, which is not installed.
         """
-        return AuthHandler(auth_config).get_auth_response(self._state)
+        return AuthHandler(auth_config).get_auth_response(self.state)
 
     def request_credential(self, auth_config: AuthConfig) -> None:
         """Ask the user for a credential for this tool call.

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from google.genai import types
@@ -114,7 +115,6 @@ class LlmAgent(CalledBack):
     _flow: BaseLlmFlow | None = PrivateAttr(default=None)
     _named_model: BaseLlm | None = PrivateAttr(default=None)
     _named_model_name: str = PrivateAttr(default="")
-    _made_tools: dict[int, tuple[Any, BaseTool]] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def _refuse(cls, values: Any) -> None:
@@ -332,6 +332,11 @@ class LlmAgent(CalledBack):
             self._named_model = LLMRegistry.new_llm(name)
             self._named_model_name = name
         return self._named_model
+
+    @cached_property
+    def _made_tools(self) -> dict[int, tuple[Any, BaseTool]]:
+        """The tools made of functions and nodes, by the ids of those."""
+        return {}
 
     def _tool(self, entry: Any) -> BaseTool:
         """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""

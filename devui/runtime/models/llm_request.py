@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 _NO_CONFIG = types.GenerateContentConfig()
@@ -51,6 +54,12 @@ class LlmRequest(BaseModel):
     """For models whose provider keeps the conversation; callbacks may set it."""
     _beginning: int = PrivateAttr(default=0)
     """How many contents at the beginning, files of a static instruction, nothing is put before."""
+
+    @classmethod
+    def blank(cls) -> Self:
+        """An empty request: without validation, which would cost more than filling it."""
+        empty: Self = _empty(cls)
+        return altered(empty, contents=[], config=altered(_NO_CONFIG), tools_dict={})
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add to the system instruction, pieces separated by a blank line.
@@ -168,6 +177,11 @@ class LlmRequest(BaseModel):
                 tool.function_declarations.extend(declarations)
                 return
         self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
+
+
+@cache
+def _empty(kind: type[T]) -> T:
+    return kind()
 
 
 def _is_said(content: types.Content) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 if TYPE_CHECKING:
+    from devui.runtime.agents.context import Context
     from devui.runtime.sessions.state import State
     from devui.runtime.tools.base_tool import BaseTool
 
@@ -19,9 +20,9 @@ def keep_sources(state: State, sources: types.GroundingMetadata) -> None:
     state[_KEPT] = sources
 
 
-def kept_sources(tools: Iterable[BaseTool], state: State) -> types.GroundingMetadata | None:
+def kept_sources(tools: Iterable[BaseTool], context: Context) -> types.GroundingMetadata | None:
     """The latest sources that were kept, if one of these tools is meant to hand on its own."""
     if not any(tool.propagate_grounding_metadata for tool in tools):
         return None
-    sources: types.GroundingMetadata | None = state.get(_KEPT)
+    sources: types.GroundingMetadata | None = context.state.get(_KEPT)
     return sources

@@ -61,7 +61,7 @@ class BaseLlmFlow(Extensible):
 
     async def _step(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """One request, its answer, and the tools that the answer calls."""
-        llm_request = LlmRequest()
+        llm_request = LlmRequest.blank()
         answered = False
         for processor in self.request_processors:
             if processor.prepare is not None:

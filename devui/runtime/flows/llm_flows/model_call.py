@@ -106,7 +106,7 @@ class ModelCall:
             )
             replaced = _response(given, "after_model_callback", callbacks)
         answer = answer if replaced is None else _completed(replaced, answer)
-        sources = kept_sources(self._request.tools_dict.values(), self._context.state)
+        sources = kept_sources(self._request.tools_dict.values(), self._context)
         if sources is not None:
             answer.grounding_metadata = sources
         return answer

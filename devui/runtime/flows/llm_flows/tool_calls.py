@@ -144,6 +144,8 @@ class ToolCall:
         if result is not None:
             return result
         callbacks = self._agent.canonical_before_tool_callbacks
+        if not callbacks:
+            return None
         return await first_result(
             callbacks, is_not_none, tool=tool, args=self._args, tool_context=self._context
         )
@@ -154,8 +156,11 @@ class ToolCall:
         )
         if replaced is not None:
             return replaced
+        callbacks = self._agent.canonical_after_tool_callbacks
+        if not callbacks:
+            return None
         return await first_result(
-            self._agent.canonical_after_tool_callbacks,
+            callbacks,
             is_not_none,
             tool=tool,
             args=self._args,
