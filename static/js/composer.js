@@ -16,6 +16,8 @@ export function start() {
     if (!form || event.target !== form || request.method !== "POST" || response.status >= 400) return;
     const field = form.querySelector("textarea");
     if (field.value === sent(request)) field.value = "";
+    const pause = form.elements.pause;
+    if (pause) pause.checked = false; // it is said of one message
     form.querySelector("[role=alert]").textContent = "";
   });
   document.addEventListener("change", (event) => {

@@ -247,3 +247,21 @@ def test_rows_of_edited_events_say_so(client):
     debugged.tell("continue")
     event = client.get(f"/sessions/{debugged.key}/events/2", headers={"Accept": "text/html"}).text
     assert "devui_edited" in event
+
+
+def test_what_a_person_changed_is_marked_in_every_export(client):
+    debugged = at(client, "weather", "before_tool")
+    debugged.tell("mock", value="rain")
+    debugged.tell("continue")
+    exported = f"/api/sessions/{debugged.key}/export"
+    bundle = client.get(exported)
+    assert '"action":"mock"' in bundle.text.replace(" ", "")
+    page = client.get(exported, params={"format": "html"}).text
+    assert "mocked" in page
+    assert "answered in place of the tool" in page
+    [given] = [event for event in debugged.kept()["events"] if marks(event)]
+    assert marks(given)[0]["action"] == "mock"
+    headers = {"content-type": "application/json"}
+    made = client.post("/api/sessions/import", content=bundle.content, headers=headers).json()
+    assert client.get(f"/api/sessions/{made['key']}/edits").json()[0]["after"] == "rain"
+    assert "mocked" in client.get(f"/sessions/{made['key']}").text

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.terminal import Terminal
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +35,26 @@ def press(session: SessionPage, key: str) -> None:
 
 def command(session: SessionPage, name: str):
     return session.page.locator("#debugger").get_by_role("button", name=name, exact=True)
+
+
+def test_pause_first_is_said_of_one_message(paused):
+    expect(paused.page.get_by_label("pause first")).not_to_be_checked()
+    press(paused, "c")
+    paused.ends()
+    paused.say("Book a flight to Oslo")
+
+
+def test_a_terminal_drives_the_run_that_is_open_in_the_page(paused, visit):
+    terminal, key = Terminal(visit.server), paused.path.rpartition("/")[2]
+    assert terminal("dbg", "step", "-s", key, "--as", "Ada").returncode == 0
+    expect(paused.events).to_have_count(1)
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    expect(paused.page.locator("#debugger")).to_contain_text("Ada")
+    press(paused, "m")
+    is_held(paused, "Paused before the commit")
+    assert "Paused before the commit" in terminal("dbg", "where", "-s", key).stdout
+    assert terminal("dbg", "continue", "-s", key).returncode == 0
+    paused.ends()
 
 
 def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):

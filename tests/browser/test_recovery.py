@@ -129,6 +129,7 @@ def test_a_held_event_is_told_as_lost(visit):
     expect(session.page.locator("#held .rail [aria-current]")).to_have_text("produced")
     session.page.locator("#stop").click()
     session.ends("stopped")
+    expect(bar(session)).to_contain_text("Lost before its commit, call by TravelAgent:")
     expect(bar(session).locator("s").first).to_contain_text("find_airports")
     button(session, "Resume").click()
     session.ends()

@@ -186,7 +186,10 @@ RESUME = parts.Resume(
     fork_action=links.forks_url(KEY),
     number=3,
     close_action=links.close_url(KEY),
-    lost=("Paused before the commit: I found three flights",),
+    lost=(
+        ("Lost before its commit, text by FlightAgent:", "I found three flights"),
+        ("find_flights was not called.", ""),
+    ),
     streamed=("The cheapest of them leaves at",),
     unknown=(
         parts.UnknownAsk(

@@ -48,7 +48,7 @@ class Resume:
     number: int = 0
     """The last committed event of the invocation."""
     close_action: str = ""
-    lost: tuple[str, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()
     """The words of answers that are no events, a text each."""

@@ -48,6 +48,7 @@ _KINDS: Final[Mapping[GateKind, Kind]] = {
     "enter_agent": "transfer",
     "leave_agent": "transfer",
 }
+_WORDS: Final[Mapping[GateKind, str]] = {"enter_agent": "begins", "leave_agent": "ends"}
 _STAGES: Final[Mapping[GateKind, parts.Stage]] = {
     "before_commit": "produced",
     "after_commit": "committed",
@@ -135,7 +136,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         id=hold.id,
         kind=kind,
         shape=shape(kind, final=summary.final if summary else False),
-        word=WORDS[kind],
+        word=WORDS[kind] if summary else _WORDS.get(arrival.gate, WORDS[kind]),
         author=visible(arrival.agent),
         text=visible(summary.text if summary else _about(hold)),
         sentence=sentence(hold.arrival.gate, hold.arrival.number),

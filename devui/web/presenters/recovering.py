@@ -17,7 +17,6 @@ from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.lists import session_name
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
-from devui.web.text.gates import SENTENCES
 from devui.web.text.visible import readable, visible
 
 _TITLES: Final[Mapping[Standing, str]] = {
@@ -37,6 +36,14 @@ _NOTES: Final = {
     "effects": "it has effects, and nobody knows whether it was carried out",
     "hint": "its server says that it may be called twice",
 }
+_LOST: Final[Mapping[str, str]] = {
+    "before_commit": "",
+    "before_model": "The model of {agent} was not asked.",
+    "after_model": "Lost: what the model had answered {agent}.",
+    "before_tool": "{tool} was not called.",
+    "after_tool": "Lost: what {tool} had returned.",
+}
+"""By the gate at which something was held; at the others nothing is lost with it."""
 _EDITABLE: Final = 60_000
 """Bytes of an event that a form still offers to be changed."""
 
@@ -73,7 +80,7 @@ async def resume(found: Services, session: int, live: LiveRun | None) -> parts.R
         fork_action=forks_url(session) if stands.standing != "forked" and number else "",
         number=number,
         close_action=close_url(session),
-        lost=tuple(_lost(hold) for hold in stands.lost),
+        lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(readable(clipped(text)) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),
     )
@@ -92,9 +99,13 @@ def _last(row: EventRow | None) -> str:
     return f"#{row.number}, {word} by {visible(row.author)}"
 
 
-def _lost(hold: Mapping[str, Any]) -> str:
-    what = visible(str(hold.get("text") or hold.get("tool") or hold.get("agent") or ""))
-    return f"{SENTENCES.get(hold['gate'], hold['gate'])}: {what}"
+def _lost(hold: Mapping[str, Any]) -> tuple[str, str]:
+    """What became of something that was held, and its words; those of an event with its kind."""
+    who, text = visible(str(hold.get("agent") or "")), visible(str(hold.get("text") or ""))
+    if hold["gate"] == "before_commit":
+        word = WORDS.get(hold.get("kind") or "other", "event")
+        return f"Lost before its commit, {word} by {who}:", text
+    return _LOST[hold["gate"]].format(tool=visible(str(hold.get("tool") or "")), agent=who), ""
 
 
 def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
