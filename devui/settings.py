@@ -1,7 +1,9 @@
 """What one server is started with."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Self
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
@@ -9,6 +11,43 @@ DEFAULT_DATA_DIR = Path(".devui")
 
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 """What stands for an address that means every interface."""
+
+
+class WrongLimit(ValueError):
+    """What was given is no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a run may do before it is ended, and how many may go on at once (R34).
+
+    They are there for the agent that never ends while nobody looks: far above what a run does that
+    somebody follows.
+    """
+
+    runs: int = 64
+    """Runs that go on at once; the others are of one run."""
+    events: int = 20_000
+    calls: int = 5_000
+    """Calls of tools."""
+    megabytes: int = 1_000
+    """Of its events, as JSON."""
+    seconds: int = 24 * 60 * 60
+    """At work: the time for which the debugger held it does not count."""
+
+    @classmethod
+    def read(cls, given: Iterable[str]) -> Self:
+        """The defaults with what is given, each `name=number`. Raises WrongLimit."""
+        limits = cls()
+        names = [field.name for field in fields(cls)]
+        for text in given:
+            name, _, number = text.partition("=")
+            if name not in names:
+                raise WrongLimit(f"{text!r}: what can be limited is {', '.join(names)}")
+            if not (number.isascii() and number.isdigit() and int(number)):
+                raise WrongLimit(f"{text!r}: say a whole number from 1 on, as in {name}=100")
+            limits = replace(limits, **{name: int(number)})
+        return limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +62,7 @@ class Settings:
     """The port that is bound, never 0."""
     auth: bool = True
     """Whether a sign-in is needed; only a loopback address may go without."""
+    limits: Limits = Limits()
     pages: bool = True
     """Whether there are pages beside the APIs."""
 

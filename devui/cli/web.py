@@ -14,7 +14,14 @@ from devui import __version__
 from devui.cli.listening import listen
 from devui.cli.logs import log_to_terminal
 from devui.debugger.prices import WrongPrices
-from devui.settings import DEFAULT_DATA_DIR, DEFAULT_HOST, DEFAULT_PORT, Settings
+from devui.settings import (
+    DEFAULT_DATA_DIR,
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    Limits,
+    Settings,
+    WrongLimit,
+)
 from devui.store.errors import StoreError
 from devui.web.program import Announce, serve
 from devui.web.security.access import Access, WeakToken
@@ -46,6 +53,13 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
     help="Listen on an address others can reach; needs DEVUI_TOKEN to be set.",
 )
 @click.option(
+    "--limit",
+    "limits",
+    metavar="NAME=N",
+    multiple=True,
+    help="End a run at so many events, calls (of tools), megabytes or seconds; or runs at once.",
+)
+@click.option(
     "--log-level",
     type=click.Choice(_LOG_LEVELS, case_sensitive=False),
     default="warning",
@@ -61,6 +75,7 @@ def command(
     no_browser: bool,
     no_auth: bool,
     allow_remote: bool,
+    limits: tuple[str, ...],
     log_level: str,
 ) -> None:
     """Open the UI on the agents in AGENTS_DIR; the name `web` may be left out."""
@@ -69,15 +84,18 @@ def command(
     if not agents.is_dir():
         raise click.BadParameter(f"{agents} is not a folder", param_hint="AGENTS_DIR")
     try:
+        allowed = Limits.read(limits)
         host = check_bind(
             host, token_given=bool(token), allow_remote=allow_remote, authenticated=not no_auth
         )
         access = Access(token)
         listeners = listen(host, port)
-    except (BindRefused, WeakToken, OSError) as error:
+    except (BindRefused, WeakToken, WrongLimit, OSError) as error:
         raise click.ClickException(str(error)) from error
     port = listeners[0].getsockname()[1]
-    settings = Settings(agents=agents, data_dir=data_dir, host=host, port=port, auth=not no_auth)
+    settings = Settings(
+        agents=agents, data_dir=data_dir, host=host, port=port, auth=not no_auth, limits=allowed
+    )
     announce = _announcer(browser=not no_browser, bearer=not (no_auth or token) and access.token)
     try:
         asyncio.run(serve(settings, access, listeners, announce))

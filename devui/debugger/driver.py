@@ -18,6 +18,7 @@ from devui.debugger.asked import json_text, replayed
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
+from devui.debugger.limits import exceeded, sentence
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import (
     News,
@@ -27,6 +28,7 @@ from devui.debugger.news import (
     SpansChanged,
     StateTouched,
 )
+from devui.debugger.notes import note
 from devui.debugger.recovery.answers import responses
 from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.runrequest import RunRequest
@@ -34,6 +36,7 @@ from devui.debugger.stepping.gatekeeper import Gatekeeper
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.workers import AppBroken, Worker, Workers
+from devui.settings import Limits
 from devui.store.errors import PASSING, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import Appended, RunStatus
@@ -41,6 +44,7 @@ from devui.wire.framing import codecs
 from devui.wire.messages import (
     AgentError,
     Append,
+    Failure,
     Gate,
     GateLeft,
     Output,
@@ -75,6 +79,7 @@ class Driver:
         workers: Workers,
         bus: Bus[News],
         book: BreakpointBook,
+        limits: Limits,
         stop: Callable[[], None],
         viewed: Callable[[], bool],
     ) -> None:
@@ -88,6 +93,9 @@ class Driver:
         self._gates = Gatekeeper(
             live, journal=self._journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
+        self._limits = limits
+        self._limited: AgentError | None = None
+        self._stop = stop
         self._viewed = viewed
         self._pauses = Pauses(lambda: live.stepper.held_seconds)
         self._followed = False
@@ -144,6 +152,8 @@ class Driver:
             return
         self.live.ended.set()
         self.live.stirred.set()
+        if self._limited is not None and status in {"stopped", "failed"}:
+            status, error = "failed", self._limited
         unfinished = self.live.unfinished()
         self.live.streaming.clear()
         await self._flush()
@@ -207,8 +217,12 @@ class Driver:
         if isinstance(first, WorkerGone) and not live.stopping:
             self._gone = first
             return False
-        await self._take(worker, first)
-        await self._follow(worker)
+        clock = asyncio.create_task(self._run_out(), name=f"clock of run {live.row.id}")
+        try:
+            await self._take(worker, first)
+            await self._follow(worker)
+        finally:
+            clock.cancel()
         return True
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
@@ -299,6 +313,9 @@ class Driver:
     async def _commit(self, message: Append) -> Reply:
         """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
         live = self.live
+        if self._limited is not None:
+            failure = Failure(code="run_limited", message=self._limited.message)
+            return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(new_event(message), message.touched)
             event = replace(event, held=self._pauses.before(message))
@@ -310,9 +327,31 @@ class Driver:
         live.committed(event.author, event.branch, message.temp)
         live.touches.committed(event, done.number)
         live.meter.add(event)
+        if (name := exceeded(self._limits, live.meter)) is not None:
+            self._limit(name)
         known = live.row.invocation_id or event.invocation_id
         live.row = replace(live.row, invocation_id=known)
         return Reply(id=message.id, result=acknowledgement(done))
+
+    def _limit(self, name: str) -> None:
+        """Stop it, since it has done too much (R34)."""
+        said = sentence(self._limits, name)
+        self._limited = AgentError(type="RunLimited", message=said, traceback="")
+        note(self.live, self._bus, "debugger", said)
+        self._stop()
+
+    async def _run_out(self) -> None:
+        """Wait until its seconds are over, those apart for which it was held."""
+        loop, stepper = asyncio.get_running_loop(), self.live.stepper
+        begun, seconds = loop.time(), float(self._limits.seconds)
+        while (left := seconds - (loop.time() - begun - stepper.held_seconds)) > 0:
+            with contextlib.suppress(
+                TimeoutError
+            ):  # being held moves the end, so it is asked again
+                async with asyncio.timeout(max(left, 0.1)):
+                    await self.live.ended.wait()
+                    return
+        self._limit("seconds")
 
     def _record(self, message: SpanBegan | SpanEnded) -> None:
         live = self.live

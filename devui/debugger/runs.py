@@ -22,6 +22,8 @@ from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
 from devui.debugger.driver import Driver
 from devui.debugger.endings import Endings
+from devui.debugger.foreign_questions import check_answers
+from devui.debugger.limits import TooManyRuns
 from devui.debugger.live import LiveRun, WorkerGone
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
@@ -38,6 +40,7 @@ from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
 from devui.debugger.trials import Trials
 from devui.debugger.workers import Worker, Workers
+from devui.settings import Limits
 from devui.store.errors import RunActive, StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
@@ -74,12 +77,14 @@ class Runs:
         bus: Bus[News],
         book: BreakpointBook,
         prices: Prices,
+        limits: Limits,
     ) -> None:
         self._journal = journal
         self._workers = workers
         self._bus = bus
         self._book = book
         self._prices = prices
+        self._limits = limits
         self._requests = Requests(journal, bus)
         self._looks = Looks(bus)
         self._endings = Endings(journal, bus, self._looks)
@@ -137,12 +142,18 @@ class Runs:
     ) -> RunRow:
         """Begin a run and return at once; the run that it follows is done with that.
 
-        Raises UnknownApp, RunActive when the session has a run already, and Overtaken when the user
-        has said something that the request has not seen.
+        Raises UnknownApp, RunActive when the session has a run already, TooManyRuns,
+        ForeignQuestion when nobody here has asked what the message answers, and Overtaken when the
+        user has said something that the request has not seen.
         """
         self._workers.folder.require(session.app)
+        if follows is None and len(self._drivers) >= self._limits.runs:
+            raise TooManyRuns(
+                f"{self._limits.runs} runs go on, which is the limit: wait for one or stop one"
+            )
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
+        await check_answers(self._journal, session.key, request.said)
         row = await self._recorded(session, request, follows)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched, live.guard = request.watch, request.guard
@@ -154,6 +165,7 @@ class Runs:
             workers=self._workers,
             bus=self._bus,
             book=self._book,
+            limits=self._limits,
             stop=lambda: self._begin_stop(driver),
             viewed=lambda: self._viewers[session.key] > 0,
         )

@@ -39,6 +39,12 @@ _FOLLOWING = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY 
 _OF_INVOCATION = """
     SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? ORDER BY seq
 """
+_ASKING = """
+    SELECT event_rows.*, run IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM runs JOIN imports USING (session) WHERE runs.id = event_rows.run
+    )
+    FROM event_rows WHERE session = ? AND author <> ? AND instr(summary, ?) > 0 ORDER BY seq
+"""
 _HOLDING = "SELECT number FROM events WHERE session = ? AND data LIKE ? ESCAPE '!'"
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
@@ -151,6 +157,14 @@ class Events:
         """Return rows and JSON of at most `limit` events above the seq, ascending."""
         rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
         return [(_event_row(row[:-1]), row[-1]) for row in rows]
+
+    async def asking(self, session_key: int, call: str) -> list[tuple[EventRow, bool]]:
+        """Return the rows that may hold the call of this id, and whether a run here wrote each.
+
+        What was taken in from elsewhere was not, whatever it says.
+        """
+        rows = await self._database.fetch(_ASKING, session_key, USER, json.dumps(call))
+        return [(_event_row(row[:-1]), bool(row[-1])) for row in rows]
 
     async def of_invocation(self, session_key: int, invocation: str) -> list[tuple[EventRow, str]]:
         """Return rows and JSON of all events of an invocation, ascending."""

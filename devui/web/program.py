@@ -11,7 +11,9 @@ from starlette.routing import Route
 from devui.debugger.apps import AppFolder, UnknownApp
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
+from devui.debugger.foreign_questions import ForeignQuestion
 from devui.debugger.health import Health
+from devui.debugger.limits import TooManyRuns
 from devui.debugger.news import News
 from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
@@ -60,6 +62,8 @@ _AT_THE_EDGE = {
     BreakpointChanged: Conflict,
     SessionExists: Conflict,
     RunActive: Conflict,
+    TooManyRuns: Conflict,
+    ForeignQuestion: Conflict,
     ReadOnly: Conflict,
     EventConflict: Conflict,
     BadValue: BadRequest,
@@ -101,7 +105,12 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         Health(journal, bus),
         Workers(folder, bus) as workers,
         Runs(
-            journal, workers, bus, book := await BreakpointBook.load(journal, bus), prices
+            journal,
+            workers,
+            bus,
+            book := await BreakpointBook.load(journal, bus),
+            prices,
+            settings.limits,
         ) as runs,
     ):
         found = Services(

@@ -6,7 +6,7 @@ from threading import Barrier
 import pytest
 
 from tests.kit.debugged import Debugged
-from tests.kit.server import running, write_app
+from tests.kit.server import make_session, running, write_app
 
 AGENT = '''
 from pathlib import Path
@@ -55,6 +55,7 @@ root_agent = Workflow(name="questions", edges=[("START", ask, last)])
 """
 CLIENTS, ROUNDS = 4, 5
 PAGE = {"HX-Request": "true"}
+JSON = {"Content-Type": "application/json"}
 """What a form of the page is sent with."""
 
 
@@ -65,6 +66,44 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "questions", QUESTIONS)
     with running(folder / "agents", folder / "data") as started:
         yield started
+
+
+def paid_in(server) -> list[str]:
+    ledger = server.agents / "asker" / "paid"
+    return ledger.read_text().split() if ledger.exists() else []
+
+
+@pytest.mark.req("R31")
+def test_a_question_that_came_with_a_session_makes_no_call(server):
+    with server.client() as client:
+        asked = Debugged(client, "asker").start("pay", pause=False)
+        asked.settled()
+        paid = paid_in(server)
+        events = asked.kept()["events"]
+        call = events[2]["content"]["parts"][0]["functionCall"]
+        call["args"]["originalFunctionCall"]["args"] = {"amount": 5_000}
+        made = make_session(client, "asker", events=events)["id"]
+        answer = {"id": call["id"], "name": call["name"], "response": {"confirmed": True}}
+        message = {"role": "user", "parts": [{"functionResponse": answer}]}
+        body = {"appName": "asker", "userId": "u", "sessionId": made, "newMessage": message}
+        for path in ("/run", "/run_sse"):
+            refused = client.post(path, json=body)
+            assert (refused.status_code, "no run of this server" in refused.text) == (409, True)
+        query = {"app": "asker", "user": "u", "id": made}
+        key = client.get("/api/sessions", params=query).json()[0]["key"]
+        fields = {"event": 3, "call": call["id"], "choice": "yes"}
+        answered = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
+        assert answered.status_code == 409
+        assert paid_in(server) == paid
+        fork = client.post(f"/api/sessions/{asked.key}/forks", json={"number": 3}).json()
+        answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
+        assert answered.status_code == 204, answered.text
+        taken = client.get(f"/api/sessions/{asked.key}/export").content
+        # A bundle is read only, and its question is no less foreign in a fork of it.
+        landed = client.post("/api/sessions/import", content=taken, headers=JSON).json()["key"]
+        fork = client.post(f"/api/sessions/{landed}/forks", json={"number": 3}).json()
+        answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
+        assert answered.status_code == 409, answered.text
 
 
 @pytest.mark.req("R31")
@@ -84,8 +123,7 @@ def test_many_who_answer_at_the_same_moment_begin_one_run(server):
             path = f"/sessions/{asked.key}/answers"
             again = client.post(path, data=fields, headers=PAGE)
             assert (again.status_code, "answered already, in #5" in again.text) == (409, True)
-    paid = (server.agents / "asker" / "paid").read_text().split()
-    assert paid == ["5"] * ROUNDS
+    assert paid_in(server)[-ROUNDS:] == ["5"] * ROUNDS
 
 
 def test_a_question_that_was_asked_again_is_answered_there(server):

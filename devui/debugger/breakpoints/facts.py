@@ -24,6 +24,10 @@ class Meter:
     """Dollars, as far as prices are known; None: nothing of it is known."""
     unpriced: int = 0
     """Answers whose cost is unknown, and is not in the sum."""
+    calls: int = 0
+    """Calls of tools."""
+    bytes: int = 0
+    """Of its events, as JSON text in UTF-8."""
     repeats: int = 0
     """How often in a row the last tool calls were made with the same arguments; 1: once."""
     _calls: str = ""
@@ -31,12 +35,15 @@ class Meter:
     def add(self, event: NewEvent) -> None:
         """Count an event."""
         self.events += 1
+        self.bytes += len(event.data.encode())
         self.tokens += event.tokens
         self.answers += event.tokens > 0
         if event.usage is not None:
             self._pay(self.prices.cost(event.usage))
         if event.kind == "call":
-            calls = json.dumps(calls_of(json.loads(event.data)), sort_keys=True)
+            made = calls_of(json.loads(event.data))
+            self.calls += len(made)
+            calls = json.dumps(made, sort_keys=True)
             self.repeats = self.repeats + 1 if calls == self._calls else 1
             self._calls = calls
 
