@@ -1,8 +1,9 @@
-// The filter of the timeline: Enter goes to the page that shows what it lets through, as it is otherwise. The address
-// always names the filter in force.
+// The filter of the timeline: Enter asks for the rows that it lets through, and leaves the rest of the page as it is, the
+// message that is being written too. The address always names the filter in force.
 import { each } from "./connected.js";
+import { position } from "./seats.js";
 
-const FOCUSED = "devui-filter-focused";
+let asking = false;
 const field = () => document.getElementById("filter-field");
 
 export function start() {
@@ -17,8 +18,8 @@ export function start() {
 
 export function connect(root) {
   each(root, "#filter-field", (input) => {
-    if (sessionStorage.getItem(FOCUSED) !== location.pathname) return;
-    sessionStorage.removeItem(FOCUSED);
+    if (!asking) return;
+    asking = false;
     input.focus({ preventScroll: true });
     input.setSelectionRange(input.value.length, input.value.length);
   });
@@ -33,7 +34,7 @@ export function focus() {
 function keep() {
   const applied = document.querySelector("[data-applied]")?.value;
   const url = new URL(location);
-  if (!applied || url.searchParams.has("filter")) return;
+  if (asking || !applied || url.searchParams.has("filter")) return;
   url.searchParams.set("filter", applied);
   window.history.replaceState(window.history.state, "", url);
 }
@@ -43,6 +44,8 @@ function go(text, event) {
   const url = new URL(location);
   if (text) url.searchParams.set("filter", text);
   else url.searchParams.delete("filter");
-  sessionStorage.setItem(FOCUSED, location.pathname);
-  location.assign(url);
+  const asked = new URL(url);
+  asked.searchParams.set("seen", position());
+  asking = true;
+  window.htmx.ajax("GET", asked.pathname + asked.search, { source: "#timeline", push: url.pathname + url.search });
 }

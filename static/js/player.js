@@ -23,13 +23,8 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "#play", (button) => {
-    document.getElementById("speed").value = sessionStorage.getItem(SPEED) ?? "1";
-    button.hidden = false;
-    document.getElementById("speed").hidden = false;
-    if (playing()) go();
-    draw();
-  });
+  each(root, "#play", () => { if (playing()) go(); });
+  draw();
 }
 
 export function toggle() {
@@ -59,6 +54,7 @@ function stop() {
 function draw() {
   const button = document.getElementById("play");
   if (!button) return;
+  document.getElementById("speed").value = sessionStorage.getItem(SPEED) ?? "1";
   button.disabled = !playing() && !next();
   button.setAttribute("aria-pressed", String(playing()));
 }

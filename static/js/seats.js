@@ -31,8 +31,15 @@ export function start() {
   });
 }
 
+// Where in the journal the page has come to.
+export function position() {
+  const address = document.querySelector("[data-stream]").getAttribute("hx-sse:connect");
+  return seen || new URL(address, location).searchParams.get("after");
+}
+
 export function connect(root) {
   each(root, "[data-stream]", async (stream) => {
+    seen = ""; // A stream that takes the place of another begins where its address says.
     if (document.readyState !== "complete") await once(window, "load");
     // Without locks, which pages from elsewhere than this machine may not have, each tab streams.
     if (navigator.locks) takeTurns(stream);
@@ -63,15 +70,17 @@ async function seated(work) {
 
 async function turn(stream, name) {
   if (document.hidden || !stream.isConnected) return;
-  const up = new Promise((resolve) => { getUp = resolve; });
+  let rise;
+  const up = new Promise((resolve) => { rise = resolve; });
+  getUp = rise;
   const asking = setInterval(async () => {
     const { pending } = await navigator.locks.query();
     const wanted = pending.some((lock) => lock.name === name);
-    if (!stream.isConnected || (wanted && stream._htmx?.sse?.reader)) getUp?.();
+    if (!stream.isConnected || (wanted && stream._htmx?.sse?.reader)) rise();
   }, TURN);
   open(stream);
   await up;
-  getUp = null;
+  if (getUp === rise) getUp = null;
   clearInterval(asking);
   stream._htmx?.sse?.reader?.cancel();
 }

@@ -68,6 +68,56 @@ def news_obey(session, other):
     said(session, 6, 6)
 
 
+def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
+    session = visit.session("travel")
+    session.say(BOOK)
+    page = session.page
+    page.evaluate("window.sameDocument = true")
+    session.composer.fill("half a mess")
+    filtered(page, "kind:call")
+    said(session, 3, 5)
+    assert numbers(session) == [2, 4, 6]
+    expect(page.locator("#filter-field")).to_be_focused()
+    expect(session.composer).to_have_value("half a mess")
+    expect(page).to_have_url(re.compile(r"/sessions/\d+\?filter=kind%3Acall$"))
+    filtered(page, "kind:nothing")
+    expect(page.locator("#filter-error")).to_contain_text("kind:nothing is none of user")
+    expect(session.events).to_have_count(8)
+    filtered(page, "-kind:call")
+    said(session, 5, 3)
+    page.get_by_role("link", name="Clear the filter").click()
+    expect(session.events).to_have_count(8)
+    expect(page).to_have_url(re.compile(r"/sessions/\d+$"))
+    expect(session.composer).to_have_value("half a mess")
+    page.go_back()
+    said(session, 5, 3)
+
+
+def test_a_filter_in_the_middle_of_a_run_misses_nothing_and_doubles_nothing(visit):
+    session = visit.session("travel")
+    page = session.page
+    page.evaluate("window.sameDocument = true")
+    session.send(BOOK)
+    for text in ("kind:call", "", "-kind:user", "kind:call"):
+        filtered(page, text)
+    session.ends()
+    said(session, 3, 5)
+    assert numbers(session) == [2, 4, 6]
+    ids = session.messages.evaluate_all("(all) => all.map((each) => each.id)")
+    whole = visit.again(session)
+    assert ids == whole.messages.evaluate_all("(all) => all.map((each) => each.id)")
+    session.say(HOME)
+    said(session, 4, 8)
+    assert page.evaluate("window.sameDocument") is True
+
+
+def filtered(page, text):
+    page.locator("#filter-field").fill(text)
+    page.keyboard.press("Enter")
+    applied = page.locator("[data-applied], #filter-error").first
+    expect(applied).to_be_attached() if text else expect(applied).not_to_be_attached()
+
+
 def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
     session = visit.session("travel")
     session.say(BOOK)

@@ -109,3 +109,17 @@ def test_a_breakpoint_is_made_met_and_deleted(plain):
     page.get_by_role("button", name="Delete breakpoint").click()
     expect(page.locator("#breakpoints .break")).to_have_count(0)
     reload_until(page, "#run .run.done")
+
+
+@pytest.mark.parametrize("query", ["", "?event=3"])
+def test_a_row_that_is_chosen_keeps_the_filter(plain, query):
+    session = plain.session("travel")
+    session.page.locator("#composer-text").fill(BOOK)
+    session.page.locator("#send").click()
+    reload_until(session.page, "#run .run.done")
+    page = plain.open(session.path + query)
+    page.locator("#filter-field").fill("kind:call")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.locator("#e-4 .seq a").click()
+    expect(page.locator("#filter-said")).to_have_text("3 shown, 5 hidden")
+    expect(page.locator("#e-4")).to_have_attribute("aria-selected", "true")

@@ -92,6 +92,15 @@ def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
     assert shown(session) == ["e-1", "e-2", "e-3"]
 
 
+def test_it_is_watched_from_the_row_that_was_chosen(visit, travelled):
+    session = visit.again(travelled)
+    session.select(3)
+    session.page.get_by_label("Speed").select_option("fast")
+    session.page.get_by_label("Watch from here").click()
+    expect(session.page.locator("#as-of")).to_contain_text("as of #4")
+    session.page.wait_for_url(re.compile(f"at={shown(travelled)[-1].removeprefix('e-')}\\b"))
+
+
 def test_the_states_of_two_events_are_compared(visit, travelled):
     travelled.say(BOOK)
     count, page, panel = travelled.events.count(), travelled.page, travelled.panel

@@ -197,6 +197,12 @@ def alone() -> list[Model]:
             samples.inspector(panel, "event", 11),
             samples.transport([s.kind for _, s, _ in travel], 11),
         ),
+        parts.Narrowed(
+            rows,
+            samples.inspector(panel, "event", 11),
+            samples.transport([s.kind for _, s, _ in travel], 11),
+            parts.PageStream("/sessions/7/stream?filter=kind:call"),
+        ),
         break_sheet(*travel[10][:2], samples.MARGINS),
         samples.state_at(None),
         parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),

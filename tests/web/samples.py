@@ -500,7 +500,7 @@ def session_page(
         transport=transport([s.kind for _, s, _ in events], selected),
         debugger=held_samples.STEPS if is_held else parts.Debugger(),
         replay=replay_samples.DIVERGED if is_held else parts.Replay(),
-        stream_href=links.stream_url(KEY, Cursor("0123456789abcdef", 140)),
+        stream=parts.PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
         notices=notices,
     )
 

@@ -9,7 +9,7 @@ from devui.web.parts.chat import Chat
 from devui.web.parts.debugger import Debugger
 from devui.web.parts.inspector import Inspector
 from devui.web.parts.replays import Replay
-from devui.web.parts.session import TopBar, Transport
+from devui.web.parts.session import PageStream, TopBar, Transport
 from devui.web.parts.timeline import Timeline
 
 
@@ -29,8 +29,7 @@ class SessionPage:
     transport: Transport
     debugger: Debugger
     replay: Replay
-    stream_href: str
-    """The stream of everything that comes after this page."""
+    stream: PageStream
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""

@@ -129,6 +129,7 @@ from devui.web.parts.keyhistory import (
     WriterNote,
 )
 from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown
+from devui.web.parts.narrowed import Narrowed
 from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.parts.recovery import (
     ForkForm,
@@ -159,6 +160,7 @@ from devui.web.parts.session import (
     CursorLinks,
     Marks,
     MenuItem,
+    PageStream,
     RunEnd,
     RunNote,
     Ticks,
@@ -302,6 +304,7 @@ __all__ = [
     "ModelForm",
     "ModelTrial",
     "Moment",
+    "Narrowed",
     "NewSession",
     "NoteForm",
     "NoteMark",
@@ -313,6 +316,7 @@ __all__ = [
     "OtherPart",
     "Outcome",
     "OutputPart",
+    "PageStream",
     "PairDiff",
     "PairSection",
     "Panel",

@@ -20,6 +20,14 @@ class MenuItem:
 
 
 @dataclass(frozen=True, slots=True)
+class PageStream:
+    """What brings the page everything that comes after it. The element's id is `stream`."""
+
+    template: ClassVar[str] = "parts/page_stream.html"
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnd:
     """How a run ended when it did not simply finish; a row of the timeline."""
 

@@ -88,7 +88,7 @@ async def shown(
             items.append((run.seq, 0, row))
     items.sort(key=lambda each: each[:2])
     return Shown(
-        tuple(_marked(item, numbers) for _, _, item in items),
+        tuple(linked(_marked(item, numbers), session.key, wanted) for _, _, item in items),
         _earlier(session.key, rows, kept, above=first, wanted=wanted),
         tail,
     )
@@ -180,6 +180,13 @@ def _items(
             items += [(row.seq, 2, item) for row, item in shown if row.number in wanted]
         before = group[-1]
     return items
+
+
+def linked(item: parts.TimelineItem, session: int, wanted: Filter) -> parts.TimelineItem:
+    """A row whose link keeps the filter."""
+    if not isinstance(item, parts.EventRow):
+        return item
+    return replace(item, href=session_url(session, event=item.number, only=wanted.text))
 
 
 def _marked(item: parts.TimelineItem, matched: set[int]) -> parts.TimelineItem:

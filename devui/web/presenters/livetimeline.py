@@ -11,7 +11,7 @@ from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.dropped import dropped_row, with_dropped
-from devui.web.presenters.filtering import filter_said, sought
+from devui.web.presenters.filtering import filter_said, linked, sought
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.window import SIZE
@@ -77,7 +77,10 @@ class LiveTimeline:
             html = self._found.render.part(whole)
             header = replace(f"#{group_id(first)}", html) if self._headed else header
             items = (whole, *items[1:])
-        kept = self._through(news, events, items, margins) if self._wanted else [*items]
+        kept = [*items]
+        if self._wanted:
+            through = self._through(news, events, items, margins)
+            kept = [linked(item, self._session.key, self._wanted) for item in through]
         on_page = same and self._headed
         if on_page and kept and isinstance(kept[0], parts.InvocationHeader) and own:
             kept = kept[1:] if kept[0].group == group_id(first) else kept

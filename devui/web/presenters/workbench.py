@@ -1,6 +1,6 @@
 """The session page, put together from the journal and from the run that is under way."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from devui.debugger.apps import UnknownApp
 from devui.debugger.filters import Filter
@@ -135,46 +135,91 @@ async def session_page(
     asked: Asked = NOTHING_ASKED,
 ) -> SessionPage:
     """The whole page; the stream it names completes it from `head` on, without gap or double."""
-    journal = found.journal
-    head, run = await _now(journal, session.key)
-    session = await journal.sessions.get(session.key) or session
-    asked = await sought(found, session, asked, head=head)
-    window, tail = await _window(journal, session, row, head, at := asked.at)
+    stand = await _stand(found, session, row, asked)
+    session, asked, at = stand.session, stand.asked, asked.at
     live, app = found.runs.live(session.key), app_status(found, session.app)
-    rows = await shown(found, session, row, asked=asked) if asked.matches else None
-    tail, opened = rows.tail if rows else tail, tab_of(tab, selected=bool(row))
+    opened = tab_of(tab, selected=bool(row))
     return SessionPage(
         theme=theme,
         key=session.key,
         name=session_name(session),
-        topbar=await _topbar(found, session, run, at),
-        chat=await _chat(found, session, window, live, app, at),
-        timeline=_timeline(found, session, window, row, rows, asked=asked),
+        topbar=await _topbar(found, session, stand.run, at),
+        chat=await _chat(found, session, stand.window, live, app, at),
+        timeline=_timeline(found, stand, row),
         inspector=await inspector(found, session, row, opened, asked=asked),
         transport=await transport(found, session, row, tab, asked=asked),
         debugger=debugger(live),
         replay=await replay_of(found, session),
-        stream_href=stream_url(
-            session.key,
-            Cursor(journal.id, head),
-            tail="past" if at else None if tail else "no",
-            only=asked.filter,
-        ),
+        stream=_stream(found, stand, stand.head),
         notices=notices(session.app, app, live),
-        journal=journal_notices(journal),
+        journal=journal_notices(found.journal),
     )
 
 
-def _timeline(
+async def narrowed(
     found: Services,
     session: SessionRow,
-    window: Window,
     row: EventRow | None,
-    rows: Shown | None,
     *,
+    tab: str | None,
     asked: Asked,
-) -> parts.Timeline:
+    seen: Cursor | None,
+) -> parts.Narrowed:
+    """What a filter changes of a page whose stream has brought it to `seen`. The new stream goes
+    on from there, for the sake of the chat; rows that come twice are shown once."""
+    stand = await _stand(found, session, row, asked)
+    session, asked, opened = stand.session, stand.asked, tab_of(tab, selected=bool(row))
+    return parts.Narrowed(
+        timeline=_timeline(found, stand, row),
+        inspector=await inspector(found, session, row, opened, asked=asked),
+        transport=await transport(found, session, row, tab, asked=asked),
+        stream=_stream(found, stand, min(seen.seq, stand.head) if seen else stand.head),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """What a page is made of, as of one moment of the journal."""
+
+    head: int
+    session: SessionRow
+    run: RunRow | None
+    asked: Asked
+    """With what the filter found."""
+    window: Window
+    rows: Shown | None
+    """Those that the filter lets through, if there is one."""
+    tail: bool
+    """Whether new rows follow on."""
+
+
+async def _stand(
+    found: Services, session: SessionRow, row: EventRow | None, asked: Asked
+) -> _Stand:
+    journal = found.journal
+    head, run = await _now(journal, session.key)
+    session = await journal.sessions.get(session.key) or session
+    asked = await sought(found, session, asked, head=head)
+    window, tail = await _window(journal, session, row, head, asked.at)
+    rows = await shown(found, session, row, asked=asked) if asked.matches else None
+    return _Stand(head, session, run, asked, window, rows, rows.tail if rows else tail)
+
+
+def _stream(found: Services, stand: _Stand, after: int) -> parts.PageStream:
+    """Everything that comes after a point of the journal, as this page shows it."""
+    return parts.PageStream(
+        stream_url(
+            stand.session.key,
+            Cursor(found.journal.id, after),
+            tail="past" if stand.asked.at else None if stand.tail else "no",
+            only=stand.asked.filter,
+        )
+    )
+
+
+def _timeline(found: Services, stand: _Stand, row: EventRow | None) -> parts.Timeline:
     """The rows of the window, or those that a filter lets through."""
+    session, asked, window, rows = stand.session, stand.asked, stand.window, stand.rows
     live = None if asked.at else found.runs.live(session.key)
     count = asked.at.number if asked.at else session.events
     first = window.events[0][0] if window.events else None

@@ -5,16 +5,19 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.filters import Typed
 from devui.debugger.news import SessionChanged
+from devui.store.rows import EventRow, SessionRow
+from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import Conflict
-from devui.web.htmx import HtmxRequest
+from devui.web.htmx import HtmxRequest, refresh
 from devui.web.links import app_url, session_url
 from devui.web.parts.inspector import Selection
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.filtering import sought
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.transport import transport
-from devui.web.presenters.workbench import session_page
+from devui.web.presenters.workbench import narrowed, session_page
 from devui.web.security.intake import read_form
+from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of, theme_of
 from devui.web.views.moments import moment_of, pin_of
@@ -38,7 +41,10 @@ async def show(request: Request) -> Response:
     row = await event_of(found, session, request.query_params.get("event"))
     if asked.at and (row is None or row.number > asked.at.number):
         row = asked.at
-    if HtmxRequest.read(request.headers).partial:
+    htmx = HtmxRequest.read(request.headers)
+    if htmx.partial and htmx.target == "section#timeline":
+        return await _narrowed(request, found, session, row, tab=tab, asked=asked)
+    if htmx.partial:
         asked = await sought(found, session, asked)
         shown = await inspector(
             found, session, row, tab_of(tab, selected=row is not None), asked=asked
@@ -48,6 +54,25 @@ async def show(request: Request) -> Response:
     if session.app in found.apps.names():
         found.workers.warm(session.app)
     page = await session_page(found, session, row, tab=tab, theme=theme_of(request), asked=asked)
+    return found.render.page(page)
+
+
+async def _narrowed(
+    request: Request,
+    found: Services,
+    session: SessionRow,
+    row: EventRow | None,
+    *,
+    tab: str | None,
+    asked: Asked,
+) -> Response:
+    """The timeline with another filter, for a page that has come to `?seen=JOURNAL.SEQ`."""
+    at = request.query_params.get("seen")
+    try:
+        seen = Cursor.read(at, found.journal.id) if at else None
+    except ForeignCursor:
+        return Response(status_code=204, headers=refresh())
+    page = await narrowed(found, session, row, tab=tab, asked=asked, seen=seen)
     return found.render.page(page)
 
 
