@@ -207,6 +207,11 @@ def span_api_url(key: int, span: int) -> str:
     return f"/api/sessions/{key}/spans/{span}"
 
 
+def say_again_url(key: int, number: int) -> str:
+    """The menu of a user's message."""
+    return f"/sessions/{key}/events/{number}/again"
+
+
 def again_url(key: int, span: int) -> str:
     """A model call once more, with edits."""
     return f"/sessions/{key}/spans/{span}/again"

@@ -65,6 +65,7 @@ pages = [
     Route("/sessions/{key}/events", events.older, methods=["GET"]),
     Route("/sessions/{key}/filter", events.filter_terms, methods=["GET"]),
     Route("/sessions/{key}/events/{number}", events.show, methods=["GET"]),
+    Route("/sessions/{key}/events/{number}/again", going.again, methods=["GET"]),
     Route("/sessions/{key}/events/{number}/breaks", gutter.sheet, methods=["GET"]),
     Route(
         "/sessions/{key}/events/{number}/calls/{call}", trying.tool_call, methods=["GET", "POST"]

@@ -65,6 +65,7 @@ ADDRESSES = [
     ("/sessions/{}/stream", 404),
     ("{page}?event={}", 404),
     ("{page}/events/{}", 404),
+    ("{page}/events/{}/again", 404),
     ("{page}/events?before={}", 400),
     ("{page}/state?at={}", 404),
     ("{page}/artifacts/a?version={}", 400),
@@ -79,6 +80,20 @@ def test_a_number_that_nothing_can_have_is_refused(client, page, address, status
     path, _ = page("prints")
     answer = client.get(address.replace("{page}", path).replace("{}", number), headers=HTML)
     assert (answer.status_code, "Unexpected error" in answer.text) == (status, False)
+
+
+def test_only_the_messages_of_a_user_have_a_menu(client, page):
+    said = {"role": "user", "parts": [{"text": "to be said again"}]}
+    events = [{"author": "user", "content": said}, {"author": "A", "content": said}]
+    path, _ = page("prints", events=events)
+    whole = client.get(f"{path}/events/1/again", headers=HTML)
+    assert whole.status_code == 200
+    piece = client.get(f"{path}/events/1/again", headers={**HTML, "HX-Request": "true"})
+    assert "to be said again</textarea>" in piece.text
+    assert len(piece.text) < 3000 < len(whole.text)
+    assert client.get(f"{path}/events/2/again", headers=HTML).status_code == 404
+    assert f'"{path}/events/1/again"' in client.get(path, headers=HTML).text
+    assert f'"{path}/events/2/again"' not in client.get(path, headers=HTML).text
 
 
 def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client, page):

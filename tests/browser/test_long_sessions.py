@@ -11,6 +11,9 @@ pytestmark = pytest.mark.browser
 EVENTS = 1000
 WINDOW = 300
 """Rows that a page shows at the most before anybody asks for more."""
+ELEMENTS, BYTES = 3000, 220_000
+"""What the page of any session has at the most. What a row or a message has that few people open
+(a menu, a form) is fetched when it is opened."""
 
 
 def history(turn_length: int = 10) -> list[dict]:
@@ -24,6 +27,23 @@ def history(turn_length: int = 10) -> list[dict]:
         where = {"invocationId": f"e-{turn}", "timestamp": 1_700_000_000.0 + number}
         events.append({"id": str(number), "author": author, "content": said, **where})
         events[-1]["actions"] = delta
+    return events
+
+
+def short_turns() -> list[dict]:
+    """The same events, each turn a question, a call, a result and an answer."""
+    events = []
+    for number, event in enumerate(history(4)):
+        call = {"id": f"call-{number // 4}", "name": "count"}
+        part = [
+            event["content"]["parts"][0],
+            {"functionCall": {**call, "args": {"turn": number}}},
+            {"functionResponse": {**call, "response": {"count": number}}},
+            event["content"]["parts"][0],
+        ][number % 4]
+        delta = {"stateDelta": {"count": number}} if number % 4 == 2 else {}
+        content = {**event["content"], "parts": [part]}
+        events.append({**event, "content": content, "actions": delta})
     return events
 
 
@@ -68,8 +88,28 @@ def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, v
     expect(session.panel).to_contain_text(f"#{EVENTS - 5}")
     assert numbers(session) == shown
     assert not [request for request in visit.requests if "/events?before" in request]
-    nodes = session.page.evaluate("document.querySelectorAll('*').length")
-    assert nodes < 60 * WINDOW
+    assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
+
+
+def test_a_page_of_short_turns_is_small(visit, server):
+    """The shortest turns have the most messages with menus, calls and marks."""
+    session = SessionPage(visit.open(make(server, "turns-of-4", short_turns())))
+    assert len(numbers(session)) > 50
+    assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
+    with server.client() as client:
+        page = client.get(session.path, headers={"Accept": "text/html"})
+    assert len(page.content) <= BYTES
+
+
+def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
+    menu = session.page.locator(".msg.user .again").last
+    assert menu.locator("form").count() == 0
+    before = len(visit.requests)
+    for _ in range(3):
+        menu.locator("summary").press("Enter")
+    expect(menu.get_by_role("button", name="Rewind to before this message")).to_be_visible()
+    asked = [each for each in visit.requests[before:] if each.endswith("/again")]
+    assert len(asked) == 1, "opened once more it is still there"
 
 
 def test_earlier_events_are_fetched_above_without_a_jump_or_a_double(session):

@@ -123,3 +123,20 @@ def test_a_row_that_is_chosen_keeps_the_filter(plain, query):
     page.locator("#e-4 .seq a").click()
     expect(page.locator("#filter-said")).to_have_text("3 shown, 5 hidden")
     expect(page.locator("#e-4")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_message_is_taken_back_and_said_in_another_way(plain):
+    session = plain.session("summary")
+    page = session.page
+    session.composer.fill("Summarise the document about the runtime")
+    page.get_by_role("button", name="Send").click()
+    reload_until(page, "#run .run.done")
+    session.messages.first.hover()
+    page.get_by_label("Go back to message #1").click()
+    page.get_by_role("link", name="Go back to message #1").click()
+    expect(page.get_by_role("heading", name="Go back")).to_be_visible()
+    page.get_by_label("The message, to be said in another way").fill("Shorter, please")
+    page.get_by_role("button", name="Edit and run again").click()
+    expect(page).to_have_url(plain.server.url + session.path)
+    reload_until(page, "#messages :text('Shorter, please')")
+    expect(page.locator("#messages")).to_contain_text("Shorter, please")

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from devui.web.assets import STATIC_PREFIX, Assets
 from devui.web.pages.apps import AppPage, AppsPage
 from devui.web.pages.keeping import ExportedPage, ExportPage
+from devui.web.pages.session import AgainPage
 from devui.web.parts import every as parts
 from devui.web.presenters.likeness import break_sheet
 from devui.web.render import Model, Renderer
@@ -117,6 +118,18 @@ def app_pages() -> dict[str, Model]:
             (parts.Left("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
             (parts.KeyChoice("city", chosen=False), parts.KeyChoice("user:mail", chosen=True)),
             keep=False,
+        ),
+        "again": AgainPage(
+            "auto",
+            "Flight to London",
+            samples.links.session_url(samples.KEY),
+            parts.AgainMenu(
+                1,
+                samples.links.rewind_url(samples.KEY),
+                samples.links.forks_url(samples.KEY),
+                samples.links.replays_url(samples.KEY),
+                "Book a flight to London",
+            ),
         ),
         **replay_samples.PAGES,
         "exported": ExportedPage(

@@ -1,4 +1,4 @@
-"""A session: chat, timeline, inspector."""
+"""A session: chat, timeline, inspector; and what can be done about one of its messages."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,6 +8,7 @@ from devui.web.parts.basics import Notice
 from devui.web.parts.chat import Chat
 from devui.web.parts.debugger import Debugger
 from devui.web.parts.inspector import Inspector
+from devui.web.parts.recovery import AgainMenu
 from devui.web.parts.replays import Replay
 from devui.web.parts.session import PageStream, TopBar, Transport
 from devui.web.parts.timeline import Timeline
@@ -33,3 +34,14 @@ class SessionPage:
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgainPage:
+    """`/sessions/{key}/events/{number}/again`: a message's menu as a page, without JavaScript."""
+
+    template: ClassVar[str] = "pages/again.html"
+    theme: Theme
+    name: str
+    session_href: str
+    menu: AgainMenu

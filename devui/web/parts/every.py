@@ -132,6 +132,7 @@ from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown
 from devui.web.parts.narrowed import Narrowed
 from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.parts.recovery import (
+    AgainMenu,
     ForkForm,
     ForkLink,
     Lineage,
@@ -198,6 +199,7 @@ from devui.web.parts.trials import (
 )
 
 __all__ = [
+    "AgainMenu",
     "AppCard",
     "AppHead",
     "AppStatus",

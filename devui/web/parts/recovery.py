@@ -70,9 +70,19 @@ class ForkForm:
 
 @dataclass(frozen=True, slots=True)
 class SayAgain:
-    """The menu of a user's message: back to before it, and saying it in another way."""
+    """What opens the menu of a user's message; its inside is fetched with the first opening."""
 
     template: ClassVar[str] = "parts/say_again.html"
+    number: int
+    href: str
+    """The inside, which is a page of its own, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgainMenu:
+    """The menu's inside: back to before a user's message, and saying it in another way."""
+
+    template: ClassVar[str] = "parts/again_menu.html"
     number: int
     rewind_action: str
     fork_action: str

@@ -12,13 +12,17 @@ from starlette.responses import RedirectResponse, Response
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
-from devui.web.errors import Conflict, Unprocessable
+from devui.store.events import USER
+from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
+from devui.web.pages.session import AgainPage
+from devui.web.presenters.again import again_menu
+from devui.web.presenters.lists import session_name
 from devui.web.recovery import forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import parse_json, read_form
 from devui.web.text.numbers import whole_number
-from devui.web.views.lookup import session_of
+from devui.web.views.lookup import session_of, theme_of
 
 _LIMIT = 20_000_000
 
@@ -41,6 +45,20 @@ async def fork(request: Request) -> Response:
         with contextlib.suppress(Undecided):  # the fork's own page asks
             await run_fork(found, made, streaming=True, policy=_policy(form))
     return RedirectResponse(session_url(made.key), status_code=303)
+
+
+async def again(request: Request) -> Response:
+    """The menu of a user's message; a page, unless htmx asks."""
+    found, session = await session_of(request)
+    number = whole_number(request.path_params["number"])
+    body = await found.journal.events.body(session.key, number) if number else None
+    menu = again_menu(body[0].number, json.loads(body[1]), session.key) if body else None
+    if menu is None or body is None or body[0].author != USER:
+        raise NotFound("there is no such message of a user")
+    if HtmxRequest.read(request.headers):
+        return found.render.page(menu)
+    page = AgainPage(theme_of(request), session_name(session), session_url(session.key), menu)
+    return found.render.page(page)
 
 
 async def rewind(request: Request) -> Response:
