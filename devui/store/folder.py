@@ -9,8 +9,6 @@ import stat
 import sys
 from pathlib import Path
 
-import filelock
-
 from devui.address import (
     PRIVATE_FILE,
     ServerAddress,
@@ -20,6 +18,7 @@ from devui.address import (
     write_address,
 )
 from devui.store.errors import FolderRefused, JournalInUse
+from devui.store.lock import FileLock
 
 PRIVATE_FOLDER = 0o700
 
@@ -30,7 +29,7 @@ _LOCK = "journal.lock"
 class DataFolder:
     """A data folder that this process holds until `release`."""
 
-    def __init__(self, path: Path, lock: filelock.BaseFileLock) -> None:
+    def __init__(self, path: Path, lock: FileLock) -> None:
         self.path = path
         self.database = path / DATABASE
         self._lock = lock
@@ -52,14 +51,12 @@ class DataFolder:
     @classmethod
     def _claim(cls, path: Path) -> "DataFolder":
         _prepare(path)
-        lock = filelock.FileLock(path / _LOCK, mode=PRIVATE_FILE, thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except filelock.Timeout:
+        lock = FileLock(path / _LOCK, PRIVATE_FILE)
+        if not lock.take():
             raise JournalInUse(
                 f"the data folder {str(path)!r} is in use by {_holder(path)}; "
                 "stop that server or choose another folder with --data-dir"
-            ) from None
+            )
         _tighten(path)
         write_address(path, ServerAddress(pid=os.getpid()))
         return cls(path, lock)
@@ -70,7 +67,7 @@ class DataFolder:
 
     def release(self) -> None:
         """Give the folder back; twice is harmless, also when another server has it by now."""
-        if self._lock.is_locked:
+        if self._lock.held:
             remove_address(self.path)
             self._lock.release()
 
