@@ -13,6 +13,7 @@ from devui.web.assets import Assets
 from devui.web.pages import apps, compare, keeping, session
 from devui.web.parts import every as parts
 from devui.web.render import Model, Renderer
+from tests.kit.work import Work
 from tests.web import compare_samples, gallery, samples
 
 RENDER = Renderer(Assets.find())
@@ -163,3 +164,11 @@ def test_row_ids_and_targets_of_the_stream_are_on_the_page() -> None:
     targets = ("rows", "live-rows", "messages", "live-chat", "run", "totals", "ticks", "title")
     for target in (*targets, "composer-state", "notice", "state-live", "e-3", "m-5"):
         assert f'id="{target}"' in html, target
+
+
+def test_a_row_is_rendered_with_little_work() -> None:
+    """A page has hundreds of parts: a map of globals that is walked for each would show here."""
+    items = next(iter(gallery.selected_pages().values())).timeline.items
+    row = next(item for item in items if isinstance(item, parts.EventRow))
+    RENDER.part(row)  # its template is compiled
+    Work(600).of(lambda: RENDER.part(row))
