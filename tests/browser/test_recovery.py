@@ -256,7 +256,8 @@ def test_a_message_is_edited_and_said_again(travelled):
         "I live in Paris, remember that for the next trip"
     )
     button(travelled, "Edit and run again").click()
-    expect(travelled.messages.last).to_contain_text("Paris")
+    own = travelled.page.locator("#messages .msg.user").last  # the answer to it does not repeat it
+    expect(own).to_contain_text("Paris, remember that for the next trip")
     travelled.ends()
 
 
