@@ -265,3 +265,15 @@ def test_what_a_person_changed_is_marked_in_every_export(client):
     made = client.post("/api/sessions/import", content=bundle.content, headers=headers).json()
     assert client.get(f"/api/sessions/{made['key']}/edits").json()[0]["after"] == "rain"
     assert "mocked" in client.get(f"/sessions/{made['key']}").text
+
+
+def test_what_an_event_would_have_changed_is_not_announced_once_it_is_edited_or_dropped(client):
+    debugged = at(client, "writes", "before_commit", "writes")
+    page = f"/sessions/{debugged.key}"
+    assert "2 state keys will change" in client.get(page).text
+    for change in ("edit", "drop"):
+        debugged.tell(change, value=copy.deepcopy(debugged.hold()["held"]))
+        assert "will change" not in client.get(page).text
+        debugged.tell("undo")
+        assert "2 state keys will change" in client.get(page).text
+    debugged.tell("stop")

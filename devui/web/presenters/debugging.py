@@ -143,7 +143,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         stage=_STAGES.get(arrival.gate, "working"),
         since=moment(hold.since),
         branch=visible(arrival.branch or ""),
-        changes=_changes(hold, session.key) if arrival.gate == "before_commit" else (),
+        changes=_announced(hold, session.key),
         held=json_text(arrival.held),
         holding=_HOLDING[arrival.gate],
         edit=held_edit(live, hold),
@@ -152,6 +152,12 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         breakpoint_href=session_url(session.key, tab="breaks"),
         guard=_guarded(hold, session.key),
     )
+
+
+def _announced(hold: Hold, session: int) -> tuple[parts.StateValue, ...]:
+    """What its commit will do to the state; of what is edited the diff tells it."""
+    is_as_it_was = hold.arrival.gate == "before_commit" and hold.edit is None
+    return _changes(hold, session) if is_as_it_was else ()
 
 
 def _guarded(hold: Hold, session: int) -> parts.GuardNote | None:
