@@ -1,6 +1,7 @@
 """Which events of a session a filter lets through.
 
-All of them are looked at, by their rows; bodies are read of those alone whose rows do not decide.
+To know them all, all are looked at, by their rows; bodies are read of those alone whose rows do not
+decide. The ones next to an event are looked for from there on, and no further than needed.
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from devui.store.rows import EventRow, NoteRow
 
 _BODIES: Final = 100
 """Bodies that are read at a time."""
+_NEAR: Final = 100
+"""Rows that are read at a time to find the next match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,45 @@ async def matches(
         bare = {n: replace(answers[n][0], data="") for n in open_ones if n not in holding}
         answers |= {n: (facts, wanted.holds(facts)) for n, facts in bare.items() if facts.all_keys}
         open_ones = [n for n in open_ones if n in holding or not answers[n][0].all_keys]
-    for first in range(0, len(open_ones), _BODIES):
-        some = open_ones[first : first + _BODIES]
-        for row, data in await journal.events.bodies(session, some):
-            facts = replace(answers[row.number][0], data=data)
-            answers[row.number] = facts, wanted.holds(facts)
-        await asyncio.sleep(0)
+    await _by_bodies(journal, session, answers, open_ones, wanted)
     return Matches(tuple(rows), tuple(number for number, (_, yes) in answers.items() if yes))
+
+
+async def beside(
+    journal: Journal,
+    session: int,
+    wanted: Filter,
+    prices: Prices,
+    *,
+    number: int | None,
+    until: int | None = None,
+) -> tuple[int | None, int | None]:
+    """The numbers of the matches before and after an event, or before the end without one; none
+    is behind the event `until`."""
+    notes = await journal.notes.of(session)
+
+    async def among(rows: Sequence[EventRow], previous: EventRow | None) -> list[int]:
+        answers = _by_rows(rows, notes, wanted, prices, before=previous)
+        undecided = [each for each, (_, answer) in answers.items() if answer is None]
+        await _by_bodies(journal, session, answers, undecided, wanted)
+        return [each for each, (_, yes) in answers.items() if yes]
+
+    page = journal.events.page
+    here = await journal.events.body(session, number) if number else None
+    earlier: list[int] = []
+    rows = await page(session, before=here[0].seq if here else None, limit=_NEAR + 1)
+    while rows and not earlier:
+        previous = rows[0] if len(rows) > _NEAR else None
+        earlier = await among(rows[1:] if previous else rows, previous)
+        rows = await page(session, before=rows[1].seq, limit=_NEAR + 1) if previous else []
+    later: list[int] = []
+    last = here[0] if here else None
+    while last is not None and not later:
+        rows = await page(session, after=last.seq, limit=_NEAR)
+        rows = [row for row in rows if until is None or row.number <= until]
+        later = await among(rows, last)
+        last = rows[-1] if rows else None
+    return earlier[-1] if earlier else None, later[0] if later else None
 
 
 async def words(journal: Journal, session: int) -> Counter[str]:
@@ -61,10 +96,16 @@ async def words(journal: Journal, session: int) -> Counter[str]:
 
 
 def _by_rows(
-    rows: Sequence[EventRow], notes: Mapping[int, NoteRow], wanted: Filter, prices: Prices
+    rows: Sequence[EventRow],
+    notes: Mapping[int, NoteRow],
+    wanted: Filter,
+    prices: Prices,
+    *,
+    before: EventRow | None = None,
 ) -> dict[int, tuple[Facts, bool | None]]:
+    """Of rows that follow each other, and on `before`."""
     answers: dict[int, tuple[Facts, bool | None]] = {}
-    for before, row in zip((None, *rows), rows, strict=False):
+    for row in rows:
         summary = Summary.from_json(row.summary)
         facts = Facts.of(
             row,
@@ -74,7 +115,24 @@ def _by_rows(
             note=notes.get(row.number),
         )
         answers[row.number] = facts, wanted.holds(facts)
+        before = row
     return answers
+
+
+async def _by_bodies(
+    journal: Journal,
+    session: int,
+    answers: dict[int, tuple[Facts, bool | None]],
+    numbers: Sequence[int],
+    wanted: Filter,
+) -> None:
+    """Put the answers in that only bodies give."""
+    for first in range(0, len(numbers), _BODIES):
+        some = numbers[first : first + _BODIES]
+        for row, data in await journal.events.bodies(session, some):
+            facts = replace(answers[row.number][0], data=data)
+            answers[row.number] = facts, wanted.holds(facts)
+        await asyncio.sleep(0)
 
 
 async def _holding(journal: Journal, session: int, wanted: Filter) -> set[int]:

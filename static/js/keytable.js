@@ -78,6 +78,7 @@ export const KEYS = [
   { keys: ["f"], does: "fork at the selected event", after: true, run: () => fork.open() },
   { keys: ["x"], does: "star the selected event, or no longer", after: true, run: () => notes.star() },
   { keys: ["N"], does: "write a note on it", after: true, run: () => notes.write() },
+  { keys: ["M"], does: "keep the session as a test", run: () => click("#make-test") },
   { keys: ["y"], does: "copy a link to what is seen", after: true, run: () => share.copy() },
   { keys: ["1", "2", "3", "4", "5", "6", "7", "8"], does: "Event, State, Raw, Log, Breaks, Run, Request, Trace", after: true, run: (key) => click(`[data-tab="${key}"]`) },
   { keys: ["[", "]"], does: "streamed answer: one piece back, one on", run: (key) => stream.step(key === "]" ? 1 : -1) },

@@ -25,6 +25,10 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     session = own_visit.session("travel")
     session.say("Book a flight to London next Tuesday")
     page, api = session.page, f"/api{session.path}/test"
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("M")
+    page.wait_for_url("**/test")
+    page.go_back()
     page.get_by_label("Sessions", exact=True).press("Enter")
     page.get_by_role("link", name="Make test…").first.press("Enter")
     file, code = page.locator("#test-file"), page.locator(".test-code")

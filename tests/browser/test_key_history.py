@@ -39,6 +39,7 @@ def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(vis
     expect(history.locator(".set-by")).to_have_text("set by #6 second via write_plan")
     writes = history.locator(".writes > li")
     expect(writes).to_have_count(3)
+    expect(history.get_by_role("img", name="3 writes")).to_be_visible()
     expect(writes.nth(0)).to_contain_text("what the session began with")
     expect(writes.nth(2)).to_contain_text(re.compile(r"\.steps\[1\]\.done\s*false\s*→\s*true"))
     page.keyboard.press("{")

@@ -1,6 +1,7 @@
 """A pinned state key with its writes, for tests and pictures of the page."""
 
 from devui.web.parts import every as parts
+from devui.web.presenters.stepchart import step_chart
 
 _BY = parts.WriterNote("#11", "/sessions/7?event=11", "FlightAgent", "via search_flights")
 _START = parts.WriterNote("start", None, "", "what the session began with")
@@ -38,5 +39,6 @@ HISTORY = parts.KeyHistory(
     earlier=True,
     pieces=(parts.KeyPiece("[0].no", _FLIGHT, _BY), parts.KeyPiece("[0].price", _FLIGHT, _START)),
     warning="BookingAgent (tool book_flight) and FlightAgent",
+    chart=step_chart([84.0, "<b>", -756, 3], 2),
     asked=(("key", "flights"), ("path", "[0].no"), ("event", "11")),
 )

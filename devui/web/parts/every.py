@@ -126,6 +126,7 @@ from devui.web.parts.keyhistory import (
     KeyPiece,
     KeyWriteItem,
     PinBar,
+    StepChart,
     WriterNote,
 )
 from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown
@@ -361,6 +362,7 @@ __all__ = [
     "StateValue",
     "StateWith",
     "Status",
+    "StepChart",
     "Streamed",
     "Tab",
     "TabKey",

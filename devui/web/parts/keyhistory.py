@@ -77,6 +77,22 @@ class KeyPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class StepChart:
+    """The writes as a picture 1000 wide and 40 high; each is as wide as the others."""
+
+    template: ClassVar[str] = "parts/step_chart.html"
+    line: str
+    """The values as steps, an SVG path; "" if none is a number."""
+    ticks: str
+    here: tuple[float, float] | None
+    """Left edge and width of the write whose value is shown."""
+    label: str
+    low: str
+    """The least number; "" without any."""
+    high: str
+
+
+@dataclass(frozen=True, slots=True)
 class KeyHistory:
     """The writes of a key, oldest first. Its element is `#key-history`."""
 
@@ -93,6 +109,7 @@ class KeyHistory:
     pieces: tuple[KeyPiece, ...]
     warning: str
     """Who wrote it in parallel, if anybody did."""
+    chart: StepChart | None
     asked: tuple[tuple[str, str], ...]
     """How it asks for itself anew: names and values of the query."""
 

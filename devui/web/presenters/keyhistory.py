@@ -14,6 +14,7 @@ from devui.web.links import session_url, writes_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.interventions import hint
+from devui.web.presenters.stepchart import step_chart, value_at
 from devui.web.services import Services
 from devui.web.text.figures import plural
 from devui.web.text.visible import visible
@@ -125,7 +126,8 @@ async def key_history(
     )
     links = KeyLinks.of(session.key, row, asked)
     shown, number = _Shown(pin, links, row), links.event
-    writes = [shown.write(each) for each in history.writes]
+    writes = _marked([shown.write(each) for each in history.writes])
+    here = next((place for place, write in enumerate(writes) if write.here), None)
     asking = {"key": pin.key, "path": path_text(pin.path), "event": number, "at": links.at}
     asking |= {"since": links.since}
     parallel = sorted({visible(by) for each in history.writes for by in _parallel(each)})
@@ -133,10 +135,11 @@ async def key_history(
         name=visible(pin.key + shown.place(pin.path)),
         by=shown.writer(history.asked) if history.asked else None,
         number=number,
-        writes=_marked(writes),
+        writes=writes,
         earlier=history.earlier,
         pieces=_pieces(history, shown),
         warning=" and ".join(parallel),
+        chart=step_chart([value_at(each.new, pin.path) for each in history.writes], here),
         asked=tuple(
             (name, str(value))
             for name, value in asking.items()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from devui.debugger.matches import beside
 from devui.debugger.summary import Kind
 from devui.store.rows import EventRow, SessionRow
 from devui.web.links import breakpoints_url, hit_url, moment_url, session_url, writes_url
@@ -24,7 +25,7 @@ async def transport(
     kinds = [kind_of(kind) for kind in await found.journal.events.kinds(session.key)]
     count = len(kinds)
     number, at = row.number if row else None, asked.at.number if asked.at else None
-    before, after = _beside(asked, number, count, at or count)
+    before, after = await _beside(found, session, asked, number, last=at or count)
 
     def link(to: int | None) -> str | None:
         return session_url(session.key, event=to, tab=tab, at=at) if to else None
@@ -57,18 +58,16 @@ async def _gap(found: Services, here: EventRow | None, count: int) -> float | No
     return max(following[0].timestamp - here.timestamp, 0.0) if following else None
 
 
-def _beside(
-    asked: Asked, number: int | None, count: int, last: int
+async def _beside(
+    found: Services, session: SessionRow, asked: Asked, number: int | None, *, last: int
 ) -> tuple[int | None, int | None]:
     """The events before and after one, of those that the filter lets through."""
-    if asked.matches is None:
+    wanted = asked.typed.filter
+    if wanted is None:
         return (
-            number - 1 if number else count
+            number - 1 if number else last
         ) or None, number + 1 if number and number < last else None
-    numbers, here = asked.matches.numbers, number or count + 1
-    before = max((each for each in numbers if each < here), default=None)
-    after = min((each for each in numbers if here < each <= last), default=None)
-    return before, after
+    return await beside(found.journal, session.key, wanted, found.prices, number=number, until=last)
 
 
 def _spoken(kinds: list[Kind], number: int | None) -> str:

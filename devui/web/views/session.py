@@ -12,7 +12,6 @@ from devui.web.htmx import HtmxRequest, refresh
 from devui.web.links import app_url, session_url
 from devui.web.parts.inspector import Selection
 from devui.web.presenters.breaking import Asked
-from devui.web.presenters.filtering import sought
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.transport import transport
 from devui.web.presenters.workbench import narrowed, session_page
@@ -45,7 +44,6 @@ async def show(request: Request) -> Response:
     if htmx.partial and htmx.target == "section#timeline":
         return await _narrowed(request, found, session, row, tab=tab, asked=asked)
     if htmx.partial:
-        asked = await sought(found, session, asked)
         shown = await inspector(
             found, session, row, tab_of(tab, selected=row is not None), asked=asked
         )
