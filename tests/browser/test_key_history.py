@@ -73,6 +73,14 @@ def test_what_is_inside_a_value_has_a_history_of_its_own(visit):
     expect(page.locator("#pin-bar .pinned")).to_have_text("Pinned: plan")
 
 
+def test_a_link_to_a_history_shows_it_on_a_narrow_page_too(visit):
+    session = visit.session("planner", state='{"plan": "none"}')
+    page = visit.open("/")
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.goto(f"{visit.server.url}{session.path}?tab=state&key=plan")
+    expect(page.locator("#key-history .set-by")).to_be_in_viewport()
+
+
 def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
     session = visit.session("branches")
     session.say("go")
