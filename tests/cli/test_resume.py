@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import Debugged, forget_sessions
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 
@@ -57,13 +57,22 @@ app = App(
 """
 
 
+@pytest.fixture(scope="module")
+def started(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("resume")
+    for name, code in {"steps": STEPS, "fails": FAILS, "pays": PAYS}.items():
+        write_app(folder / "agents", name, code)
+    with running(folder / "agents", folder / "data") as server:
+        yield server
+
+
 @pytest.fixture
-def server(tmp_path):
-    write_app(tmp_path / "agents", "steps", STEPS)
-    write_app(tmp_path / "agents", "fails", FAILS)
-    write_app(tmp_path / "agents", "pays", PAYS)
-    with running(tmp_path / "agents", tmp_path / "data") as started:
-        yield started
+def server(started):
+    yield started
+    if started.ended:
+        started.start()
+    with started.client() as client:
+        forget_sessions(client)
 
 
 def cut(client, app, command="stop"):
@@ -103,10 +112,10 @@ def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
     assert (done.returncode, "It is paid." in done.stdout) == (0, True)
 
 
-def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client, tmp_path):
+def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
     debugged = cut(client, "steps", command="")
     terminal.server.kill()
-    done = terminal("resume", "--agents", str(tmp_path / "agents"), "--json")
+    done = terminal("resume", "--agents", str(terminal.server.agents), "--json")
     assert (done.returncode, done.stderr) == (0, "")
     news = [json.loads(line) for line in done.stdout.splitlines()]
     assert news[-1]["status"] == "done"

@@ -12,6 +12,27 @@ from tests.kit.server import get_session, make_session
 GOING = {"running", "stopping"}
 
 
+def settled(client: httpx2.Client, run: str) -> dict[str, Any]:
+    """Wait until a run is held or over; where it stands then."""
+    position = client.get(f"/api/runs/{run}").json()
+    patience = time.monotonic() + 2 * PATIENCE
+    while position["status"] in GOING:
+        assert time.monotonic() < patience, position
+        query = {"after": position["position"]}
+        position = client.get(f"/api/runs/{run}", params=query).json()
+    return position
+
+
+def forget_sessions(client: httpx2.Client) -> None:
+    """Stop what goes on and delete every session: the next test on the server finds none."""
+    for session in client.get("/api/sessions").json():
+        if run := session["run"]:
+            client.post(f"/api/runs/{run}/commands", json={"command": "stop", "key": "forget"})
+            settled(client, run)
+        path = f"/apps/{session['app']}/users/{session['user']}/sessions/{session['id']}"
+        assert client.delete(path).status_code == 200, session
+
+
 class Debugged:
     """One session of an app, and the run that is debugged on it."""
 
@@ -34,12 +55,7 @@ class Debugged:
 
     def settled(self) -> dict[str, Any]:
         """Wait until the run is held or over; a run that hangs fails its test."""
-        self.position = self.client.get(f"/api/runs/{self.run}").json()
-        patience = time.monotonic() + 2 * PATIENCE
-        while self.position["status"] in GOING:
-            assert time.monotonic() < patience, self.position
-            query = {"after": self.position["position"]}
-            self.position = self.client.get(f"/api/runs/{self.run}", params=query).json()
+        self.position = settled(self.client, self.run)
         return self.position
 
     def post(self, command: str, **more: Any) -> httpx2.Response:

@@ -55,6 +55,10 @@ class Server:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
     def client(self, **options: Any) -> httpx2.Client:
         """A client with the bearer token; it reads no certificates, which would take a while."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
