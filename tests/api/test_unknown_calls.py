@@ -6,20 +6,33 @@ import pytest
 
 from tests.api.test_resume import resume
 from tests.kit.cutoff import Clerk, begun
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import Debugged, forget_sessions
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running
 
 
-@pytest.fixture
-def clerk(tmp_path):
-    return Clerk(tmp_path / "agents")
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """The app with its server; what was done and what is asked of the tools is a test's own."""
+    folder = tmp_path_factory.mktemp("office")
+    clerk = Clerk(folder / "agents")
+    with running(folder / "agents", folder / "data") as server:
+        yield clerk, server
 
 
 @pytest.fixture
-def server(tmp_path, clerk):
-    with running(tmp_path / "agents", tmp_path / "data") as started:
-        yield started
+def clerk(office):
+    clerk, _ = office
+    clerk.begin_anew()
+    return clerk
+
+
+@pytest.fixture
+def server(office, clerk):
+    _, started = office
+    yield started
+    with started.client() as client:
+        forget_sessions(client)
 
 
 @pytest.fixture

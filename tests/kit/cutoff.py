@@ -66,7 +66,13 @@ class Clerk:
 
     def __init__(self, agents: Path) -> None:
         self.folder = write_app(agents, "clerk", _APP).parent
-        self._started = self.folder / "started"
+        self._started, self._ledger = self.folder / "started", self.folder / "ledger"
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Nothing was done yet, and tools do not return."""
+        self._ledger.unlink(missing_ok=True)
+        self._started.unlink(missing_ok=True)
         os.mkfifo(self._started)
 
     def at_work(self) -> str:
@@ -80,7 +86,7 @@ class Clerk:
     @property
     def ledger(self) -> list[str]:
         """What was done, once or more."""
-        return (self.folder / "ledger").read_text().splitlines()
+        return self._ledger.read_text().splitlines()
 
 
 def begun(client: object, clerk: Clerk, message: str = "pay") -> Debugged:
