@@ -100,6 +100,9 @@ def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
     assert result["error"].endswith("s: the site is down")
     assert debugged.texts()[-1] == "done"
     assert marks(debugged) == [("in_tool", "end", "Ada")]
+    shown = debugged.client.get(f"/sessions/{debugged.key}?event=3").text
+    assert "Ada ended the call" in shown
+    assert "while it was held" not in shown
     [edit] = debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()
     check(edit, {"$ref": "/Edit"})
     assert (edit["action"], edit["tool"], edit["after"]) == ("end", "look_up", result["error"])
