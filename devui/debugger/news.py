@@ -121,6 +121,11 @@ class NoteChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestsRefused:
+    """The server has refused requests (R67)."""
+
+
+@dataclass(frozen=True, slots=True)
 class JournalChanged:
     """The journal takes no changes any more, or takes them again (topic `APPS`)."""
 
@@ -141,4 +146,5 @@ News = (
     | BreakpointsChanged
     | NoteChanged
     | JournalChanged
+    | RequestsRefused
 )

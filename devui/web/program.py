@@ -14,7 +14,7 @@ from devui.debugger.bus import Bus
 from devui.debugger.foreign_questions import ForeignQuestion
 from devui.debugger.health import Health
 from devui.debugger.limits import TooManyRuns
-from devui.debugger.news import News
+from devui.debugger.news import APPS, News, RequestsRefused
 from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
 from devui.debugger.workers import Workers
@@ -44,6 +44,7 @@ from devui.web.security.guard import Guard
 from devui.web.security.hosts import Hosts
 from devui.web.security.login import LOGIN_PATH, Login
 from devui.web.security.policy import Policy
+from devui.web.security.refusals import Refusals
 from devui.web.security.veil import Veil
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
@@ -123,7 +124,9 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             prices=prices,
             render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
+            refusals=Refusals(),
         )
+        found.refusals.on_news = lambda: bus.publish(APPS, RequestsRefused())
         access.on_revoke(found.streams.close)
         journal.announce(settings.url, access.new_key() if settings.auth else "")
         yield found
@@ -153,7 +156,7 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),
     )
     app.state.services = found
-    return Guard(app, policy, login, Veil(settings.agents))
+    return Guard(app, policy, login, Veil(settings.agents), found.refusals)
 
 
 async def leave(found: Services) -> None:

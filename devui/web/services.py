@@ -14,6 +14,7 @@ from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.journal import Journal
 from devui.web.render import Renderer
+from devui.web.security.refusals import Refusals
 from devui.web.sse import Streams
 
 
@@ -30,6 +31,7 @@ class Services:
     prices: Prices
     render: Renderer
     streams: Streams
+    refusals: Refusals
 
     @property
     def apps(self) -> AppFolder:

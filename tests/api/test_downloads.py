@@ -30,6 +30,8 @@ class Saves(BaseAgent):
 
 root_agent = Saves(name="saves")
 """
+SCRIPT = b"<script>parent.pwned = 1</script>"
+RANGES = "bytes=" + ",".join(f"{n}-{n}" for n in range(3_000))
 POLICY = (
     "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
 )
@@ -43,10 +45,10 @@ def client(tmp_path_factory):
         yield opened
 
 
-def saved(client, name: str, mime: str) -> str:
+def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
     """Where an artifact of this name and type is, with a script in it."""
     session = make_session(client, "saves")["id"]
-    data = base64.b64encode(b"<script>parent.pwned = 1</script>").decode()
+    data = base64.b64encode(data).decode()
     last = run(client, "saves", session, json.dumps([name, mime, data]))[-1]
     assert last["content"]["parts"][0]["text"] == "version 0"
     found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
@@ -63,7 +65,8 @@ def saved(client, name: str, mime: str) -> str:
         ("a.xml", "text/xml", "application/octet-stream", 'attachment; filename="a.xml"'),
         ("a.pdf", "application/pdf", "application/octet-stream", 'attachment; filename="a.pdf"'),
         ("a.js", "text/javascript", "application/octet-stream", 'attachment; filename="a.js"'),
-        ("a.png", "image/png", "image/png", 'inline; filename="a.png"'),
+        ("a.png", "image/png", "application/octet-stream", 'attachment; filename="a.png"'),
+        ("a.mht", "", "application/octet-stream", 'attachment; filename="a.mht"'),
         ("a.png", "IMAGE/PNG; x=y", "application/octet-stream", 'attachment; filename="a.png"'),
         ('q".html', "text/html", "application/octet-stream", 'attachment; filename="q_.html"'),
         ("../up.html", "text/html", "application/octet-stream", 'attachment; filename="up.html"'),
@@ -79,3 +82,31 @@ def test_an_artifact_is_a_download_in_a_sandbox(client, method, name, mime, show
     assert answer.headers["content-security-policy"] == POLICY
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.req("R24")
+@pytest.mark.parametrize(
+    ("mime", "begins", "inline"),
+    [
+        ("image/png", b"\x89PNG\r\n\x1a\n", True),
+        ("image/jpeg", b"\xff\xd8\xff\xe0", True),
+        ("image/gif", b"GIF89a", True),
+        ("image/webp", b"RIFF\0\0\0\0WEBP", True),
+        ("image/webp", b"RIFF\0\0\0\0WAVE", False),
+        ("image/gif", b"\x89PNG\r\n\x1a\n", False),
+        ("image/svg+xml", b"\x89PNG\r\n\x1a\n", False),
+        ("text/plain", b"plain", True),
+        ("text/plain", b"not \0 plain", False),
+    ],
+)
+def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
+    client, mime, begins, inline
+):
+    path = saved(client, "a.x", mime, begins + SCRIPT)
+    for headers in ({}, {"Range": "bytes=0-3"}, {"Range": RANGES}):
+        answer = client.get(path, headers=headers)
+        assert (answer.status_code, answer.content) == (200, begins + SCRIPT)
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-disposition"].startswith("inline;") is inline
+        wanted = mime if inline else "application/octet-stream"
+        assert answer.headers["content-type"].split(";")[0] == wanted

@@ -270,6 +270,9 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
     found = spies.kept()["events"][-1]["output"]
     key = json.loads((server.data / "server.json").read_text())["key"]
     assert found["statuses"] == [401, 401]
+    for path in ("/", f"/sessions/{spies.key}"):
+        page = used.client.get(path, headers={"Accept": "text/html"}).text
+        assert "a program that does not know the token" in page, path
     assert "[redacted]" in found["told"]  # it has what is its own, which no answer shows
     assert not [text for text in found["told"] if TOKEN in text or key in text]
 

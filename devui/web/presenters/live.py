@@ -27,6 +27,7 @@ from devui.debugger.news import (
     OutputArrived,
     PartialArrived,
     PositionChanged,
+    RequestsRefused,
     RunChanged,
     RunStuck,
     SessionChanged,
@@ -55,7 +56,6 @@ from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.inspection import state
-from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.kinds import kind_of
 from devui.web.presenters.livetimeline import LiveTimeline
 from devui.web.presenters.margins import LiveMarks
@@ -66,6 +66,7 @@ from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.runs import log_line, run_end, run_note
 from devui.web.presenters.segments import segments
+from devui.web.presenters.servernotices import server_notices
 from devui.web.presenters.spending import spending, totals
 from devui.web.presenters.standing import unread_panel
 from devui.web.presenters.ticks import ticks
@@ -92,6 +93,7 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     RunStuck,
     NoteChanged,
     JournalChanged,
+    RequestsRefused,
 )
 """What may have changed between page and stream, and is in no journal."""
 
@@ -138,7 +140,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
-            ({JournalChanged}, self._journal),
+            ({JournalChanged, RequestsRefused}, self._journal),
         )
         """What makes the pieces, in their order, and the news that call for it."""
         self._makers = self._past_makers() if past else self._makers
@@ -151,7 +153,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
-            ({JournalChanged}, self._journal),
+            ({JournalChanged, RequestsRefused}, self._journal),
         )
 
     async def begin(self, after: int) -> None:
@@ -327,7 +329,7 @@ class LivePage:
         )
 
     async def _journal(self, _: Batch) -> Markup:
-        return fill("#journal", self._found.render.parts(journal_notices(self._found.journal)))
+        return fill("#journal", self._found.render.parts(server_notices(self._found)))
 
     async def _app(self, _: Batch) -> Markup:
         """What says something of the app, which may have been loaded since the page was made."""

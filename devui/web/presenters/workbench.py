@@ -31,7 +31,6 @@ from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.examples import example_prompts
 from devui.web.presenters.filtering import Shown, filter_bar, of_live_row, shown, sought
 from devui.web.presenters.inspection import inspector, tab_of
-from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.lists import session_name
 from devui.web.presenters.margins import Margins
@@ -43,6 +42,7 @@ from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.rows import earlier
 from devui.web.presenters.runs import unsaid
+from devui.web.presenters.servernotices import server_notices
 from devui.web.presenters.spending import spending, totals, totals_at
 from devui.web.presenters.transport import transport
 from devui.web.presenters.window import SIZE, Window, window_around, window_before
@@ -152,7 +152,7 @@ async def session_page(
         replay=await replay_of(found, session),
         stream=_stream(found, stand, stand.head),
         notices=notices(session.app, app, live),
-        journal=journal_notices(found.journal),
+        journal=server_notices(found),
     )
 
 

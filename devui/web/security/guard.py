@@ -6,7 +6,6 @@ the secrets out of it (R64).
 """
 
 import logging
-from collections import Counter
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from devui.web.security.headers import guarded
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
+from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
 from devui.web.security.veil import Veil
 
 _log = logging.getLogger(__name__)
@@ -23,14 +23,19 @@ class Guard:
     """The middleware."""
 
     def __init__(
-        self, app: ASGIApp, policy: Policy, login: Login, veil: Veil | None = None
+        self,
+        app: ASGIApp,
+        policy: Policy,
+        login: Login,
+        veil: Veil | None = None,
+        refusals: Refusals | None = None,
     ) -> None:
         self._app = app
         self._policy = policy
         self._login = login
         self._veil = veil
-        self.refusals: Counter[str] = Counter()
-        """How often each reason was given (R67)."""
+        self.refusals = refusals or Refusals()
+        """What was refused, by its reasons (R67)."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection of the ASGI server."""
@@ -40,7 +45,7 @@ class Guard:
             await self._http(scope, receive, send)
         else:
             # No route takes one; a transport that nobody checked must not slip through.
-            self.refusals["websocket"] += 1
+            self.refusals.count("websocket")
             await send({"type": "websocket.close", "code": 1008})
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,9 +70,10 @@ class Guard:
             return PlainTextResponse(verdict.reason, verdict.status)
         if verdict is Verdict.ARRIVE:
             return self._login.arrival()
-        self._count(scope, "not signed in")
+        self._count(scope, NOT_SIGNED_IN)
         return self._login.refusal(scope)
 
     def _count(self, scope: Scope, reason: str) -> None:
-        self.refusals[reason] += 1
+        browser = any(name == b"sec-fetch-site" for name, _ in scope["headers"])
+        self.refusals.count(reason, program=not browser)
         _log.info("refused %s %r: %s", scope["method"], scope["path"], reason)

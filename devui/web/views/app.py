@@ -11,9 +11,9 @@ from devui.web.errors import BadRequest
 from devui.web.links import app_url, create_session_url, session_url, tools_url
 from devui.web.pages.apps import AppPage
 from devui.web.parts.apps import Field, NewSession
-from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_head
+from devui.web.presenters.servernotices import server_notices
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import services
 from devui.web.text.numbers import whole_number
@@ -82,7 +82,7 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         if len(rows) == _PAGE
         else None,
         starred=starred,
-        journal=journal_notices(found.journal),
+        journal=server_notices(found),
     )
     return found.render.page(page, status=status)
 

@@ -4,9 +4,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.web.pages.apps import AppsPage
-from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_card
+from devui.web.presenters.servernotices import server_notices
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 
@@ -28,6 +28,6 @@ async def show(request: Request) -> Response:
         folder=str(found.settings.agents),
         apps=tuple(cards),
         recent=await session_items(found, recent, show_app=True),
-        journal=journal_notices(found.journal),
+        journal=server_notices(found),
     )
     return found.render.page(page)

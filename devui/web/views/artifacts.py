@@ -12,6 +12,13 @@ from devui.web.views.lookup import session_of
 
 _INLINE: Final = {"image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"}
 """Types a browser may show; everything else is a download."""
+_MAGIC: Final = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+}
+"""What the bytes of a picture begin with, whatever it is said to be."""
 _SANDBOX: Final = (
     "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'"
 )
@@ -32,16 +39,26 @@ async def show(request: Request) -> Response:
         raise NotFound("there is no such artifact in this session")
     content = artifact.data if artifact.data is not None else (artifact.text or "").encode()
     mime = artifact.row.mime if artifact.data is not None else "text/plain"
-    shown = mime if mime in _INLINE else "application/octet-stream"
+    inline = mime in _INLINE and _is(mime, content)
+    shown = mime if inline else "application/octet-stream"
     charset = "; charset=utf-8" if shown == "text/plain" else ""
     return Response(
         content,
         headers={
             "Content-Type": f"{shown}{charset}",
-            "Content-Disposition": _disposition(name, inline=mime in _INLINE),
+            "Content-Disposition": _disposition(name, inline=inline),
             "Content-Security-Policy": _SANDBOX,
         },
     )
+
+
+def _is(mime: str, content: bytes) -> bool:
+    """Whether the bytes look like what they are declared to be."""
+    if mime == "text/plain":
+        return b"\0" not in content
+    if mime == "image/webp" and content[8:12] != b"WEBP":
+        return False
+    return content.startswith(_MAGIC[mime])
 
 
 def _disposition(name: str, *, inline: bool) -> str:

@@ -14,9 +14,9 @@ from devui.debugger.filters import Filter, Typed
 from devui.debugger.news import APPS
 from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
-from devui.web.presenters.journalnotices import journal_notices
 from devui.web.presenters.lists import app_card, app_head
 from devui.web.presenters.live import LivePage
+from devui.web.presenters.servernotices import server_notices
 from devui.web.push import fill, replace
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
@@ -93,7 +93,7 @@ async def _apps_now(found: Services) -> Markup:
         card = app_card(app, about, *counts.get(name, (0, None)))
         pieces += replace(f"#app-{name}", found.render.part(card))
         pieces += replace(f"#head-{name}", found.render.part(app_head(app, about)))
-    return pieces + fill("#journal", found.render.parts(journal_notices(found.journal)))
+    return pieces + fill("#journal", found.render.parts(server_notices(found)))
 
 
 async def _reset() -> AsyncGenerator[Message, None]:

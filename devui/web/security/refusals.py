@@ -1,0 +1,34 @@
+"""What the guard has refused since the server began, by its reasons (R67).
+
+Whoever is refused could ask again without end: so reasons are counted, what was sent is not kept,
+and pages are told ever more seldom.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+NOT_SIGNED_IN = "not signed in"
+
+
+class Refusals:
+    """Counted by the guard, shown by the pages."""
+
+    def __init__(self) -> None:
+        self.reasons: Counter[str] = Counter()
+        """How often each reason was given."""
+        self.programs = 0
+        """How often a program that is no browser came without a token (R09)."""
+        self.on_news: Callable[[], None] = lambda: None
+        """Called when one is counted, for each reason at its 1st, 2nd, 4th, 8th … time."""
+
+    def count(self, reason: str, *, program: bool = False) -> None:
+        """One more; `program`: no browser sent it."""
+        self.reasons[reason] += 1
+        self.programs += program and reason == NOT_SIGNED_IN
+        times = self.reasons[reason]
+        if times & (times - 1) == 0:
+            self.on_news()
+
+    def total(self) -> int:
+        """How many there were."""
+        return self.reasons.total()
