@@ -9,16 +9,15 @@ import contextlib
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any
 
 from devui.debugger.apps import UnknownApp
 from devui.debugger.asked import json_text, replayed
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
-from devui.debugger.limits import exceeded, sentence
+from devui.debugger.leash import Leash
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import (
     News,
@@ -28,18 +27,18 @@ from devui.debugger.news import (
     SpansChanged,
     StateTouched,
 )
-from devui.debugger.notes import note
 from devui.debugger.recovery.answers import responses
 from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.gatekeeper import Gatekeeper
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.stepper import Moved
+from devui.debugger.unwritten import Unwritten
 from devui.debugger.workers import AppBroken, Worker, Workers
 from devui.settings import Limits
 from devui.store.errors import PASSING, StoreError
 from devui.store.journal import Journal
-from devui.store.rows import Appended, RunStatus
+from devui.store.rows import RunStatus
 from devui.wire.framing import codecs
 from devui.wire.messages import (
     AgentError,
@@ -93,9 +92,8 @@ class Driver:
         self._gates = Gatekeeper(
             live, journal=self._journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
-        self._limits = limits
-        self._limited: AgentError | None = None
-        self._stop = stop
+        self._leash = Leash(live, limits, bus=bus, stop=stop)
+        self._unwritten = Unwritten(live, self._journal)
         self._viewed = viewed
         self._pauses = Pauses(lambda: live.stepper.held_seconds)
         self._followed = False
@@ -152,11 +150,11 @@ class Driver:
             return
         self.live.ended.set()
         self.live.stirred.set()
-        if self._limited is not None and status in {"stopped", "failed"}:
-            status, error = "failed", self._limited
+        if self._leash.error is not None and status in {"stopped", "failed"}:
+            status, error = "failed", self._leash.error
         unfinished = self.live.unfinished()
         self.live.streaming.clear()
-        await self._flush()
+        await self._unwritten.write()
         self._gates.end()
         if status == "done" and self._followed:
             self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
@@ -217,7 +215,7 @@ class Driver:
         if isinstance(first, WorkerGone) and not live.stopping:
             self._gone = first
             return False
-        clock = asyncio.create_task(self._run_out(), name=f"clock of run {live.row.id}")
+        clock = asyncio.create_task(self._leash.run_out(), name=f"clock of run {live.row.id}")
         try:
             await self._take(worker, first)
             await self._follow(worker)
@@ -254,7 +252,7 @@ class Driver:
         while not self.live.ended.is_set():
             await self._take(worker, await self._next())
             if self.live.waiting >= CHUNK_BATCH:
-                await self._flush()
+                await self._unwritten.write()
 
     def _watched(self) -> bool:
         """Whether the run tells of its uncommitted state: once it does, to its end."""
@@ -307,51 +305,30 @@ class Driver:
                 async with asyncio.timeout(_FLUSH_SECONDS):
                     return await self.live.inbox.get()
             except TimeoutError:
-                await self._flush()
+                await self._unwritten.write()
         return await self.live.inbox.get()
 
     async def _commit(self, message: Append) -> Reply:
         """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
         live = self.live
-        if self._limited is not None:
-            failure = Failure(code="run_limited", message=self._limited.message)
+        if self._leash.error is not None:
+            failure = Failure(code="run_limited", message=self._leash.error.message)
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(new_event(message), message.touched)
             event = replace(event, held=self._pauses.before(message))
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
-            done = await self._with_what_waits(commit)
+            done = await self._unwritten.write_before(commit)
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
         live.committed(event.author, event.branch, message.temp)
         live.touches.committed(event, done.number)
         live.meter.add(event)
-        if (name := exceeded(self._limits, live.meter)) is not None:
-            self._limit(name)
+        self._leash.check()
         known = live.row.invocation_id or event.invocation_id
         live.row = replace(live.row, invocation_id=known)
         return Reply(id=message.id, result=acknowledgement(done))
-
-    def _limit(self, name: str) -> None:
-        """Stop it, since it has done too much (R34)."""
-        said = sentence(self._limits, name)
-        self._limited = AgentError(type="RunLimited", message=said, traceback="")
-        note(self.live, self._bus, "debugger", said)
-        self._stop()
-
-    async def _run_out(self) -> None:
-        """Wait until its seconds are over, those apart for which it was held."""
-        loop, stepper = asyncio.get_running_loop(), self.live.stepper
-        begun, seconds = loop.time(), float(self._limits.seconds)
-        while (left := seconds - (loop.time() - begun - stepper.held_seconds)) > 0:
-            with contextlib.suppress(
-                TimeoutError
-            ):  # being held moves the end, so it is asked again
-                async with asyncio.timeout(max(left, 0.1)):
-                    await self.live.ended.wait()
-                    return
-        self._limit("seconds")
 
     def _record(self, message: SpanBegan | SpanEnded) -> None:
         live = self.live
@@ -360,33 +337,6 @@ class Driver:
         else:
             live.recording.end(message)
         self._bus.publish(live.session.key, SpansChanged(live.row.id))
-
-    async def _with_what_waits(self, commit: Coroutine[Any, Any, Appended]) -> Appended:
-        """Put what waits before an event, so that it goes to the disk together with it."""
-        before = [asyncio.ensure_future(change) for change in self._unwritten()]
-        event = asyncio.ensure_future(commit)
-        for error in await asyncio.gather(*before, return_exceptions=True):
-            if error is not None:  # a lost log line is no reason to refuse the event
-                logger.error("run %s: something was not recorded", self.live.row.id, exc_info=error)
-        return await event
-
-    async def _flush(self) -> None:
-        await asyncio.gather(*self._unwritten())
-
-    def _unwritten(self) -> Iterator[Coroutine[Any, Any, None]]:
-        """Take what waits, as changes of the journal to be made in this order."""
-        live = self.live
-        chunks, live.chunks = live.chunks, []
-        output, live.output = live.output, []
-        spans = live.recording.take()
-        if chunks:
-            yield self._journal.events.add_chunks(live.session.key, live.row.id, chunks)
-        if output:
-            yield self._journal.runs.add_output(live.row.id, output)
-        if touches := live.touches.waiting():
-            yield self._journal.uncommitted.put(live.session.key, live.row.id, touches)
-        if spans:
-            yield self._journal.spans.add(live.session.key, spans.begun, spans.ended, spans.pieces)
 
     # --- ends ------------------------------------------------------------------------------
 

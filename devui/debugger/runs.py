@@ -8,7 +8,6 @@ import contextlib
 import json
 import logging
 import time
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +15,6 @@ from types import TracebackType
 from typing import Any, Self
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.asked import asked_text
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
@@ -33,6 +31,7 @@ from devui.debugger.overheard import overhear
 from devui.debugger.prices import Prices
 from devui.debugger.requests import Requests, error_of
 from devui.debugger.runrequest import RunRequest
+from devui.debugger.runrow import write_row
 from devui.debugger.standing import standing_after, standing_of
 from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Stale
 from devui.debugger.stepping.position import position_after, position_of
@@ -154,7 +153,7 @@ class Runs:
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
         await check_answers(self._journal, session.key, request.said)
-        row = await self._recorded(session, request, follows)
+        row = await write_row(self._journal, self._bus, session, request, follows=follows)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched, live.guard = request.watch, request.guard
         if request.pause:
@@ -181,25 +180,6 @@ class Runs:
         elif request.pause:
             note(live, self._bus, "debugger", f"started by {request.actor}, held from the first")
         await self._name(session, request)
-        return row
-
-    async def _recorded(
-        self, session: SessionRow, request: RunRequest, follows: str | None
-    ) -> RunRow:
-        """The run in the journal, before it begins."""
-        row = await self._journal.runs.start(
-            uuid.uuid4().hex,
-            session.key,
-            invocation_id=request.invocation,
-            message=json.dumps(request.said) if request.said else None,
-            seen=request.seen,
-            asked=asked_text(request),
-            follows=follows,
-        )
-        if follows is not None and (before := await self._journal.runs.get(follows)) is not None:
-            self._bus.publish(session.key, RunChanged(before))
-        if (replay := request.replay) is not None:
-            await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
         return row
 
     async def over(self, session: int, *, within: float) -> None:

@@ -27,9 +27,7 @@ _MOST_TOKENS = 2**40
 _END = 2**63 - 1
 _NO_LIMIT = -1
 
-_FIRST = """
-    SELECT * FROM event_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
-"""
+_FIRST = "SELECT * FROM event_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?"
 _LAST = "SELECT * FROM event_rows WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
 _BODIES = """
     SELECT * FROM event_bodies

@@ -120,10 +120,7 @@ def marks(client, page) -> dict[int, tuple[str, str]]:
     """By event: the classes and the words of the marks in the gutter."""
     text = client.get(page, headers=HTML).text
     found = re.findall(
-        r'id="g-(\d+)">\s*<a [^>]*class="stop-here(?: at-)?([^"]*)"'
-        r'.*?<span class="sr"[^>]*>(.*?)</span>',
-        text,
-        re.DOTALL,
+        r'id="g-(\d+)">\s*<a [^>]*class="stop-here(?: at-)?([^"]*)"[^>]* aria-label="([^"]*)"', text
     )
     return {int(number): (shape, words) for number, shape, words in found if shape}
 

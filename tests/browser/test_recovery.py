@@ -278,7 +278,7 @@ def test_a_worker_killed_while_its_run_is_held_costs_what_is_held_and_no_more(ow
     def tells(page: SessionPage) -> None:
         expect(bar(page)).to_contain_text("Failed")
         expect(bar(page)).to_contain_text("#2, call by clerk")
-        expect(bar(page).locator("s")).to_contain_text("pay")
+        expect(bar(page)).to_contain_text("pay was not called.")
         expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
         for name in ("Resume", "Fork here", "Close as stopped"):
             expect(bar(page).get_by_role("button", name=name)).to_be_enabled()

@@ -26,6 +26,7 @@ from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
 from tests.web import (
+    app_samples,
     compare_samples,
     filter_samples,
     held_samples,
@@ -102,13 +103,23 @@ def app_pages() -> dict[str, Model]:
         state=parts.Field("{oops", "Not JSON: expected a name in quotes at line 1, column 2."),
         open=True,
     )
-    recent = tuple(replace(session, show_app=True) for session in samples.SESSIONS)
+    recent = tuple(replace(session, show_app=True) for session in app_samples.SESSIONS)
     folder = "/home/me/agents"
-    travel, faulty = samples.app_head(samples.CARDS[3]), samples.app_head(samples.CARDS[0])
+    travel, faulty = (
+        app_samples.app_head(app_samples.CARDS[3]),
+        app_samples.app_head(app_samples.CARDS[0]),
+    )
     return {
-        "apps": AppsPage("auto", folder, samples.CARDS, recent),
+        "apps": AppsPage("auto", folder, app_samples.CARDS, recent),
         "apps-empty": AppsPage("auto", folder, (), ()),
-        "app": AppPage("auto", travel, samples.README, form, samples.SESSIONS, TOOLS),
+        "app": AppPage("auto", travel, app_samples.README, form, app_samples.SESSIONS, TOOLS),
+        "app-error": AppPage("auto", faulty, "", wrong, (), TOOLS),
+    }
+
+
+def side_pages() -> dict[str, Model]:
+    """The pages that a session's menus lead to."""
+    return {
         "export": ExportPage(
             "auto",
             "Flight to London",
@@ -141,7 +152,6 @@ def app_pages() -> dict[str, Model]:
             parts.NoteForm(0, samples.links.note_url(samples.KEY, 0), "the first trip"),
             samples.state_at(None),
         ),
-        "app-error": AppPage("auto", faulty, "", wrong, (), TOOLS),
     }
 
 
@@ -202,20 +212,16 @@ def alone() -> list[Model]:
     travel = samples.travel()
     rows = samples.timeline(travel[5:], None)
     panel = samples.event_panel(travel, 11)
+    chosen = (
+        samples.inspector(panel, "event", 11),
+        samples.transport([s.kind for _, s, _ in travel], 11),
+    )
     return [
         *rows.items,
         *samples.chat(travel, samples.FAILED).messages,
         parts.Older(rows.items, samples.chat(travel, None).messages, rows.earlier),
-        parts.Selection(
-            samples.inspector(panel, "event", 11),
-            samples.transport([s.kind for _, s, _ in travel], 11),
-        ),
-        parts.Narrowed(
-            rows,
-            samples.inspector(panel, "event", 11),
-            samples.transport([s.kind for _, s, _ in travel], 11),
-            parts.PageStream("/sessions/7/stream?filter=kind:call"),
-        ),
+        parts.Selection(*chosen),
+        parts.Narrowed(rows, *chosen, parts.PageStream("/sessions/7/stream?filter=kind:call")),
         break_sheet(*travel[10][:2], samples.MARGINS),
         samples.state_at(None),
         parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
@@ -294,7 +300,7 @@ def photograph(page: Page, address: str, name: str, folder: Path) -> None:
 def write(folder: Path, wanted: list[str]) -> list[str]:
     """The pages; returns their names."""
     render = Renderer(ASSETS)
-    models = app_pages() | live_pages() | selected_pages() | compare_samples.PAGES
+    models = app_pages() | side_pages() | live_pages() | selected_pages() | compare_samples.PAGES
     names = [name for name in models if not wanted or name in wanted]
     for name in names:
         (folder / f"{name}.html").write_text(str(render.part(models[name])))

@@ -22,7 +22,11 @@ GLOBALS = set(ENVIRONMENT.globals)
 BARE = ENVIRONMENT.overlay()
 BARE.globals = {}  # or names of globals would not be found among the variables
 PAGES = (
-    gallery.app_pages() | gallery.live_pages() | gallery.selected_pages() | compare_samples.PAGES
+    gallery.app_pages()
+    | gallery.side_pages()
+    | gallery.live_pages()
+    | gallery.selected_pages()
+    | compare_samples.PAGES
 )
 HOSTILE = '<script>alert("1")</script>\'&amp;'
 
