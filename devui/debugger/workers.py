@@ -305,7 +305,7 @@ class Workers:
             return
         changes = awatch(
             self.folder.path,
-            watch_filter=_AgentFiles(),
+            watch_filter=_AgentFiles(self.folder.path),
             stop_event=self._leaving,
             recursive=True,
         )
@@ -337,9 +337,15 @@ class _AgentFiles(DefaultFilter):
 
     endings = (".py", ".yaml", ".yml", ".env", ".json", ".md", ".txt", ".toml")
 
+    def __init__(self, root: Path) -> None:
+        super().__init__()
+        self._root = root
+
     def __call__(self, change: Change, path: str) -> bool:
         name = Path(path).name
-        counts = name.endswith(self.endings) or name == ".env"
+        # Of a folder that gets another name nothing else is told.
+        is_app = Path(path).parent == self._root and not name.startswith(".")
+        counts = is_app or name.endswith(self.endings) or name == ".env"
         return counts and "/.devui/" not in path and super().__call__(change, path)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run, run_body, running, write_app
 
 AGENT = """
@@ -172,3 +173,33 @@ def test_prints_and_records_of_tools_and_threads_reach_the_log(agents, client):
     log = page.split('class="log-lines"', 1)[1]
     for words in ("tool said boo", "mine: logged boo", "warning"):
         assert words in log
+
+
+@pytest.mark.req("R57")
+def test_a_hundred_saves_during_a_run_are_one_new_version(agents, client, server):
+    write_app(agents, "slow", agent("one two three four five six", chunks=6, delay=0.3))
+    session = make_session(client, "slow")
+    with client.stream(
+        "POST", "/run_sse", json=run_body("slow", session["id"], "Hi", streaming=True)
+    ) as response:
+        lines = response.iter_lines()
+        next(lines)
+        for number in range(100):
+            write_app(agents, "slow", agent(f"version {number}"))
+            (agents / "slow" / f"part{number}.py").write_text(f"n = {number}\n")
+        rest = [line for line in lines if line.startswith("data:")]
+    assert "one two three four five six" in rest[-1]
+    until(lambda: answer(client, "slow") == "version 99")
+    until(lambda: len(workers_of(agents, "slow")) == 1)
+    with server.client() as other:
+        page = other.get("/apps/slow", headers={"Accept": "text/html"}).text
+    assert "does not load" not in page
+
+
+@pytest.mark.req("R57")
+def test_an_app_that_is_renamed_is_found_under_its_new_name(agents, client):
+    assert answer(client, "hello") == "one"
+    (agents / "hello").rename(agents / "again")
+    until(lambda: client.get("/list-apps").json() == ["again"])
+    assert answer(client, "again") == "one"
+    until(lambda: workers_of(agents, "hello") == [])
