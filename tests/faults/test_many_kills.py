@@ -6,6 +6,7 @@ it was shown; the next server has to have it, in its place and no more than once
 
 import random
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -181,6 +182,8 @@ def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agen
                 debugged.tell("step_half")
             assert debugged.hold()["gate"] == gate
             worker_of(server, "flood0").kill()
-            assert debugged.settled()["status"] == "failed"
+            while debugged.settled()["status"] == "held":  # the server takes a moment to hear of it
+                time.sleep(0.02)
+            assert debugged.position["status"] == "failed"
             assert len(debugged.kept()["events"]) == kept
     is_sound(tmp_path / "data")
