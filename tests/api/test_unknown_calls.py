@@ -268,6 +268,17 @@ def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
         assert clerk.ledger == ["pay 7" if message == "pay" else "order tea"]
 
 
+def test_a_call_behind_which_the_run_was_to_stop_was_never_made(client, clerk):
+    clerk.will_finish()
+    debugged = Debugged(client, "clerk").start("order")
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_commit", "kind": "call"})
+    assert debugged.tell("stop_after_event")["status"] == "stopped"
+    assert [call["made"] for call in standing(debugged)["unknown"]] == [False]
+    assert go_on(debugged).status_code == 201
+    assert clerk.ledger == ["order tea"]
+
+
 def test_closed_it_is_not_asked_about_any_more(client, clerk):
     debugged = stopped(client, clerk)
     assert standing(debugged)["standing"] == "stopped"

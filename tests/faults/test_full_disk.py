@@ -18,6 +18,7 @@ from tests.kit.debugged import Debugged
 from tests.kit.frames import messages
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
+from tests.kit.stuck_apps import MODEL
 
 ANY = resource.RLIM_INFINITY
 PATH = "/apps/fine/users/u/sessions"
@@ -137,6 +138,31 @@ def test_a_run_waits_for_another_program_that_holds_the_journal(tmp_path):
         assert debugged.settled()["status"] == "done"
         assert debugged.texts()[-1] == "after"
         wait_until(lambda: "has locked the journal" not in page_of(client, "/"))
+
+
+@pytest.mark.req("R41")
+def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
+    app = write_app(tmp_path / "agents", "slow", MODEL)
+    with running(app.parents[1], tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "slow").start()
+        debugged.settled()
+        debugged.tell("run_to", like={"gate": "after_model"}, wait=False)
+        spans = f"/api/sessions/{debugged.key}/spans"
+        wait_until(lambda: [span["type"] for span in client.get(spans).json()][-1:] == ["model"])
+        file = server.data / "journal.db"
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            app.with_name("go.txt").touch()
+            wait_until(lambda: "Another program has locked the journal" in page_of(client, "/"))
+            position = client.get(f"/api/runs/{debugged.run}").json()
+            assert (position["status"], position["holds"]) == ("running", [])
+            other.execute("ROLLBACK")
+        debugged.settled()
+        server.kill()
+        server.start()
+        with server.client() as after:
+            [lost] = after.get(f"/api/runs/{debugged.run}").json()["lost"]
+            assert lost == debugged.hold()
 
 
 @pytest.mark.req("R43")

@@ -17,8 +17,8 @@ from devui.debugger.live import LiveRun
 from devui.debugger.news import BreakpointsChanged, EventDropped, News, PositionChanged
 from devui.debugger.notes import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrived
-from devui.debugger.stepping.position import position_of
-from devui.debugger.stepping.stepper import Edit, Moved, taken
+from devui.debugger.stepping.position import held_of
+from devui.debugger.stepping.stepper import Edit, Hold, Moved, taken
 from devui.debugger.workers import Worker
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit
@@ -183,17 +183,22 @@ class Gatekeeper:
         return guarded | self._live.stepper.armed | {gate for gate in WORKER_GATES if gate in gates}
 
     async def _held(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
+        """Whether it is held; that is told when the journal knows of it, never before."""
+        live = self._live
         met = await self._met(arrival)
-        if self._live.stopping:
-            return False
-        hold = self._live.stepper.arrive(arrival, met, ruling)
+        hold = None if live.stopping else live.stepper.weigh(arrival, met, ruling)
         if hold is None:
+            return False
+        await self._keep(hold)
+        if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held
+            return True
+        if not live.stepper.take(hold):
+            await self._keep()
             return False
         if hold.reason == "stop":
             self._stop()
-            return True
-        await self._keep()
-        self._publish()
+        else:
+            self._publish()
         return True
 
     async def _met(self, arrival: Arrival) -> int | None:
@@ -222,11 +227,11 @@ class Gatekeeper:
             meter = meter.with_event(arrival.event)
         return meter.facts(seconds)
 
-    async def _keep(self) -> None:
+    async def _keep(self, arriving: Hold | None = None) -> None:
         """What is held survives the server's end, so that it can be told what was lost."""
-        told, runs = position_of(self._live), self._journal.runs
-        if told["holds"]:
-            await runs.keep_position(self._live.row.id, json.dumps(told["holds"]))
+        holds, runs = held_of(self._live.stepper, arriving), self._journal.runs
+        if holds:
+            await runs.keep_position(self._live.row.id, json.dumps(holds))
         else:
             await runs.forget_position(self._live.row.id)
 

@@ -20,7 +20,7 @@ def position_of(live: LiveRun) -> dict[str, Any]:
         "status": _status(live),
         "position": stepper.position,
         "plan": stepper.plan.name if stepper.plan else None,
-        "holds": [_hold(hold) for hold in stepper.holds],
+        "holds": held_of(stepper),
         "branches": branches_of(live) if stepper.holds else [],
         "heldSeconds": stepper.held_before,
         "lastCommand": _last(stepper),
@@ -31,6 +31,12 @@ def position_after(row: RunRow, lost: list[Any]) -> dict[str, Any]:
     """The position of a run that is over; `lost` is what it was held with when it was cut off."""
     over = {"position": None, "plan": None, "holds": [], "branches": [], "lost": lost}
     return {**_run(row), **over, "error": _error(row)}
+
+
+def held_of(stepper: Stepper, arriving: Hold | None = None) -> list[dict[str, Any]]:
+    """What is held, the oldest first, and what is about to be."""
+    holds = stepper.holds if arriving is None else [*stepper.holds, arriving]
+    return [_hold(hold) for hold in holds]
 
 
 def _error(row: RunRow) -> dict[str, Any] | None:

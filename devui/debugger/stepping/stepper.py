@@ -164,21 +164,18 @@ class Stepper:
 
     # --- arrivals --------------------------------------------------------------------------
 
-    def arrive(
+    def weigh(
         self, arrival: Arrival, met: int | None = None, ruling: Ruling | None = None
     ) -> Hold | None:
-        """Hold it, or None to let it pass; `met` is the number of a breakpoint, `ruling` what the
-        guard asks. A recorded result is taken unless somebody takes that back."""
-        reason = "problem" if arrival.problem else self._reason(arrival, met, ruling)
+        """A hold of it that `take` is to begin, or None to let it pass.
+
+        `met` is the number of a breakpoint, `ruling` what the guard asks: a recorded result is
+        taken unless somebody takes that back.
+        """
+        reason = self._reason(arrival, met, ruling)
         if reason is None:
             return None
-        self._halted = True
-        self._free = tuple(lane for lane in self._free if not lane.has(arrival))
-        self.plan = None
-        self.used = True
-        if not self._holds:
-            self._held_since = time.monotonic()
-        hold = Hold(
+        return Hold(
             id=next(self._ids),
             arrival=arrival,
             reason=reason,
@@ -187,11 +184,27 @@ class Stepper:
             edit=taken(ruling.offer) if ruling and ruling.offer and ruling.exact else None,
             ruling=ruling,
         )
+
+    def take(self, hold: Hold) -> bool:
+        """Begin the hold; False if commands that were given since it was weighed let it pass."""
+        arrival = hold.arrival
+        reason = self._reason(arrival, hold.breakpoint, hold.ruling)
+        if reason is None:
+            return False
+        hold.reason = reason
+        self._halted = True
+        self._free = tuple(lane for lane in self._free if not lane.has(arrival))
+        self.plan = None
+        self.used = True
+        if not self._holds:
+            self._held_since = time.monotonic()
         self._holds[hold.id] = hold
         self.position += 1
-        return hold
+        return True
 
     def _reason(self, arrival: Arrival, met: int | None, ruling: Ruling | None) -> Reason | None:
+        if arrival.problem:
+            return "problem"
         plan = self.plan if self.plan is not None and self.plan.reached(arrival) else None
         if plan is not None and plan.name == "stop_after_event":
             return "stop"
