@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from devui.debugger.requests import part_of
+from devui.debugger.artifact_parts import part_of
 from devui.store.journal import Journal
 from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed

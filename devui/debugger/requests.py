@@ -1,17 +1,17 @@
 """Answers what workers ask of the journal: sessions and artifacts."""
 
-import base64
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from devui.debugger.artifact_parts import InvalidRequest, content_of, part_of
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
 from devui.debugger.news import News, SessionChanged
 from devui.debugger.workers import Worker
 from devui.store.errors import SessionNotFound, StoreError
 from devui.store.journal import Journal
-from devui.store.rows import Appended, Artifact, SessionRow
+from devui.store.rows import Appended, SessionRow
 from devui.wire.artifacts import (
     DeleteArtifact,
     ListArtifacts,
@@ -35,10 +35,6 @@ from devui.wire.messages import (
 
 _PAGE_EVENTS = 500
 _PAGE_BYTES = 4 * 1024 * 1024
-
-
-class InvalidRequest(ValueError):
-    """A request is well formed and asks for something that cannot be."""
 
 
 Handler = Callable[[str, Any], Awaitable[Any]]
@@ -163,19 +159,15 @@ class Requests:
     # --- artifacts -------------------------------------------------------------------------
 
     async def _save_artifact(self, app: str, message: SaveArtifact) -> Any:
-        part = json.loads(message.part)
-        blob = (part.get("inlineData") or {}) if isinstance(part, dict) else None
-        if not isinstance(blob, dict):
-            raise InvalidRequest("an artifact is a Part")
-        data = base64.urlsafe_b64decode(blob["data"]) if "data" in blob else None
+        content = content_of(json.loads(message.part))
         return await self._journal.artifacts.save(
             app,
             message.user,
             message.session,
             message.filename,
-            mime=blob.get("mimeType"),
-            data=data,
-            text=part.get("text"),
+            mime=content.mime,
+            data=content.data,
+            text=content.text,
             custom_metadata=json.loads(message.metadata) if message.metadata else None,
         )
 
@@ -204,11 +196,3 @@ class Requests:
 
     async def _delete_artifact(self, app: str, message: DeleteArtifact) -> Any:
         await self._journal.artifacts.delete(app, message.user, message.session, message.filename)
-
-
-def part_of(artifact: Artifact) -> dict[str, Any]:
-    """An artifact as a Part in wire form; bytes are URL-safe base64 (adk-web 1.1)."""
-    if artifact.data is None:
-        return {"text": artifact.text or ""}
-    data = base64.urlsafe_b64encode(artifact.data).decode()
-    return {"inlineData": {"mimeType": artifact.row.mime, "data": data}}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from devui.store.database import Database, advance
 from devui.store.errors import BadValue, SessionNotFound
 from devui.store.rows import Artifact, ArtifactRow, Json
-from devui.store.sessions import user_scope
+from devui.store.sessions import require_writable, user_scope
 from devui.store.values import clean_text, json_text, optional_text
 
 _USER_PREFIX = "user:"
@@ -22,6 +22,7 @@ _Owner = tuple[str, str, str | None, bool]
 
 _SCOPES = "SELECT own_scope, user_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
 _USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ? AND private = 0"
+_KEY = "SELECT key FROM sessions WHERE app = ? AND user = ? AND id = ?"
 _NEXT = "SELECT coalesce(max(version) + 1, 0) FROM artifacts WHERE scope = ? AND name = ?"
 _INSERT = """
     INSERT INTO artifacts (scope, name, version, mime, size, custom_metadata, created, seq, content)
@@ -66,7 +67,8 @@ class Artifacts:
     ) -> int:
         """Keep a new version of the file, either bytes or a text; return its version.
 
-        Raises SessionNotFound when a file of a session has no session, BadValue.
+        Raises SessionNotFound when a file of a session has no session, ReadOnly when that was
+        imported, BadValue.
         """
         scope = _scope(app, user, session_id, filename)
         optional_text(mime, f"the media type of {filename!r}")
@@ -75,6 +77,7 @@ class Artifacts:
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> int:
+            _require_writable(connection, scope)
             owner = _owner(connection, scope)
             [(version,)] = connection.execute(_NEXT, (owner, filename))
             place = (owner, filename, version, mime, size, metadata, now, advance(connection))
@@ -114,10 +117,12 @@ class Artifacts:
         return [ArtifactRow(*row) for row in rows]
 
     async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
-        """Delete all versions of the file; return whether there were any."""
-        owners = await self._find(_scope(app, user, session_id, filename))
+        """Delete all versions of the file; return whether there were any. Raises ReadOnly."""
+        scope = _scope(app, user, session_id, filename)
+        owners = await self._find(scope)
 
         def work(connection: sqlite3.Connection) -> bool:
+            _require_writable(connection, scope)
             doomed = [(owner, filename) for owner in owners]
             return connection.executemany(_DELETE, doomed).rowcount > 0
 
@@ -156,6 +161,11 @@ def _owner(connection: sqlite3.Connection, scope: _Owner) -> int:
     if not rows:
         raise SessionNotFound(f"user {user!r} of {app!r} has no session {session_id!r}")
     return int(rows[0][of_user])
+
+
+def _require_writable(connection: sqlite3.Connection, scope: _Owner) -> None:
+    for (key,) in connection.execute(_KEY, scope[:3]):
+        require_writable(connection, key)
 
 
 def _size(filename: str, data: bytes | None, text: str | None) -> int:

@@ -1,5 +1,8 @@
 """The whole surface of the server: pages and their actions, the debugger, ADK's REST API."""
 
+import re
+from typing import Any
+
 from starlette.routing import Route
 
 from devui.web.later import Later
@@ -39,6 +42,7 @@ noting = Later("devui.web.views.notes")
 keyhistory = Later("devui.web.api.keyhistory")
 tools = Later("devui.web.api.tools")
 trials = Later("devui.web.api.trials")
+adk_artifacts = Later("devui.web.api.artifacts")
 adk_run = Later("devui.web.api.run")
 adk_server = Later("devui.web.api.server")
 adk_sessions = Later("devui.web.api.sessions")
@@ -47,6 +51,21 @@ _USER = "/apps/{app}/users/{user}"
 _BREAKPOINTS = "/api/apps/{app}/breakpoints"
 _CALL = "/sessions/{key}/events/{number}/calls/{call}"
 _NAMED = _USER + "/sessions/{session}"
+_FILES = _NAMED + "/artifacts"
+_FILE = _FILES + "/{name:path}"
+
+
+class FileRoute(Route):
+    """A route with the name of an artifact, which may hold line ends, also as its last character.
+
+    Starlette's patterns end before a line end, and `.` does not pass one.
+    """
+
+    def __init__(self, path: str, endpoint: Any, *, methods: list[str]) -> None:
+        super().__init__(path, endpoint, methods=methods)
+        pattern = self.path_regex.pattern.removesuffix("$")
+        self.path_regex = re.compile(rf"{pattern}\Z", re.DOTALL)
+
 
 pages = [
     Route("/", apps.show, methods=["GET"]),
@@ -95,7 +114,7 @@ pages = [
     Route("/sessions/{key}/rewind", going.rewind, methods=["POST"]),
     Route("/sessions/{key}/title", session.rename, methods=["POST"]),
     Route("/sessions/{key}/delete", session.delete, methods=["POST"]),
-    Route("/sessions/{key}/artifacts/{name:path}", artifacts.show, methods=["GET"]),
+    FileRoute("/sessions/{key}/artifacts/{name:path}", artifacts.show, methods=["GET"]),
     Route("/runs/{run}/commands", runs.command, methods=["POST"]),
     Route("/runs/{run}/calls", calls.end, methods=["POST"]),
     Route("/runs/{run}/stop", runs.stop, methods=["POST"]),
@@ -164,6 +183,14 @@ adk = [
     Route(_NAMED, adk_sessions.create_session_named, methods=["POST"]),
     Route(_NAMED, adk_sessions.patch_session, methods=["PATCH"]),
     Route(_NAMED, adk_sessions.delete_session, methods=["DELETE"]),
+    Route(_FILES, adk_artifacts.names, methods=["GET"]),
+    Route(_FILES, adk_artifacts.save, methods=["POST"]),
+    FileRoute(_FILE + "/versions/{version}/metadata", adk_artifacts.metadata, methods=["GET"]),
+    FileRoute(_FILE + "/versions/metadata", adk_artifacts.every_metadata, methods=["GET"]),
+    FileRoute(_FILE + "/versions/{version}", adk_artifacts.version, methods=["GET"]),
+    FileRoute(_FILE + "/versions", adk_artifacts.versions, methods=["GET"]),
+    FileRoute(_FILE, adk_artifacts.newest, methods=["GET"]),
+    FileRoute(_FILE, adk_artifacts.delete, methods=["DELETE"]),
 ]
 
 apis = [*debugger, *adk]

@@ -1,7 +1,8 @@
-"""What a worker asks of the journal about files; each is a request with a `Reply`."""
+"""What a worker asks of the journal about files (each a request with a `Reply`); their names."""
 
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +61,10 @@ class DeleteArtifact:
     session: str | None
     filename: str
     kind: Literal["delete_artifact"] = "delete_artifact"
+
+
+def artifact_uri(app: str, user: str, session: str | None, filename: str, version: int) -> str:
+    """What names a version of a file wherever there are many; no path is in it."""
+    scope = f"/sessions/{quote(session, safe='')}" if session else ""
+    place = f"apps/{quote(app)}/users/{quote(user, safe='')}{scope}"
+    return f"devui://{place}/artifacts/{quote(filename, safe='')}/versions/{version}"

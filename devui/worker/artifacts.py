@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import quote
 
 from google.genai import types
 
@@ -18,6 +17,7 @@ from devui.wire.artifacts import (
     ListVersions,
     LoadArtifact,
     SaveArtifact,
+    artifact_uri,
 )
 from devui.worker.link import Link
 
@@ -110,7 +110,9 @@ class WireArtifactService(BaseArtifactService):
         return [
             ArtifactVersion(
                 version=told["version"],
-                canonical_uri=_uri(app_name, user_id, session_id, filename, told["version"]),
+                canonical_uri=artifact_uri(
+                    app_name, user_id, session_id, filename, told["version"]
+                ),
                 custom_metadata=told["customMetadata"],
                 create_time=told["createTime"],
                 mime_type=told["mimeType"],
@@ -155,9 +157,3 @@ def _scope(filename: str, session_id: str | None) -> str | None:
             "or name it `user:…` to share it among the user's sessions"
         )
     return session_id
-
-
-def _uri(app: str, user: str, session: str | None, filename: str, version: int) -> str:
-    scope = f"/sessions/{quote(session, safe='')}" if session else ""
-    place = f"apps/{quote(app)}/users/{quote(user, safe='')}{scope}"
-    return f"devui://{place}/artifacts/{quote(filename, safe='')}/versions/{version}"

@@ -103,10 +103,70 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
     client, mime, begins, inline
 ):
     path = saved(client, "a.x", mime, begins + SCRIPT)
-    for headers in ({}, {"Range": "bytes=0-3"}, {"Range": RANGES}):
+    wanted = mime if inline else "application/octet-stream"
+    for headers, status in (({}, 200), ({"Range": "bytes=0-3"}, 206), ({"Range": RANGES}, 200)):
         answer = client.get(path, headers=headers)
-        assert (answer.status_code, answer.content) == (200, begins + SCRIPT)
+        whole = begins + SCRIPT
+        assert (answer.status_code, answer.content) == (
+            status,
+            whole[: 4 if status == 206 else None],
+        )
         assert answer.headers["content-security-policy"] == POLICY
         assert answer.headers["content-disposition"].startswith("inline;") is inline
-        wanted = mime if inline else "application/octet-stream"
         assert answer.headers["content-type"].split(";")[0] == wanted
+
+
+@pytest.mark.req("R24")
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    ("asked", "status", "told", "content"),
+    [
+        ("bytes=0-3", 206, "bytes 0-3/10", b"0123"),
+        ("bytes=7-", 206, "bytes 7-9/10", b"789"),
+        ("bytes=-2", 206, "bytes 8-9/10", b"89"),
+        ("bytes=-99", 206, "bytes 0-9/10", b"0123456789"),
+        ("bytes=5-99", 206, "bytes 5-9/10", b"56789"),
+        ("bytes=10-", 416, "bytes */10", b""),
+        ("bytes=-0", 416, "bytes */10", b""),
+        ("bytes=3-1", 200, None, b"0123456789"),
+        ("bytes=-", 200, None, b"0123456789"),
+        ("bytes=0-1,3-4", 200, None, b"0123456789"),
+        ("lines=0-1", 200, None, b"0123456789"),
+        (f"bytes={'9' * 30}-", 416, "bytes */10", b""),
+    ],
+)
+def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
+    client, method, asked, status, told, content
+):
+    path = saved(client, "digits.bin", "application/x-digits", b"0123456789")
+    answer = client.request(method, path, headers={"Range": asked})
+    if method == "HEAD":  # a range is asked for with GET alone (RFC 9110, 14.2)
+        status, told, content = 200, None, b""
+        assert answer.headers["content-length"] == "10"
+    assert (answer.status_code, answer.content) == (status, content)
+    assert answer.headers.get("content-range") == told
+    assert answer.headers["accept-ranges"] == "bytes"
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["content-disposition"].startswith('attachment; filename="digits.bin"')
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.req("R24")
+def test_a_part_of_a_file_that_may_be_another_one_by_now_is_the_whole(client):
+    path = saved(client, "digits.bin", "application/x-digits", b"0123456789")
+    headers = {"Range": "bytes=0-3", "If-Range": '"of-before"'}
+    assert client.get(path, headers=headers).status_code == 200
+
+
+@pytest.mark.req("R24")
+@pytest.mark.parametrize("name", ["two\nlines", "end.html\n", "a\r\nSet-Cookie: x=1\r\n\r\n"])
+def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name):
+    other = saved(client, "end.html", "text/html", b"another")
+    assert client.get(other).content == b"another"
+    answer = client.get(saved(client, name, "text/html"))
+    assert (answer.status_code, answer.content) == (200, SCRIPT)
+    assert "set-cookie" not in answer.headers
+    assert answer.headers["content-disposition"].endswith(
+        f"filename*=UTF-8''{quote(name, safe='')}"
+    )

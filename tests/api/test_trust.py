@@ -134,6 +134,7 @@ def reading(used: Debugged) -> list[str]:
         "run": used.run,
         "direction": "next",
         "name:path": "itinerary.md",
+        "version": "0",
     }
     paths = []
     for route in routes:

@@ -106,6 +106,14 @@ class PatchBody(Wire):
     state_delta: dict[str, JsonValue] = Field(default_factory=dict)
 
 
+class ArtifactBody(Wire):
+    """`POST …/sessions/{session}/artifacts` (adk-web 1.4)."""
+
+    filename: str
+    artifact: Part
+    custom_metadata: dict[str, JsonValue] | None = None
+
+
 STATE = TypeAdapter(dict[str, JsonValue])
 """The body of the deprecated `POST …/sessions/{session}`: the state itself."""
 

@@ -54,13 +54,13 @@ async def create_session_named(request: Request) -> Response:
 
 async def get_session(request: Request) -> Response:
     """One session with all its events, streamed from the journal in the form they are kept."""
-    found, row = await _session(request)
+    found, row = await session_named(request)
     return await _whole(found, row.key)
 
 
 async def patch_session(request: Request) -> Response:
     """Change state by an event of the user; refused while a run holds the session."""
-    found, row = await _session(request)
+    found, row = await session_named(request)
     body = parse(PatchBody, await read_json(request))
     if found.runs.live(row.key) is not None:
         raise Conflict("a run is active on this session: its state cannot be changed meanwhile")
@@ -95,7 +95,7 @@ def _names(request: Request) -> tuple[Services, str, str]:
     return found, app, user
 
 
-async def _session(request: Request) -> tuple[Services, SessionRow]:
+async def session_named(request: Request) -> tuple[Services, SessionRow]:
     found, app, user = _names(request)
     row = await found.journal.sessions.find(app, user, request.path_params["session"])
     if row is None:

@@ -10,6 +10,7 @@ import logging
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from devui.web.ranges import ranged
 from devui.web.security.headers import guarded
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
@@ -59,7 +60,8 @@ class Guard:
 
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
-            out = self._veil.cover(dress) if self._veil and not cacheable else dress
+            cut = ranged(scope, dress)
+            out = self._veil.cover(cut) if self._veil and not cacheable else cut
             await self._app(self._veil.meant(scope) if self._veil else scope, receive, out)
         else:
             await self._answer(scope, verdict)(scope, receive, dress)

@@ -48,6 +48,7 @@ async def show(request: Request) -> Response:
             "Content-Type": f"{shown}{charset}",
             "Content-Disposition": _disposition(name, inline=inline),
             "Content-Security-Policy": _SANDBOX,
+            "Accept-Ranges": "bytes",
         },
     )
 
