@@ -17,17 +17,21 @@ import pytest
 
 from devui.store import Journal, JournalError
 from devui.store.checkup import check_journal
-from devui.store.schema import load_migrations
-from tests.store.kit import MEMORY_DISK, append_many, error_of, new_event
+from tests.store.kit import MEMORY_DISK, error_of
+from tests.store.old_journals import (
+    NOW,
+    STEPS,
+    WRITTEN,
+    lived_in,
+    missing,
+    of_version,
+    restored,
+    tables_of,
+)
 
 pytestmark = pytest.mark.req("R44")
 
-STEPS = load_migrations()
-NOW = STEPS[-1].version
 OLD = range(1, NOW)
-WRITTEN = {"n": 1, "app:rate": 2}
-FILES_WITH_CONTENTS = 9
-"""The version in which what is in a file moved to a table of its own."""
 
 
 @pytest.fixture
@@ -37,55 +41,8 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
-async def lived_in(path: Path) -> Path:
-    """A journal with something in most of its tables."""
-    async with await Journal.open(path) as journal:
-        for user in ("ada", "bob"):
-            row = await journal.sessions.create("travel", user, "s1", {"user:name": user, "n": 0})
-            await append_many(journal, row.key, 9, **WRITTEN)
-            await journal.events.append(row.key, new_event("gone", n=None), None)
-            await journal.events.add_chunks(row.key, None, [("e1", "{}"), ("e4", "{}")])
-            await journal.runs.start(f"run of {user}", row.key, "i1")
-            await journal.runs.change(f"run of {user}", "done")
-            for text in ("first", "second"):
-                owner = ("travel", user, "s1", "a.txt")
-                await journal.artifacts.save(*owner, mime="text/plain", text=text)
-    return path
-
-
 def delta_of(data: str) -> dict[str, Any]:
     return {"n": None} if json.loads(data)["id"] == "gone" else WRITTEN
-
-
-def tables_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns of every table."""
-    listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    names = [name for (name,) in listed if not name.startswith("sqlite_")]
-    columns = "SELECT name FROM pragma_table_info(?)"
-    return {name: [row[0] for row in connection.execute(columns, [name])] for name in names}
-
-
-def of_version(version: int, new: Path, path: Path) -> Path:
-    """What the journal in `new` would have been, had it been written by that version."""
-    path.mkdir(mode=0o700)
-    with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
-        connection.execute("PRAGMA application_id = 0x64767569")
-        connection.execute("PRAGMA journal_mode = WAL")
-        for step in STEPS[:version]:
-            connection.executescript(step.sql)
-        connection.execute("ATTACH ? AS new", [str(new / "journal.db")])
-        for table, columns in tables_of(connection).items():
-            source = f"new.{table}"
-            if table == "artifacts" and version < FILES_WITH_CONTENTS:
-                source = "new.artifacts AS a JOIN new.contents AS c ON a.content = c.id"
-                columns = [f"a.{each}" for each in columns if each not in {"text", "data"}]
-                columns += ["text", "data"]
-            names = ", ".join(each.removeprefix("a.") for each in columns)
-            values = ", ".join(columns)
-            connection.execute(f"REPLACE INTO {table} ({names}) SELECT {values} FROM {source}")
-        connection.commit()
-    (path / "journal.db").chmod(0o600)
-    return path
 
 
 def content(path: Path) -> dict[str, list[Any]]:
@@ -121,6 +78,39 @@ async def opened_and_whole(path: Path) -> None:
             assert journal.set_aside is None
     assert check_journal(path / "journal.db", delta_of).faults == []
     assert shape(path / "journal.db") == (NOW, shapes()[NOW])
+
+
+async def told(path: Path) -> list[Any]:
+    """What people would see in a journal."""
+    async with await Journal.open(path) as journal:
+        seen: list[Any] = []
+        for row in reversed(await journal.sessions.list("travel")):
+            events = await journal.events.following(row.key, 0, 100)
+            seen.append((row.app, row.user, row.id, row.title, row.events))
+            seen.append([(event.number, event.author, data) for event, data in events])
+            seen.append(await journal.state.merged(row.key))
+            seen.append(await journal.events.chunks(row.key, "e4"))
+            seen.append([(run.id, run.status) for run in await journal.runs.list(row.key)])
+            for version in (0, 1):
+                owner = (row.app, row.user, row.id)
+                file = await journal.artifacts.load(*owner, "a.txt", version=version)
+                seen.append(file and (file.row.mime, file.text))
+        return seen
+
+
+def test_a_journal_of_every_version_is_kept():
+    assert list(missing()) == [], "keep it: python -m tests.store.old_journals"
+
+
+async def test_a_kept_journal_is_as_its_version_made_it_and_tells_what_it_told(folder):
+    wanted = await told(await lived_in(folder / "new"))
+    assert [row[1] for row in wanted[::7]] == ["ada", "bob"]
+    for version in range(1, NOW + 1):
+        path = restored(version, folder / str(version))
+        assert shape(path / "journal.db") == (version, shapes()[version]), "a migration changed"
+        await opened_and_whole(path)
+        assert await told(path) == wanted
+        assert (path / f"journal.db.version-{version}").exists() is (version < NOW)
 
 
 async def test_every_old_version_becomes_the_present_one_and_keeps_everything(folder):
