@@ -63,7 +63,7 @@ class DeleteArtifact:
     kind: Literal["delete_artifact"] = "delete_artifact"
 
 
-def artifact_uri(app: str, user: str, session: str | None, filename: str, version: int) -> str:
+def artifact_uri(app: str, user: str, session: str | None, filename: str, *, version: int) -> str:
     """What names a version of a file wherever there are many; no path is in it."""
     scope = f"/sessions/{quote(session, safe='')}" if session else ""
     place = f"apps/{quote(app)}/users/{quote(user, safe='')}{scope}"

@@ -111,7 +111,7 @@ class WireArtifactService(BaseArtifactService):
             ArtifactVersion(
                 version=told["version"],
                 canonical_uri=artifact_uri(
-                    app_name, user_id, session_id, filename, told["version"]
+                    app_name, user_id, session_id, filename, version=told["version"]
                 ),
                 custom_metadata=told["customMetadata"],
                 create_time=told["createTime"],

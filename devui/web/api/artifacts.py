@@ -107,7 +107,7 @@ async def _described(
 def _told(row: SessionRow, known: ArtifactRow) -> dict[str, Any]:
     return {
         "version": known.version,
-        "canonicalUri": artifact_uri(row.app, row.user, row.id, known.name, known.version),
+        "canonicalUri": artifact_uri(*_owner(row), known.name, version=known.version),
         "customMetadata": json.loads(known.custom_metadata or "{}"),
         "createTime": known.created,
         "mimeType": known.mime or "text/plain",
