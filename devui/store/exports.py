@@ -59,7 +59,7 @@ _SHARED = """
     ORDER BY 1, 2, 3
 """
 _EVENTS = """
-    SELECT seq, number, run, final, data FROM events
+    SELECT seq, number, run, final, data, held FROM events
     WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?
 """
 _WRITES = """
@@ -79,7 +79,7 @@ _CONTENT = """
 """
 _RUNS = """
     SELECT runs.seq, runs.id, invocation_id, status, error, started, ended, message, unfinished,
-           closed, positions.data
+           closed, positions.data, runs.held
     FROM runs LEFT JOIN positions ON positions.run = runs.id
     WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq
 """
@@ -297,9 +297,9 @@ async def _whole(snapshot: Snapshot, placed: _Placed) -> AsyncIterator[Record]:
 
 
 def _event(row: Sequence[Any]) -> Record:
-    _, number, run, final, data = row
+    _, number, run, final, data, paused = row
     told = {"number": number, "run": run, "final": bool(final), "event": parsed(data)}
-    return {"type": "event", **told}
+    return {"type": "event", **told, **_paused(paused)}
 
 
 def _write(row: Sequence[Any]) -> _Placed:
@@ -320,7 +320,8 @@ def _file(row: Sequence[Any]) -> _Placed:
 
 
 def _run(row: Sequence[Any]) -> _Placed:
-    seq, name, invocation, status, error, started, ended, message, unfinished, closed, held = row
+    seq, name, invocation, status, error, started, ended, message, *told_last = row
+    unfinished, closed, held, paused = told_last
     going = ended is None
     told = {
         "run": name,
@@ -334,7 +335,12 @@ def _run(row: Sequence[Any]) -> _Placed:
         "closed": bool(closed),
         "held": optional(held),
     }
-    return _Placed(seq, {"type": "run", **told}, name)
+    return _Placed(seq, {"type": "run", **told, **_paused(0.0 if going else paused)}, name)
+
+
+def _paused(seconds: float) -> Record:
+    """For how long the debugger held it; of most nothing is told."""
+    return {"paused": seconds} if seconds else {}
 
 
 async def _notes(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:

@@ -57,8 +57,8 @@ _FILE = """
 """
 _RUN = """
     INSERT INTO runs (id, session, invocation_id, status, error, started, ended, seq, message,
-                      unfinished, closed)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                      unfinished, closed, held)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _HELD = "INSERT INTO positions (run, data) VALUES (?, ?)"
 _OUTPUT = "INSERT INTO output (run, number, stream, text, at) VALUES (?, ?, ?, ?, ?)"
@@ -200,13 +200,14 @@ class Landing:
         filled = self._connection.execute(_CONTENT, (text, data)).lastrowid
         self._connection.execute(_FILE, (*row, *place, filled))
 
-    def run(self, run: RunRow, held: str | None) -> None:
-        """A run that has ended; `held` is where it was held by the debugger, as JSON text."""
+    def run(self, run: RunRow, held: str | None, paused: float) -> None:
+        """A run that has ended; `held` is where it was held by the debugger, as JSON text, and
+        `paused` for how many seconds."""
         for text in (run.error, run.message, run.unfinished, run.invocation_id, held):
             optional_text(text, "what is told of a run")
         seq = advance(self._connection)
         told = (run.invocation_id, run.status, run.error, run.started, run.ended, seq)
-        values = (run.id, self.key, *told, run.message, run.unfinished, run.closed)
+        values = (run.id, self.key, *told, run.message, run.unfinished, run.closed, paused)
         self._connection.execute(_RUN, values)
         if held is not None:
             self._connection.execute(_HELD, (run.id, held))

@@ -10,7 +10,7 @@ from typing import Any
 from devui.store.database import Database, advance
 from devui.store.errors import Overtaken, RunActive, RunExists, RunNotFound, RunTransition
 from devui.store.events import USER
-from devui.store.rows import OutputLine, RunRow, RunStatus
+from devui.store.rows import EventRow, OutputLine, RunRow, RunStatus
 from devui.store.sessions import require_session, require_writable
 from devui.store.values import clean_text, optional_text, printable
 
@@ -40,6 +40,23 @@ _SAID_SINCE = """
 _SECONDS = """
     SELECT sum(max(ended - started - held, 0)), sum(held) FROM runs
     WHERE session = ? AND ended IS NOT NULL
+"""
+# Runs of a session follow each other: behind the end of the one before, all events are this one's.
+_SECONDS_AT = """
+    WITH over AS (
+        SELECT seq, max(ended - started - held, 0) AS worked, held FROM runs
+        WHERE session = ?1 AND ended IS NOT NULL AND seq < ?2
+    ), begun AS (
+        SELECT sum(held) AS held FROM events
+        WHERE session = ?1 AND run = ?3 AND seq <= ?2
+              AND seq > coalesce((SELECT max(seq) FROM over), 0)
+    )
+    SELECT sum(worked), sum(held) FROM (
+        SELECT worked, held FROM over
+        UNION ALL
+        SELECT max(min(?4, coalesce(ended, ?4)) - started - begun.held, 0), begun.held
+        FROM runs, begun WHERE id = ?3 AND session = ?1
+    )
 """
 _SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
@@ -188,6 +205,12 @@ class Runs:
         None without any.
         """
         [(worked, held)] = await self._database.fetch(_SECONDS, session_key)
+        return (None if worked is None else float(worked)), float(held or 0)
+
+    async def seconds_at(self, event: EventRow) -> tuple[float | None, float]:
+        """The same as of an event, the part of its run up to it included."""
+        asked = (event.session, event.seq, event.run, event.timestamp)
+        [(worked, held)] = await self._database.fetch(_SECONDS_AT, *asked)
         return (None if worked is None else float(worked)), float(held or 0)
 
     async def since(self, session_key: int, seq: int) -> list[RunRow]:

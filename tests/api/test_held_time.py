@@ -20,14 +20,26 @@ def cells(page: str, place: str) -> list[tuple[float, float]]:
 
 @pytest.fixture
 def page(client):
-    def read(debugged: Debugged) -> str:
+    def read(debugged: Debugged, query: str = "") -> str:
         html = {"Accept": "text/html"}
-        return client.get(f"/sessions/{debugged.key}", headers=html).text
+        return client.get(f"/sessions/{debugged.key}{query}", headers=html).text
 
     return read
 
 
-def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page):
+def total(page: str) -> tuple[float, float]:
+    """Held and worked, as the top bar has them."""
+    [(held, worked)] = re.findall(
+        r'<span(?: title="held by the debugger for ([\d.]+) s besides")?><i>time</i> '
+        r"<b[^>]*>([\d.]+) s</b>",
+        page,
+    )
+    return float(held or 0), float(worked)
+
+
+@pytest.fixture
+def held_once(client):
+    """A run that was held after its first event, and has ended."""
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
@@ -35,6 +47,11 @@ def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page):
     while time.time() - hold["since"] < HELD:
         client.get(f"/api/runs/{debugged.run}")  # each look takes its time
     debugged.tell("continue")
+    return debugged
+
+
+def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page, held_once):
+    debugged = held_once
     shown = page(debugged)
     stamps = [event["timestamp"] for event in debugged.kept()["events"]]
     [(held, worked)] = cells(shown, r'class="dt had-holds" role="gridcell" ')[:1]
@@ -43,13 +60,48 @@ def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page):
     [(whole, _)] = cells(shown, r'class="had-holds" ')
     assert whole == pytest.approx(held, abs=0.02, rel=0.02)
     row = client.get(f"/api/sessions/{debugged.key}/run").json()
-    [(total, at_work)] = re.findall(
-        r"<span title=.held by the debugger for ([\d.]+) s.*?<b[^>]*>([\d.]+) s", shown
-    )
-    assert float(total) >= held
-    assert float(total) + float(at_work) == pytest.approx(
-        row["ended"] - row["started"], abs=0.02, rel=0.02
-    )
+    whole, at_work = total(shown)
+    assert whole >= held
+    assert whole + at_work == pytest.approx(row["ended"] - row["started"], abs=0.02, rel=0.02)
     fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 2}).json()
     debugged.key = fork["key"]
     assert cells(page(debugged), r'class="dt had-holds" role="gridcell" ') == [(held, worked)]
+
+
+def test_the_time_as_of_an_event_is_what_had_passed_by_then(client, page, held_once):
+    first = client.get(f"/api/sessions/{held_once.key}/run").json()
+    events = len(held_once.kept()["events"])
+    held_once.start("Thank you", pause=False).settled()
+    second = client.get(f"/api/sessions/{held_once.key}/run").json()
+    stamps = [event["timestamp"] for event in held_once.kept()["events"]]
+    at_first = first["ended"] - first["started"]
+    passed = [
+        stamp - first["started"] if number <= events else stamp - second["started"] + at_first
+        for number, stamp in enumerate(stamps, 1)
+    ]
+    shown = [total(page(held_once, f"?at={number}")) for number in range(1, len(stamps) + 1)]
+    assert [held + worked for held, worked in shown] == [
+        pytest.approx(each, abs=0.02, rel=0.02) for each in passed
+    ]
+    assert shown[0][0] < HELD / 2 <= shown[1][0]
+    held, worked = total(page(held_once))
+    assert shown[-1] == (pytest.approx(held, abs=0.02), pytest.approx(worked, abs=0.1))
+
+
+def test_an_imported_session_has_the_same_times(client, page, held_once):
+    def told() -> list[object]:
+        place = r'class="dt had-holds" role="gridcell" '
+        return [
+            total(page(held_once)),
+            total(page(held_once, "?at=2")),
+            cells(page(held_once), place),
+        ]
+
+    here = told()
+    bundle = client.get(f"/api/sessions/{held_once.key}/export").content
+    taken = client.post(
+        "/api/sessions/import", content=bundle, headers={"content-type": "application/json"}
+    )
+    held_once.key = taken.json()["key"]
+    assert told() == here
+    assert client.get(f"/api/sessions/{held_once.key}/export").content == bundle

@@ -86,7 +86,8 @@ class Story:
             **more,
         }
         new = event_of(event, json.dumps(event), final=bool(text))
-        await self.journal.events.append(session.key, new, run)
+        timed = replace(new, held=0.125 if run else 0.0)
+        await self.journal.events.append(session.key, timed, run)
 
     async def run(self, end: str, delta: dict[str, Any], text: str) -> None:
         journal, key, name = self.journal, self.session.key, f"run-{self.session.key}-{self.count}"
@@ -107,7 +108,7 @@ class Story:
         await journal.runs.add_output(name, [OutputLine("stdout", text, 2.0)] * 3)
         await journal.runs.keep_position(name, '{"gate":"x"}')
         status: Any = end
-        await journal.runs.change(name, status, error='{"type":"E"}', unfinished="[]")
+        await journal.runs.change(name, status, error='{"type":"E"}', unfinished="[]", held=0.25)
 
     async def spans(self, run: str, text: str) -> None:
         """What a model was sent, in pieces, and a tool whose arguments look like pieces."""

@@ -4,6 +4,7 @@ import base64
 import json
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
 
 from devui.debugger.bundles import schema
@@ -87,7 +88,8 @@ class Lander:
         """An event; what the journal indexes of it is made anew."""
         relabel(record.event, self._edits.get)
         event = event_of(record.event, dumped(record.event), final=record.final)
-        self._landing.event(event, self._optional(record.run))
+        timed = replace(event, held=record.paused)
+        self._landing.event(timed, self._optional(record.run))
 
     def artifact(self, record: schema.Artifact) -> None:
         """A file."""
@@ -116,7 +118,7 @@ class Lander:
             unfinished=_json(record.unfinished),
             closed=int(record.closed),
         )
-        self._landing.run(row, _json(record.held))
+        self._landing.run(row, _json(record.held), record.paused)
 
     def output(self, record: schema.Output) -> None:
         """Lines that a run printed."""

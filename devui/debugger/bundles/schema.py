@@ -120,6 +120,8 @@ class Event(Strict):
     run: Label | None
     final: bool
     event: dict[str, Any]
+    paused: Time = 0.0
+    """For how many seconds the debugger held the run since the event before."""
 
 
 class Run(Strict):
@@ -134,6 +136,9 @@ class Run(Strict):
     unfinished: Any
     closed: bool
     held: Any
+    """Where the debugger held it in the end."""
+    paused: Time = 0.0
+    """For how many seconds in all."""
 
 
 class Output(Strict):

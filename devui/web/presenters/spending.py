@@ -1,7 +1,7 @@
 """What a session has used: its figures in the top bar, and the sums for each agent and model."""
 
 from devui.debugger.prices import Prices
-from devui.store.rows import SessionRow, UsageSum
+from devui.store.rows import EventRow, SessionRow, UsageSum
 from devui.web.parts import every as parts
 from devui.web.services import Services
 from devui.web.text.figures import compact, dollars, held_for, money, plural, seconds
@@ -27,26 +27,27 @@ async def spending(
 
 
 async def totals(found: Services, session: SessionRow, spent: parts.Spending) -> parts.Totals:
-    """The figures of the whole session."""
-    worked, held = await found.journal.runs.seconds(session.key)
+    """The figures of the whole session; of runs that go on, the time is not in it."""
+    worked = await found.journal.runs.seconds(session.key)
+    return _totals(session.events, session.tokens or None, spent, worked)
+
+
+async def totals_at(found: Services, at: EventRow, spent: parts.Spending) -> parts.Totals:
+    """The figures as of an event; the time of its run up to it is in them."""
+    tokens = await found.journal.events.tokens(at.session, at.number)
+    return _totals(at.number, tokens, spent, await found.journal.runs.seconds_at(at))
+
+
+def _totals(
+    events: int, tokens: int | None, spent: parts.Spending, time: tuple[float | None, float]
+) -> parts.Totals:
+    worked, held = time
     return parts.Totals(
-        events=compact(session.events),
-        tokens=compact(session.tokens or None),
+        events=compact(events),
+        tokens=compact(tokens),
         cost=spent.cost,
         seconds=seconds(worked),
         held=held_for(held),
-    )
-
-
-async def totals_at(
-    found: Services, session: SessionRow, number: int, spent: parts.Spending
-) -> parts.Totals:
-    """The figures as of an event; how long runs had taken by then is not kept."""
-    return parts.Totals(
-        events=compact(number),
-        tokens=compact(await found.journal.events.tokens(session.key, number)),
-        cost=spent.cost,
-        seconds=seconds(None),
     )
 
 

@@ -263,9 +263,7 @@ async def _topbar(
     found: Services, session: SessionRow, run: RunRow | None, at: EventRow | None
 ) -> parts.TopBar:
     spent = await spending(found, session, until=at.number if at else None)
-    shown = await (
-        totals_at(found, session, at.number, spent) if at else totals(found, session, spent)
-    )
+    shown = await (totals_at(found, at, spent) if at else totals(found, session, spent))
     newest = await found.journal.sessions.list(session.app, limit=_IN_MENU)
     return parts.TopBar(
         app=session.app,
