@@ -189,3 +189,23 @@ def test_a_thousand_events_on_each_side_are_walked_page_by_page(visit, client):
     page.keyboard.press("n")
     expect(page).to_have_url(re.compile("from=400"))
     expect(pair(page, 401, 401)).to_be_attached()
+
+
+@pytest.mark.parametrize("width", [1440, 900, 700])
+def test_what_differs_in_a_row_is_told_in_full(visit, client, width):
+    left, right = travelled(client, BOOK), travelled(client, "I live in Paris")
+    page = visit.open(f"/compare?left={left.key}&right={right.key}")
+    page.set_viewport_size({"width": width, "height": 900})
+    expect(page.locator(".pair .flag").filter(has_text="another step").first).to_be_visible()
+    cut = page.eval_on_selector_all(
+        ".pair .aspects",
+        """all => all.filter(each => {
+            const box = each.getBoundingClientRect();
+            return [...each.children].some(mark => {
+                const {left, right, top, bottom} = mark.getBoundingClientRect();
+                return left < box.left || right > Math.min(box.right, innerWidth)
+                    || top < box.top || bottom > box.bottom;
+            });
+        }).map(each => each.textContent)""",
+    )
+    assert cut == []
