@@ -129,3 +129,28 @@ def test_the_states_of_two_events_are_compared(visit, travelled):
     visit.allow("status 404|the server responded with a status of 404")
     page.goto(page.url.partition("?")[0] + "?since=999&tab=state")
     expect(page.locator("main")).to_contain_text("has no event #999")
+
+
+def test_going_back_brings_the_event_before_and_leaves_the_rest_of_the_page(visit, travelled):
+    session = visit.again(travelled)
+    page = session.page
+    session.composer.fill("half a mess")
+    for number in (2, 4, 3):
+        session.select(number)
+    session.tab("state")
+    seen = len(visit.requests)
+    for number, tab in ((3, "event"), (4, "event"), (2, "event")):
+        page.go_back()
+        expect(session.row(number)).to_have_attribute("aria-selected", "true")
+        expect(session.panel).to_contain_text(f"#{number}")
+        expect(page).to_have_url(re.compile(rf"event={number}\b"))
+        expect(page.locator(f"#tab[value={tab}]")).to_have_count(1)
+    page.go_forward()
+    expect(session.row(4)).to_have_attribute("aria-selected", "true")
+    expect(session.composer).to_have_value("half a mess")
+    assert not [asked for asked in visit.requests[seen:] if "/stream" in asked]
+    for _ in range(2):
+        page.go_back()
+    expect(page).to_have_url(re.compile(r"/sessions/\d+$"))
+    expect(session.composer).to_have_value("half a mess")
+    expect(page.locator("#rows [aria-selected=true]")).to_have_count(0)
