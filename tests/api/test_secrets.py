@@ -141,6 +141,59 @@ def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
     assert "nobody has written it" in unknown.text
 
 
+@pytest.fixture
+def named(leaky):
+    """A session in which each secret is part of the name of a state key, with those keys."""
+    debugged = Debugged(leaky, "leaky").start(pause=False)
+    debugged.settled()
+    keys = [f"of {secret}" for secret in (*SECRETS.values(), OF_FILE, KEY)]
+    session = f"/apps/leaky/users/u/sessions/{debugged.session}"
+    assert leaky.patch(session, json={"stateDelta": dict.fromkeys(keys, 1)}).status_code == 200
+    return debugged, keys
+
+
+@pytest.mark.req("R64")
+def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
+    debugged, keys = named
+    page = f"/sessions/{debugged.key}"
+    written = leaky.get(f"/api{page}/events").json()[-1]["number"]
+    detail = leaky.get(f"{page}?event={written}").text
+    drafts = [html.unescape(v) for v in re.findall(r'name="draft" value="([^"]*)"', detail)]
+    stood = [each for each in drafts if "redacted-" in each]
+    assert len(set(stood)) == len(keys)
+    form = {"draft": stood[0]}
+    made = leaky.post(f"{page}/breakpoints", data=form, headers={"HX-Request": "true"})
+    assert made.status_code in {200, 204}, made.text
+    [point] = leaky.get("/api/apps/leaky/breakpoints").json()
+    hits = leaky.get(f"/api{page}/hits?breakpoint={point['id']}").json()["hits"]
+    assert [hit["number"] for hit in hits] == [written]
+    dialog = leaky.get(f"{page}/export").text
+    left_out = [html.unescape(v) for v in re.findall(r'name="keys" value="(of [^"]*)"', dialog)]
+    again = leaky.get(f"{page}/export", params={"keys": left_out}).text
+    assert len(re.findall(r'name="keys" value="of [^"]*" checked', again)) == len(keys)
+
+
+@pytest.mark.req("R64")
+def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, named):
+    debugged, keys = named
+    told = leaky.get(f"/api/sessions/{debugged.key}/state").json()["values"]
+    names = [each["key"] for each in told if each["key"].startswith("of ")]
+    assert len(set(names)) == len(keys)
+    body = {"number": 1, "state": dict.fromkeys(names, 2), "id": "f"}
+    fork = leaky.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
+    kept = leaky.get(f"/api/sessions/{fork['key']}/export?secrets=keep").json()["records"]
+    [delta] = [
+        record["event"]["actions"]["stateDelta"]
+        for record in kept
+        if record["type"] == "event" and "stateDelta" in record["event"].get("actions", {})
+    ][-1:]
+    assert delta == dict.fromkeys(keys, 2)
+    made = leaky.post("/api/apps/leaky/breakpoints", json={"on": "state", "name": names[0]}).json()
+    assert made["name"] == names[0]
+    hits = leaky.get(f"/api/sessions/{debugged.key}/hits?breakpoint={made['id']}").json()["hits"]
+    assert len(hits) == 1
+
+
 @pytest.mark.req("R64")
 def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
     debugged = Debugged(leaky, "leaky").start()

@@ -9,8 +9,8 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import FormData
@@ -31,6 +31,12 @@ MAX_FIELDS: Final = 1000
 """Fields of a form."""
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+NAMES: Final = "devui.names"
+"""In a request's scope: what puts the names themselves in the place of their stand-ins."""
+_STAND_IN: Final = b"redacted-"
+
+Value = TypeVar("Value")
 
 _LARGEST: Final = 2**63 - 1
 _SMALLEST: Final = -(2**63)
@@ -59,8 +65,10 @@ async def read_json(request: Request, limit: int = BODY_LIMIT, empty: Json = _RE
     if not body and empty is not _REQUIRED:
         return empty
     if len(body) > _OFF_LOOP:
-        return await asyncio.to_thread(parse_json, body)
-    return parse_json(body)
+        value = await asyncio.to_thread(parse_json, body)
+    else:
+        value = parse_json(body)
+    return _meant(request, body, value)
 
 
 async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
@@ -72,7 +80,8 @@ async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
         BadRequest: it has too many fields, is not UTF-8 or holds a NUL.
     """
     _require_media(request, "application/x-www-form-urlencoded")
-    text = _decode(await _read(request, limit))
+    body = await _read(request, limit)
+    text = _decode(body)
     try:
         fields = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except UnicodeDecodeError as error:
@@ -81,7 +90,7 @@ async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
         raise BadRequest(f"the form has more than {MAX_FIELDS} fields") from error
     if "\0" in text or any("\0" in part for field in fields for part in field):
         raise BadRequest("the form holds a NUL character")
-    return FormData([*fields])
+    return FormData([(name, value) for name, value in _meant(request, body, [*map(list, fields)])])
 
 
 def parse_json(body: bytes) -> Json:
@@ -101,6 +110,12 @@ def parse_json(body: bytes) -> Json:
     if "\\u" in text:
         _check_text(value)
     return value
+
+
+def _meant(request: Request, body: bytes, value: Value) -> Value:
+    """The value with names for which the body has stand-ins."""
+    names: Callable[[Value], Value] | None = request.scope.get(NAMES)
+    return names(value) if names is not None and _STAND_IN in body else value
 
 
 async def _read(request: Request, limit: int) -> bytes:

@@ -1,16 +1,20 @@
-"""Addresses with a secret in them go on working: a stand-in goes out, and is understood.
+"""Names with a secret in them go on working: a stand-in goes out, and is understood.
 
 A state key, an app or a tool may have a name with a secret in it. Where such a name is part of an
-address, or of a hidden field that becomes one, it leaves as `redacted-…`, which says nothing of
-it: a digest under a key that this process has made up. What comes back with it means the name.
+address, the value of a field that nobody writes into, or a name in JSON, it leaves as `redacted-…`,
+which says nothing of it: a digest under a key that this process has made up. What comes back with
+it, in an address or in a body, means the name.
 """
 
 import hashlib
 import hmac
 import html
+import json
 import re
 import secrets
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus
 
 from starlette.types import Scope
@@ -19,10 +23,16 @@ from devui.debugger.redaction import Redactor
 
 _KEPT: Final = 2000
 """Stand-ins that are remembered; the oldest go first."""
-_PLACES: Final = re.compile(
-    r'(\s(?:href|src|action|formaction|hx-get|hx-post|hx-sse:connect)="'
-    r'|<input type="hidden"[^<>]*?\svalue=")([^"]*)'
+_ADDRESSES: Final = re.compile(
+    r'(\s(?:href|src|action|formaction|hx-get|hx-post|hx-sse:connect)=")([^"]*)'
 )
+_VALUES: Final = re.compile(
+    r'(<(?:input type="(?:hidden|checkbox|radio)"|button|option)\s[^<>]*?\bvalue=")([^"]*)'
+)
+_JSON_NAMES: Final = re.compile(
+    r'("(?:key|name|id|tool|app)"\s*:\s*)?"((?:[^"\\]|\\.)*+)"(\s*:)?', re.DOTALL
+)
+"""Strings of a JSON text; those are names that are keys, or values of such a key."""
 _STAND_IN: Final = re.compile(r"redacted-[0-9a-f]{16}")
 
 
@@ -36,12 +46,29 @@ class StandIns:
     def page(self, text: str, redactor: Redactor) -> str:
         """HTML with stand-ins in its addresses; secrets elsewhere stay as they are."""
 
-        def put(match: re.Match[str]) -> str:
+        def put(stand: Callable[[str, Redactor], str], match: re.Match[str]) -> str:
             plain = html.unescape(match[2])
-            stood = self.address(plain, redactor)
+            stood = stand(plain, redactor)
             return match[0] if stood == plain else match[1] + html.escape(stood)
 
-        return _PLACES.sub(put, text)
+        text = _ADDRESSES.sub(partial(put, self.address), text)
+        return _VALUES.sub(partial(put, self._plain), text)
+
+    def json(self, text: str, redactor: Redactor) -> str:
+        """JSON with stand-ins in its names; secrets elsewhere stay as they are."""
+
+        def put(match: re.Match[str]) -> str:
+            before, name, colon = match.groups(default="")
+            if not (before or colon):
+                return match[0]
+            try:
+                plain = json.loads(f'"{name}"', strict=False)
+            except ValueError:  # the text is cut off here
+                return match[0]
+            stood = self._plain(plain, redactor)
+            return match[0] if stood == plain else f"{before}{json.dumps(stood)}{colon}"
+
+        return _JSON_NAMES.sub(put, text)
 
     def address(self, address: str, redactor: Redactor) -> str:
         """One address with stand-ins for the secrets in it."""
@@ -63,6 +90,24 @@ class StandIns:
             "raw_path": self._meant(raw.decode("latin-1")).encode("latin-1"),
             "query_string": self._meant(query.decode("latin-1")).encode("latin-1"),
         }
+
+    def meant(self, value: Any) -> Any:
+        """What has come in a body, with the names themselves in it."""
+        if isinstance(value, str):
+            return self._meant(value, plain=True)
+        if isinstance(value, list):
+            return [self.meant(each) for each in value]
+        if isinstance(value, dict):
+            return {self.meant(name): self.meant(each) for name, each in value.items()}
+        return value
+
+    def _plain(self, text: str, redactor: Redactor) -> str:
+        """A text that is no address, with stand-ins for the secrets in it."""
+        found: set[str] = set()
+        redactor.text(text, lambda _, secret: found.add(secret))
+        for secret in sorted(found, key=len, reverse=True):
+            text = text.replace(secret, self._of(secret))
+        return text
 
     def _of(self, text: str) -> str:
         digest = hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256)

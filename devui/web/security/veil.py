@@ -17,6 +17,7 @@ from starlette.types import Message, Scope, Send
 
 from devui.debugger.redaction import Redactor, Secret, secrets_of
 from devui.web.security.headers import RawHeaders
+from devui.web.security.intake import NAMES
 from devui.web.security.standins import StandIns
 
 REVEALED: Final = b"x-devui-revealed"
@@ -52,8 +53,15 @@ class Veil:
         return self._stand_ins.address(address, self._redactor)
 
     def meant(self, scope: Scope) -> Scope:
-        """A request as it was meant, if its address has come from here."""
-        return self._stand_ins.back(scope)
+        """A request as it was meant, if its address has come from here; its body is yet to come."""
+        return {**self._stand_ins.back(scope), NAMES: self._stand_ins.meant}
+
+    def json(self, text: str) -> str:
+        """JSON without secrets, whose names may still be sent back."""
+        clean = self.text(text)
+        if clean == text:
+            return text
+        return self._redactor.text(self._stand_ins.json(text, self._redactor))
 
     def text(self, text: str) -> str:
         """The text without secrets, however they are spelled in it."""
@@ -84,14 +92,18 @@ class Covered:
         self._send = send
         self._start: Message | None = None
         self._through = False
-        self._is_page = False
+        self._clean_text = veil.text
 
     async def __call__(self, message: Message) -> None:
         """Send a message of ASGI."""
         if message["type"] == "http.response.start":
             headers: RawHeaders = [(k.lower(), v) for k, v in message.get("headers", ())]
             self._through = not _covers(headers)
-            self._is_page = _type(headers).startswith((b"text/html", b"text/event-stream"))
+            kind = _type(headers)
+            if kind.startswith((b"text/html", b"text/event-stream")):
+                self._clean_text = self._veil.page
+            elif kind.startswith(b"application/json"):
+                self._clean_text = self._veil.json
             kept = [self._header(*pair) for pair in headers if pair[0] != REVEALED]
             self._start = {**message, "headers": kept}
             return
@@ -112,7 +124,7 @@ class Covered:
             text = body.decode()
         except UnicodeDecodeError:
             return body
-        clean = self._veil.page(text) if self._is_page else self._veil.text(text)
+        clean = self._clean_text(text)
         return body if clean == text else clean.encode()
 
 
