@@ -53,7 +53,9 @@ def _task(task: Mapping[str, Any]) -> Iterable[str]:
 
 def _question(asked: Mapping[str, Any]) -> str:
     asks = f"{plain(asked['agent'])} {plain(asked['asks'])}"
-    return f"a person has to answer #{asked['event']}: {asks}  {plain(asked['name'])}"
+    asker = asked["for"]
+    whose = f" for the {asker['kind']} {plain(asker['name'])}" if asker else ""
+    return f"a person has to answer #{asked['event']}: {asks}{whose}  {plain(asked['name'])}"
 
 
 def _place(place: Mapping[str, Any] | None) -> list[str]:

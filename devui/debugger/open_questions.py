@@ -1,7 +1,10 @@
 """What an invocation has asked a person and nobody has answered yet."""
 
+import json
+from dataclasses import asdict
 from typing import Any, Final
 
+from devui.debugger.askers import askers_in
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, Summary
 from devui.store.events import USER
 from devui.store.journal import Journal
@@ -26,7 +29,12 @@ async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
         if row.author == USER:
             for answer in summary.responses:
                 asked.pop(answer.id or "", None)
-    return list(asked.values())
+    bodies = await journal.events.bodies(run.session, {each["event"] for each in asked.values()})
+    askers = await askers_in(journal, run.session, [json.loads(data) for _, data in bodies])
+    return [
+        {**each, "for": asdict(askers[call]) if call in askers else None}
+        for call, each in asked.items()
+    ]
 
 
 def _told(row: EventRow, call: CallSummary) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.api.test_openapi import check
+from tests.kit.debugged import Debugged
 from tests.kit.oauth import SECRET, child, get, given_by
 from tests.kit.server import running, write_app
 
@@ -45,7 +47,53 @@ root_agent = Agent(
     tools=[AuthenticatedFunctionTool(func=read, auth_config=config)],
 )
 '''
+KEYS = """
+from devui.runtime import Workflow
+from devui.runtime.agents import Agent
+from devui.runtime.auth import AuthConfig
+from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.models import Call, Rule, ScriptedLlm
+from devui.runtime.tools import BaseToolset
+from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from devui.runtime.workflow import node
+
+key = AuthConfig(auth_scheme=APIKey.model_validate({"in": "header", "name": "X-Key"}))
+
+
+class Desk(BaseToolset):
+    async def get_tools(self, readonly_context=None):
+        return []
+
+    def get_auth_config(self):
+        return key
+
+
+async def fetch(ctx):
+    return ctx.get_auth_response(key).api_key
+
+
+def wiki(credential):
+    return "read"
+
+
+model = ScriptedLlm(rules=[Rule(then=Call("wiki"))])
+tool = Agent(
+    name="tool", model=model, tools=[AuthenticatedFunctionTool(func=wiki, auth_config=key)]
+)
+toolset = Agent(name="toolset", model=model, tools=[Desk()])
+asking = node(fetch, auth_config=key, rerun_on_resume=True)
+graph = Workflow(name="graph", edges=[("START", asking)])
+"""
 HERE = {"app_name": "reader", "user_id": "u", "session_id": "s"}
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("keys")
+    for root in ("tool", "toolset", "graph"):
+        write_app(folder / "agents", root, f"{KEYS}\nroot_agent = {root}\n")
+    with running(folder / "agents", folder / "data") as server:
+        yield server
 
 
 def text(events) -> str:
@@ -88,3 +136,23 @@ def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
             written = file.read_bytes() if file.is_file() else b""
             assert granted["token"].encode() not in written
             assert SECRET.encode() not in written
+
+
+@pytest.mark.parametrize(
+    ("root", "asker"),
+    [
+        ("tool", {"kind": "tool", "name": "wiki"}),
+        ("toolset", {"kind": "toolset", "name": "Desk"}),
+        ("graph", {"kind": "node", "name": "fetch"}),
+    ],
+)
+def test_a_question_says_what_needs_the_credential(keys, root, asker):
+    with keys.client() as client:
+        debugged = Debugged(client, root).start(pause=False)
+        debugged.settled()
+        told = client.get(f"/api/runs/{debugged.run}/standing").json()
+        check(told, {"$ref": "/Standing"})
+        [question] = told["questions"]
+        assert (question["agent"], question["for"]) == (root, asker)
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+        assert f"The {asker['kind']} {asker['name']} of {root} needs an API key." in page

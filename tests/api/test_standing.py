@@ -161,6 +161,7 @@ def test_a_question_to_a_person_is_what_an_invocation_waits_for(begin):
     check(told, {"$ref": "/Standing"})
     [question] = told["questions"]
     assert (question["agent"], question["asks"]) == ("cashier", "asks for a confirmation")
+    assert question["for"] == {"kind": "tool", "name": "refund"}
     part = {"id": question["call"], "name": question["name"], "response": {"confirmed": True}}
     message = {"role": "user", "parts": [{"functionResponse": part}]}
     debugged.start(message, pause=False)

@@ -121,6 +121,15 @@ def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
     return address
 
 
+def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(reading):
+    needed = {"wiki": "a sign-in", "mail": "you to sign in with the service"}
+    for tool, what in needed.items():
+        session = asked(reading, tool, "eve")
+        said = session.page.locator(".ask")
+        expect(said).to_contain_text(f"The tool {tool} of Reader needs {what}.")
+        assert reading.again(session).outline("#messages") == session.outline("#messages")
+
+
 def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
     session = asked(reading, "wiki", "ada")
     session.page.get_by_label("User name").fill("ada")

@@ -60,7 +60,8 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 def ask(name: str, **args: Any) -> parts.Ask:
     """The form of a question."""
     summary = CallSummary(id="adk-7", name=name, args="", long_running=True)
-    return ask_form(9, summary, args, KEY) or pytest.fail("it has no form")
+    who = "The tool search of FlightAgent"
+    return ask_form(9, summary, args, KEY, who=who) or pytest.fail("it has no form")
 
 
 STEPS = parts.Debugger(

@@ -8,8 +8,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha1
+from types import MappingProxyType
 from typing import Any
 
+from devui.debugger.askers import Asker
 from devui.debugger.nodes import answers, name_of
 from devui.debugger.summary import HUMAN_CALLS, CallSummary, ResponseSummary, Summary
 from devui.store.events import USER
@@ -21,12 +23,13 @@ from devui.web.parts.session import RunNote
 from devui.web.presenters.again import say_again
 from devui.web.presenters.content import attachment, mapping, raw_parts, spoken, text_part
 from devui.web.presenters.interventions import hint
-from devui.web.presenters.questions import form_of, sign_in_link
+from devui.web.presenters.questions import CREDENTIAL, form_of, sign_in_link
 from devui.web.text.bounds import clipped
 from devui.web.text.visible import readable, visible
 
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; chat shows the transfer itself."""
+_NOBODY: Mapping[str, Asker] = MappingProxyType({})
 
 
 def chat_message(
@@ -36,10 +39,12 @@ def chat_message(
     *,
     session: int,
     previous_author: str | None = None,
+    askers: Mapping[str, Asker] = _NOBODY,
 ) -> ChatMessage | None:
     """The message of one event, or None if it has nothing to say.
 
-    `previous_author` is the author of the message before, if that was an agent's.
+    `previous_author` is the author of the message before, if that was an agent's; `askers` tells
+    what needs what the event's calls ask for.
     """
     author = visible(str(event.get("author", "")))
     href = session_url(session, event=number)
@@ -61,7 +66,7 @@ def chat_message(
     if summary.kind == "user":
         again = say_again(number, event, session)
         return replace(message, role="user", parts=spoken(event, markdown=False), again=again)
-    parts = _said(number, event, summary, session)
+    parts = _said(number, event, summary, session, askers)
     if not parts:
         signal = _signal(author, summary)
         return replace(message, role="signal", text=signal) if signal else None
@@ -74,6 +79,7 @@ def conversation(
     session: int,
     previous_author: str | None = None,
     going_on: int | None = None,
+    askers: Mapping[str, Asker] = _NOBODY,
 ) -> tuple[ChatMessage, ...]:
     """The messages of a window of events, each tool chip with its outcome.
 
@@ -86,7 +92,9 @@ def conversation(
     speaker = previous_author
     for number, event, summary in events:
         outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
-        message = chat_message(number, event, summary, session=session, previous_author=speaker)
+        message = chat_message(
+            number, event, summary, session=session, previous_author=speaker, askers=askers
+        )
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
@@ -162,7 +170,11 @@ def lost_outcome(slot: str) -> ToolOutcome:
 
 
 def _said(
-    number: int, event: Mapping[str, Any], summary: Summary, session: int
+    number: int,
+    event: Mapping[str, Any],
+    summary: Summary,
+    session: int,
+    askers: Mapping[str, Asker],
 ) -> tuple[ChatPart, ...]:
     calls = iter(enumerate(summary.calls))
     parts: list[ChatPart] = []
@@ -172,7 +184,9 @@ def _said(
             if call.name != TRANSFER:
                 question = summary.text.partition(": ")[2]
                 chip = _chip(number, position, call, question, session)
-                form = ask_form(number, call, mapping(part["functionCall"].get("args")), session)
+                args = mapping(part["functionCall"].get("args"))
+                who = _who(str(event.get("author", "")), askers.get(call.id or ""))
+                form = ask_form(number, call, args, session, who=who)
                 parts.append(replace(chip, ask=form))
         elif shown := text_part(part, markdown=True, cleaned=readable) or attachment(part):
             parts.append(shown)
@@ -227,11 +241,18 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
     )
 
 
-def ask_form(number: int, call: CallSummary, args: Mapping[str, Any], session: int) -> Ask | None:
-    """The form for a call that a person answers."""
+def _who(agent: str, asker: Asker | None) -> str:
+    """Who needs an answer, at the beginning of a sentence."""
+    return visible(f"The {asker.kind} {asker.name} of {agent}" if asker else agent)
+
+
+def ask_form(
+    number: int, call: CallSummary, args: Mapping[str, Any], session: int, *, who: str
+) -> Ask | None:
+    """The form for a call that a person answers; `who` needs it."""
     if not call.long_running or not call.id:
         return None
-    form = form_of(call.name, args)
+    form = form_of(call.name, args, who)
     return Ask(
         slot=ask_slot(call.id),
         action=answers_url(session),
@@ -241,7 +262,7 @@ def ask_form(number: int, call: CallSummary, args: Mapping[str, Any], session: i
         about=readable(clipped(form.about)),
         fields=form.fields,
         choices=form.choices,
-        link=sign_in_link(args) if call.name == "adk_request_credential" else "",
+        link=sign_in_link(args) if call.name == CREDENTIAL else "",
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
+from devui.debugger.askers import askers_in
 from devui.debugger.feed import Batch
 from devui.debugger.filters import Filter
 from devui.debugger.news import (
@@ -240,7 +241,11 @@ class LivePage:
         for number, _, summary in told:
             self._wait_for(number, summary)
         messages = conversation(
-            told, session=key, previous_author=self._speaker, going_on=None if over else 0
+            told,
+            session=key,
+            previous_author=self._speaker,
+            going_on=None if over else 0,
+            askers=await askers_in(self._found.journal, key, [event for _, event, _ in told]),
         )
         if messages:
             self._speaker = spoken_by(messages[-1])

@@ -32,6 +32,8 @@ class Form:
     """What is to be judged: the call, the agent's payload."""
 
 
+CREDENTIAL: Final = "adk_request_credential"
+"""The name of the call that asks for one."""
 _ONE_LINE: Final = 60
 """Characters of JSON that still read well without indentation."""
 _FOR_PROGRAMS: Final = "ToolConfirmation"
@@ -39,8 +41,10 @@ _FOR_PROGRAMS: Final = "ToolConfirmation"
 _SEND: Final = (AskChoice("send", "Send answer"),)
 
 
-def form_of(name: str, args: Mapping[str, Any]) -> Form:
-    """How the call of this name is answered."""
+def form_of(name: str, args: Mapping[str, Any], who: str) -> Form:
+    """How the call of this name is answered; `who` it is that needs the answer, for a sentence."""
+    if name == CREDENTIAL:
+        return _credential(args, who)
     return _FORMS.get(name, _any_form)(args)
 
 
@@ -140,15 +144,15 @@ def _chosen(options: list[Any], text: str | None) -> Any:
 # --- credentials ---------------------------------------------------------------------------
 
 
-def _credential(args: Mapping[str, Any]) -> Form:
+def _credential(args: Mapping[str, Any], who: str) -> Form:
     scheme = mapping(_auth(args).get("authScheme"))
     match _scheme_type(scheme):
         case "apiKey":
             where = f"{scheme.get('in', 'header')} {scheme.get('name', '')}".strip()
             key = AskField("key", "API key", "secret", hint=f"sent as {where}", required=True)
-            return Form("An API key is needed.", (key,), _SEND)
+            return Form(f"{who} needs an API key.", (key,), _SEND)
         case "http":
-            return Form("A sign-in is needed.", _http_fields(scheme), _SEND)
+            return Form(f"{who} needs a sign-in.", _http_fields(scheme), _SEND)
         case "oauth2" | "openIdConnect":
             back = AskField(
                 "back",
@@ -157,10 +161,10 @@ def _credential(args: Mapping[str, Any]) -> Form:
                 hint="open the link, sign in, and paste the address the browser then shows",
                 required=True,
             )
-            return Form("Sign in with the service.", (back,), _SEND)
+            return Form(f"{who} needs you to sign in with the service.", (back,), _SEND)
         case _:
             config = _json_field("config", "The credential as JSON", _auth(args))
-            return Form("A credential is needed.", (config,), _SEND)
+            return Form(f"{who} needs a credential.", (config,), _SEND)
 
 
 def _http_fields(scheme: Mapping[str, Any]) -> tuple[AskField, ...]:
@@ -272,12 +276,11 @@ def _json(text: str, label: str) -> Any:
 _FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Form]]] = {
     "adk_request_confirmation": _confirmation,
     "adk_request_input": _input,
-    "adk_request_credential": _credential,
     "get_user_choice": _choices,
 }
 _ANSWERS: Final[Mapping[str, Callable[[Mapping[str, Any], Fields], dict[str, Any]]]] = {
     "adk_request_confirmation": _confirmed,
     "adk_request_input": _given,
-    "adk_request_credential": _credentials,
+    CREDENTIAL: _credentials,
     "get_user_choice": _choice,
 }

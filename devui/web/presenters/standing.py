@@ -84,7 +84,7 @@ def _over(
     whys = tuple(
         parts.Why(
             "warn",
-            f"Waits for a person: {visible(each['agent'])} {each['asks']}.",
+            f"Waits for a person: {visible(each['agent'])} {each['asks']}{_for(each['for'])}.",
             href=session_url(session.key, event=each["event"], tab="event"),
             label=f"#{each['event']}",
         )
@@ -92,6 +92,10 @@ def _over(
     )
     title = f"The newest run: {WORDS[run.status]}"
     return parts.RunPanel(standing_url(session.key), title, going=False, whys=whys, replay=form)
+
+
+def _for(asker: Mapping[str, Any] | None) -> str:
+    return visible(f" for the {asker['kind']} {asker['name']}") if asker else ""
 
 
 def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts.RunPanel:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from devui.debugger.askers import Asker, askers_in
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
@@ -47,6 +48,8 @@ class Window:
     """The events among them that people let fall."""
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
     """What people say of events, by their numbers."""
+    askers: Mapping[str, Asker] = field(default_factory=dict)
+    """What needs what the events ask people for, by the ids of the calls that ask."""
 
     def items(self, margins: Margins, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
@@ -70,7 +73,9 @@ class Window:
         for events, end in self._segments():
             told = [(row.number, self.bodies[row.number], summary) for row, summary in events]
             going_on = next((row.number for row, _ in events if self._goes_on(row)), None)
-            messages += conversation(told, session=self.session, going_on=going_on)
+            messages += conversation(
+                told, session=self.session, going_on=going_on, askers=self.askers
+            )
             failed = bool(events) and events[-1][1].kind == "error"
             note = run_note(end, told=failed) if end else None
             messages += [note] if note else []
@@ -129,7 +134,8 @@ async def _window(
     first = shown[0].seq if previous and shown else 0
     drops = tuple(await journal.edits.dropped(session, first, until))
     notes = await journal.notes.of(session, shown[0].number, shown[-1].number) if shown else {}
-    return Window(session, events, parsed, ends, previous, running, drops, notes)
+    askers = await askers_in(journal, session, parsed.values())
+    return Window(session, events, parsed, ends, previous, running, drops, notes, askers)
 
 
 def _read(

@@ -1,0 +1,67 @@
+"""What needs the credential or the confirmation that an agent asks a person for.
+
+Of a credential the framework's question says the id of the call alone (adk-runtime 8.6): a person
+who is to type in a password has to know whose it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from devui.debugger.nodes import name_of
+from devui.debugger.summary import Summary
+from devui.store.journal import Journal
+
+_CREDENTIAL: Final = "adk_request_credential"
+_OF_TOOLSET: Final = "_adk_toolset_auth_"
+"""Begins the id of a call that nobody made: a toolset needs it to list its tools."""
+_OF_NODE: Final = "wf_auth:"
+"""Begins that of a node of a workflow; its path follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Whose need it is, besides the agent's."""
+
+    kind: Literal["tool", "toolset", "node"]
+    name: str
+
+
+async def askers_in(
+    journal: Journal, session: int, events: Iterable[Mapping[str, Any]]
+) -> dict[str, Asker]:
+    """What needs what the events ask for, by the ids of the calls that ask; none of most events."""
+    calls = (call for event in events for call in _calls(event))
+    found = {str(call.get("id")): await _asker(journal, session, call) for call in calls}
+    return {call: asker for call, asker in found.items() if asker is not None}
+
+
+async def _asker(journal: Journal, session: int, call: Mapping[str, Any]) -> Asker | None:
+    args = _mapping(call.get("args"))
+    if original := _mapping(args.get("originalFunctionCall")):
+        return Asker("tool", str(original.get("name") or ""))
+    about = str(args.get("functionCallId") or "")
+    if call.get("name") != _CREDENTIAL or not about:
+        return None
+    if about.startswith(_OF_TOOLSET):
+        return Asker("toolset", about.removeprefix(_OF_TOOLSET))
+    if about.startswith(_OF_NODE):
+        return Asker("node", name_of(about.removeprefix(_OF_NODE)))
+    for row, _ in await journal.events.asking(session, about):
+        for made in Summary.from_json(row.summary).calls:
+            if made.id == about:
+                return Asker("tool", made.name)
+    return None
+
+
+def _calls(event: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    parts = _mapping(event.get("content")).get("parts")
+    return (
+        call
+        for part in (parts if isinstance(parts, list) else [])
+        if (call := _mapping(_mapping(part).get("functionCall")))
+    )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
