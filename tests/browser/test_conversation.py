@@ -11,16 +11,6 @@ from tests.kit.browser import SessionPage
 pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
-RECORD = """
-(list) => {
-  window.seen = [];
-  const look = () => {
-    const text = list.querySelector(".live .prose")?.textContent;
-    if (text && window.seen.at(-1) !== text) window.seen.push(text);
-  };
-  new MutationObserver(look).observe(list, { childList: true, subtree: true, characterData: true });
-}
-"""
 
 
 @pytest.fixture
@@ -55,17 +45,6 @@ def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_fie
     travel.ends()
 
 
-def test_the_answer_streams_into_one_bubble_that_grows(travel):
-    travel.page.locator("#live-chat").evaluate(RECORD)
-    travel.say(BOOK)
-    seen = travel.page.evaluate("window.seen")
-    final = [text for text in seen if text.strip().startswith("I found")]
-    assert len(final) >= 3
-    assert [len(text) for text in final] == sorted(len(text) for text in final)
-    expect(travel.live).to_have_count(0)
-    expect(travel.page.locator("#live-rows .row")).to_have_count(0)
-
-
 def test_the_timeline_has_a_row_for_every_event(travel):
     travel.say(BOOK)
     kinds = ["user", "call", "result", "call", "result", "call", "result", "text"]
@@ -82,17 +61,6 @@ def test_rows_are_flagged_with_what_their_events_did(travel):
     expect(travel.page.locator("#rows .flag.final")).to_have_count(1)
     expect(travel.page.locator("#rows .flag.partial")).to_have_count(0)
     assert all(text.replace(".", "").isdigit() for text in travel.cell("dt")[1:])
-
-
-def test_a_row_in_flight_is_flagged_partial(visit):
-    summary = visit.session("summary")
-    summary.send("Summarise the document about the runtime")
-    live = summary.page.locator("#live-rows .row")
-    expect(live.locator(".flag.partial")).to_have_text("partial")
-    expect(live.locator(".flag.chunks")).to_have_text(re.compile(r"[1-3]\d chunks"))
-    summary.ends()
-    expect(live).to_have_count(0)
-    expect(summary.row(2).locator(".flags")).to_contain_text("40 chunks")
 
 
 def facts(session: SessionPage) -> dict[str, str]:

@@ -56,21 +56,6 @@ def test_a_page_loaded_between_two_answers_goes_on_as_if_it_had_been_there(visit
     same(session, visit.again(session), SHOWN)
 
 
-def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit):
-    session = visit.session("summary")
-    session.send(SUMMARISE)
-    expect(session.live).to_contain_text("Events carry everything")
-    session.page.reload()
-    expect(session.live).to_contain_text("Events carry everything")
-    expect(session.status).to_have_class("run running")
-    session.ends()
-    assert numbers(session) == ["e-1", "e-2"]
-    expect(session.messages).to_have_count(2)
-    expect(session.live).to_have_count(0)
-    expect(session.messages.last).to_contain_text("the one that counts")
-    same(session, visit.again(session), SHOWN)
-
-
 def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_nothing(visit):
     session = visit.session("travel")
     for text in TURNS["travel"]:

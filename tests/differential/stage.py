@@ -229,8 +229,8 @@ def dump(event: Any) -> dict[str, Any]:
         return {"author": event.author, "has no JSON": True}
 
 
-async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 60) -> dict[str, Any]:
-    """Play a case on the runtime below `root`."""
+async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 300) -> dict[str, Any]:
+    """Play a case on the runtime below `root`; the seconds also hold its imports of libraries."""
     stage = Stage(root)
     async with asyncio.timeout(seconds):
         await play(stage)

@@ -57,9 +57,9 @@ class Context(NodeContext):
             node_run: The run of the node whose context this is.
         """
         super().__init__(invocation_context, node_run)
-        self._event_actions = event_actions or EventActions()
+        self._given_actions = event_actions
         self._state: State | None = None
-        """Made when somebody asks for it: most contexts are never asked."""
+        """Made, as the actions are, when somebody asks for it: most contexts are never asked."""
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
 
@@ -80,6 +80,12 @@ class Context(NodeContext):
         if self._state is not None:
             self._state.has_delta()
         return self._event_actions
+
+    @property
+    def _event_actions(self) -> EventActions:
+        if self._given_actions is None:
+            self._given_actions = EventActions()
+        return self._given_actions
 
     @property
     def branch(self) -> str | None:

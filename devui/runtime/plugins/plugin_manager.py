@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -59,131 +59,112 @@ class PluginManager:
         """Leave the plugins open on `close()`, because they belong to another Runner."""
         self._skip_closing = value
 
-    async def run_on_user_message_callback(
+    def run_on_user_message_callback(
         self, *, user_message: types.Content, invocation_context: InvocationContext
-    ) -> types.Content | None:
+    ) -> Awaitable[types.Content | None]:
         """Ask for another user message."""
-        content: types.Content | None = await self._first(
+        return self._first(
             "on_user_message_callback",
             user_message=user_message,
             invocation_context=invocation_context,
         )
-        return content
 
-    async def run_before_run_callback(
+    def run_before_run_callback(
         self, *, invocation_context: InvocationContext
-    ) -> types.Content | None:
+    ) -> Awaitable[types.Content | None]:
         """Ask for an answer in place of the agent's."""
-        content: types.Content | None = await self._first(
-            "before_run_callback", invocation_context=invocation_context
-        )
-        return content
+        return self._first("before_run_callback", invocation_context=invocation_context)
 
-    async def run_after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+    def run_after_run_callback(self, *, invocation_context: InvocationContext) -> Awaitable[None]:
         """Tell that the run ended."""
-        await self._first("after_run_callback", invocation_context=invocation_context)
+        return self._first("after_run_callback", invocation_context=invocation_context)
 
-    async def run_on_event_callback(
+    def run_on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
-    ) -> Event | None:
+    ) -> Awaitable[Event | None]:
         """Ask for another event."""
-        replacement: Event | None = await self._first(
-            "on_event_callback", invocation_context=invocation_context, event=event
-        )
-        return replacement
+        return self._first("on_event_callback", invocation_context=invocation_context, event=event)
 
-    async def run_before_agent_callback(
+    def run_before_agent_callback(
         self, *, agent: BaseAgent, callback_context: Context
-    ) -> types.Content | None:
+    ) -> Awaitable[types.Content | None]:
         """Ask for an answer in place of the agent's."""
-        content: types.Content | None = await self._first(
-            "before_agent_callback", agent=agent, callback_context=callback_context
-        )
-        return content
+        return self._first("before_agent_callback", agent=agent, callback_context=callback_context)
 
-    async def run_after_agent_callback(
+    def run_after_agent_callback(
         self, *, agent: BaseAgent, callback_context: Context
-    ) -> types.Content | None:
+    ) -> Awaitable[types.Content | None]:
         """Ask for one more answer."""
-        content: types.Content | None = await self._first(
-            "after_agent_callback", agent=agent, callback_context=callback_context
-        )
-        return content
+        return self._first("after_agent_callback", agent=agent, callback_context=callback_context)
 
-    async def run_before_model_callback(
+    def run_before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
-    ) -> LlmResponse | None:
+    ) -> Awaitable[LlmResponse | None]:
         """Ask for a response in place of the model's."""
-        response: LlmResponse | None = await self._first(
+        return self._first(
             "before_model_callback", callback_context=callback_context, llm_request=llm_request
         )
-        return response
 
-    async def run_after_model_callback(
+    def run_after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
-    ) -> LlmResponse | None:
+    ) -> Awaitable[LlmResponse | None]:
         """Ask for another response."""
-        response: LlmResponse | None = await self._first(
+        return self._first(
             "after_model_callback", callback_context=callback_context, llm_response=llm_response
         )
-        return response
 
-    async def run_on_model_error_callback(
+    def run_on_model_error_callback(
         self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
-    ) -> LlmResponse | None:
+    ) -> Awaitable[LlmResponse | None]:
         """Ask for a response in place of the model's error."""
-        response: LlmResponse | None = await self._first(
+        return self._first(
             "on_model_error_callback",
             callback_context=callback_context,
             llm_request=llm_request,
             error=error,
         )
-        return response
 
-    async def run_before_tool_callback(
+    def run_before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
-    ) -> dict[str, Any] | None:
+    ) -> Awaitable[dict[str, Any] | None]:
         """Ask for a result in place of the tool's."""
-        result: dict[str, Any] | None = await self._first(
+        return self._first(
             "before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context
         )
-        return result
 
-    async def run_after_tool_callback(
+    def run_after_tool_callback(
         self,
         *,
         tool: BaseTool,
         tool_args: dict[str, Any],
         tool_context: Context,
         result: dict[str, Any],
-    ) -> dict[str, Any] | None:
+    ) -> Awaitable[dict[str, Any] | None]:
         """Ask for another result."""
-        replacement: dict[str, Any] | None = await self._first(
+        return self._first(
             "after_tool_callback",
             tool=tool,
             tool_args=tool_args,
             tool_context=tool_context,
             result=result,
         )
-        return replacement
 
-    async def run_on_tool_error_callback(
+    def run_on_tool_error_callback(
         self,
         *,
         tool: BaseTool,
         tool_args: dict[str, Any],
         tool_context: Context,
         error: Exception,
-    ) -> dict[str, Any] | None:
+    ) -> Awaitable[dict[str, Any] | None]:
         """Ask for a result in place of the tool's error."""
-        result: dict[str, Any] | None = await self._first(
+        return self._first(
             "on_tool_error_callback",
             tool=tool,
             tool_args=tool_args,
             tool_context=tool_context,
             error=error,
         )
-        return result
 
     async def run_on_tool_cancelled(
         self,
@@ -281,17 +262,9 @@ class PluginManager:
             told = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
             raise RuntimeError(f"These plugins failed to close: {told}")
 
-    async def _first(self, hook_name: str, **values: Any) -> Any:
-        for plugin, hook in self._having(hook_name):
-            try:
-                result = await hook(**values)
-            except Exception as error:
-                raise RuntimeError(
-                    f"Plugin {plugin.name!r} raised in {hook_name}: {error!r}"
-                ) from error
-            if result is not None:
-                return result
-        return None
+    def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
+        having = self._having(hook_name)
+        return _first_result(having, hook_name, values) if having else _NOTHING
 
     async def _tell_all(self, hook_name: str, **values: Any) -> None:
         for plugin, hook in self._having(hook_name):
@@ -308,6 +281,31 @@ class PluginManager:
             having = [(p, h) for p, h in hooks if not _is(h, inherited)]
             self._hooks[hook_name] = having
         return having
+
+
+class _Nothing:
+    """What comes of a hook that nobody has: most hooks, many times in each turn."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return iter(())  # type: ignore[return-value]
+
+
+_NOTHING = _Nothing()
+
+
+async def _first_result(
+    having: list[tuple[BasePlugin, _Hook]], hook_name: str, values: dict[str, Any]
+) -> Any:
+    for plugin, hook in having:
+        try:
+            result = await hook(**values)
+        except Exception as error:
+            raise RuntimeError(
+                f"Plugin {plugin.name!r} raised in {hook_name}: {error!r}"
+            ) from error
+        if result is not None:
+            return result
+    return None
 
 
 def _around_model(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.genai import types
 
@@ -43,8 +42,7 @@ _NO_SIGNALS: dict[str, Any] = {
 _ANSWER = types.Content(role="user")
 
 
-@dataclass(frozen=True, slots=True)
-class Executed:
+class Executed(NamedTuple):
     """What came of the calls of one answer."""
 
     event: Event | None

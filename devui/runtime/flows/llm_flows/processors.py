@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -20,7 +20,7 @@ Process = Callable[["InvocationContext", "LlmResponse"], AsyncGenerator["Event",
 
 def agent_of(ctx: InvocationContext) -> LlmAgent:
     """The agent whose request is prepared; only agents with a model have flows."""
-    return cast("LlmAgent", ctx.agent)
+    return ctx.agent  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)

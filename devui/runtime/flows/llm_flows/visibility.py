@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from google.genai import types
 
@@ -14,8 +13,7 @@ USER = "user"
 _INTERNAL_CALLS = frozenset({"adk_framework", "adk_request_credential", "adk_request_confirmation"})
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """From where a session is looked at: an agent on its branch."""
 
     agent: str

@@ -1,0 +1,116 @@
+"""An answer while it is streamed: each fragment waits until the page has shown the one before."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_live import SHOWN, same
+from tests.kit.browser import SessionPage
+from tests.kit.server import Server, running, write_app
+
+pytestmark = pytest.mark.browser
+
+WORDS = ["Events ", "carry ", "everything ", "that ", "counts."]
+SPEAKS = f"""
+import asyncio
+from pathlib import Path
+
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+WORDS = {WORDS!r}
+
+
+def response(text, partial):
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    return LlmResponse(content=content, partial=partial)
+
+
+class Word(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        folder = Path(__file__).parent / llm_request.contents[-1].parts[0].text
+        for number, word in enumerate([*WORDS, ""]):
+            while not (folder / str(number)).exists():
+                await asyncio.sleep(0.02)
+            yield response(word or "".join(WORDS), partial=bool(word))
+
+
+root_agent = Agent(name="speaks", model=Word(model="word-by-word"))
+"""
+
+
+class Answer:
+    """An answer of which the next word comes when a test lets it."""
+
+    def __init__(self, session: SessionPage, server: Server, name: str) -> None:
+        self.session = session
+        self._folder = server.agents / "speaks" / name
+        self._folder.mkdir()
+        self._said = 0
+        session.send(name)
+
+    def next(self) -> str:
+        """Let one more word come; all of the answer that there is by then."""
+        (self._folder / str(self._said)).touch()
+        self._said += 1
+        return "".join(WORDS[: self._said]).strip()
+
+    def ends(self) -> None:
+        """Let all come that has not."""
+        while self._said <= len(WORDS):
+            self.next()
+        self.session.ends()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("streaming")
+    write_app(folder / "agents", "speaks", SPEAKS)
+    with running(folder / "agents", folder / "data") as started:
+        started.agents = folder / "agents"
+        yield started
+
+
+def test_the_answer_streams_into_one_bubble_that_grows(visit, server):
+    session = visit.session("speaks")
+    answer = Answer(session, server, "grows")
+    for _ in WORDS:
+        text = answer.next()
+        expect(session.live).to_have_count(1)
+        expect(session.live.locator(".prose")).to_have_text(text)
+    answer.ends()
+    expect(session.live).to_have_count(0)
+    expect(session.page.locator("#live-rows .row")).to_have_count(0)
+    expect(session.messages.last.locator(".prose")).to_have_text("".join(WORDS))
+
+
+def test_a_row_in_flight_is_flagged_partial(visit, server):
+    session = visit.session("speaks")
+    answer = Answer(session, server, "flagged")
+    live = session.page.locator("#live-rows .row")
+    answer.next()
+    expect(live.locator(".flag.partial")).to_have_text("partial")
+    answer.next()
+    expect(live.locator(".flag.chunks")).to_have_text("2 chunks")
+    answer.ends()
+    expect(live).to_have_count(0)
+    expect(session.row(2).locator(".flags")).to_contain_text(f"{len(WORDS)} chunks")
+
+
+def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit, server):
+    session = visit.session("speaks")
+    answer = Answer(session, server, "reloaded")
+    for _ in range(3):
+        text = answer.next()
+        expect(session.live.locator(".prose")).to_have_text(text)
+        session.page.reload()
+        expect(session.live.locator(".prose")).to_have_text(text)
+        expect(session.status).to_have_class("run running")
+    answer.ends()
+    numbers = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
+    assert numbers == ["e-1", "e-2"]
+    expect(session.messages).to_have_count(2)
+    expect(session.live).to_have_count(0)
+    expect(session.messages.last.locator(".prose")).to_have_text("".join(WORDS))
+    same(session, visit.again(session), SHOWN)
