@@ -1,10 +1,31 @@
 """Which events of a session belong to an invocation and a branch (adk-runtime 4.1)."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from devui.runtime.events.event import Event
+
+
+class LatestWords:
+    """What the user said last in an invocation: asked at each step, so only new events are read."""
+
+    def __init__(self) -> None:
+        self._event: Event | None = None
+        self._events: Sequence[Event] = ()
+        self._count = 0
+        """How many of the events have been read."""
+
+    def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
+        """The latest event by the user in that invocation, which is always the same one."""
+        if events is not self._events or len(events) < self._count:
+            self._event, self._count = None, 0
+        for event in islice(events, self._count, None):
+            if event.author == "user" and event.invocation_id == invocation_id:
+                self._event = event
+        self._events, self._count = events, len(events)
+        return self._event
 
 
 def events_of(

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 def latest_answer(ctx: InvocationContext) -> Event | None:
     """What the user said last in this invocation, if it answers function calls."""
-    for event in reversed(ctx.session.events):
-        if event.author == "user" and event.invocation_id == ctx.invocation_id:
-            return event if event.get_function_responses() else None
-    return None
+    said = ctx.latest_words
+    return said if said is not None and said.get_function_responses() else None
 
 
 def has_answer(ctx: InvocationContext) -> bool:
