@@ -74,7 +74,7 @@ BROAD_EXCEPT = {
     "devui/runtime/plugins/plugin_manager.py:PluginManager.close": (
         "users' plugins; all are closed, then the failures are raised"
     ),
-    "devui/runtime/plugins/plugin_manager.py:PluginManager._first": (
+    "devui/runtime/plugins/plugin_manager.py:_first_result": (
         "users' plugins; the error is raised again with the plugin's name"
     ),
     "devui/runtime/plugins/plugin_manager.py:PluginManager._tell_all": (

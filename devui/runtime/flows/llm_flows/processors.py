@@ -20,7 +20,8 @@ Process = Callable[["InvocationContext", "LlmResponse"], AsyncGenerator["Event",
 
 def agent_of(ctx: InvocationContext) -> LlmAgent:
     """The agent whose request is prepared; only agents with a model have flows."""
-    return ctx.agent  # type: ignore[return-value]
+    # Not `cast`, which is a call: this is asked many times at each step.
+    return ctx.agent  # type: ignore[return-value]  # a flow belongs to an LlmAgent
 
 
 @dataclass(frozen=True, slots=True)
