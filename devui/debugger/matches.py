@@ -14,6 +14,7 @@ from typing import Final
 from devui.debugger.filters import MARKS, Facts, Filter
 from devui.debugger.prices import Prices
 from devui.debugger.summary import Summary
+from devui.debugger.worktime import seconds_of_work
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow
 
@@ -110,7 +111,7 @@ def _by_rows(
         facts = Facts.of(
             row,
             summary,
-            elapsed=row.timestamp - before.timestamp if before else None,
+            elapsed=seconds_of_work(row, before),
             cost=prices.cost(summary.usage) if summary.usage else None,
             note=notes.get(row.number),
         )

@@ -9,7 +9,9 @@ export function open() {
 
 export function connect(root) {
   each(root, "[data-fork-open]", (form) => {
-    form.querySelector("input:checked").focus();
-    form.scrollIntoView({ block: "nearest" });
+    form.querySelector("input:checked").focus({ preventScroll: true });
+    const show = () => form.scrollIntoView({ block: "nearest" });
+    form.addEventListener("change", show);
+    show();
   });
 }

@@ -39,6 +39,19 @@ root_agent = Agent(name="shop", model=ScriptedLlm(rules=rules), tools=[look, pay
 """
 
 
+DESK = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+clerk = Agent(name="clerk", model=ScriptedLlm(rules=[Rule(then=Say("hello"))]))
+root_agent = Agent(
+    name="desk",
+    model=ScriptedLlm(rules=[Rule(then=Call("transfer_to_agent", agent_name="clerk"))]),
+    sub_agents=[clerk],
+)
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("guard")
@@ -47,6 +60,7 @@ def folder(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def server(folder):
     write_app(folder / "agents", "shop", SHOP)
+    write_app(folder / "agents", "desk", DESK)
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -159,3 +173,11 @@ def test_a_replay_with_live_tools_asks_too(shopped, folder):
     assert paid(folder) == []
     replay = client.get(f"/api/runs/{again.run}/replay").json()
     assert replay["verdict"]["divergence"] is None
+
+
+def test_a_transfer_is_made_again_without_a_question(client):
+    said = Debugged(client, "desk").start("go", pause=False)
+    said.settled()
+    again = forked(said)
+    assert again.position["status"] == "done"
+    assert again.texts() == said.texts() == ["go", "hello"]

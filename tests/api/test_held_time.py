@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from devui.web.text.figures import UNKNOWN
 from tests.kit.debugged import Debugged
 
 BOOK = "Book a flight to London next Tuesday"
@@ -105,3 +106,21 @@ def test_an_imported_session_has_the_same_times(client, page, held_once):
     held_once.key = taken.json()["key"]
     assert told() == here
     assert client.get(f"/api/sessions/{held_once.key}/export").content == bundle
+
+
+def test_the_time_between_two_runs_is_nobodys_work(client, page, held_once):
+    fork = client.post(f"/api/sessions/{held_once.key}/forks", json={"number": 2}).json()
+    held_once.key, held_once.session = fork["key"], fork["id"]
+    held_once.start("Thank you", pause=False).settled()
+    shown, events = page(held_once), client.get(f"/api/sessions/{fork['key']}/events").json()
+    column = re.findall(r'class="dt[^>]*role="gridcell"[^>]*>([^<]+)', shown)
+    worked = {
+        event["number"]: None if told == UNKNOWN else float(told)
+        for event, told in zip(events, column, strict=True)
+    }
+    assert [number for number, told in worked.items() if told is None] == [1, 3]
+    [whole] = re.findall(r"event[^<]*? · ([\d.]+) s", shown)
+    second = [told for number, told in worked.items() if number > 2 and told is not None]
+    assert float(whole) == pytest.approx(sum(second), abs=0.05)
+    some = client.get(f"/api/sessions/{held_once.key}/events", params={"filter": "seconds>=0"})
+    assert {event["number"] for event in some.json()} == set(worked) - {1, 3}

@@ -154,3 +154,25 @@ def test_going_back_brings_the_event_before_and_leaves_the_rest_of_the_page(visi
     expect(page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(session.composer).to_have_value("half a mess")
     expect(page.locator("#rows [aria-selected=true]")).to_have_count(0)
+
+
+def test_forms_come_into_sight_where_they_open(visit, travelled):
+    session = visit.again(travelled)
+    page = session.page
+    page.set_viewport_size({"width": 1440, "height": 620})
+    session.select(2)
+    page.keyboard.press("f")
+    fork = session.panel.locator("details.fork[open]")
+    expect(fork.get_by_role("button", name="Fork and run")).to_be_in_viewport(ratio=1)
+    fork.get_by_label("with this event edited").check()
+    expect(fork.get_by_role("button", name="Fork and run")).to_be_in_viewport(ratio=1)
+    for _ in range(2):
+        session.say(HOME)
+    last = session.messages.filter(has_text=HOME).last
+    last.hover()
+    last.locator(".again summary").click()
+    again = last.get_by_role("button", name="Edit and run again")
+    expect(again).to_be_in_viewport(ratio=1)
+    again.click()
+    expect(last.locator(".again")).not_to_have_attribute("open", "")
+    session.ends()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from devui.debugger.summary import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.wire.gates import Effect
 from devui.wire.messages import AgentInfo
@@ -18,6 +19,18 @@ Said = Literal["read_only", "idempotent", "effects"]
 """What a person can say of a tool."""
 SAID: Final[frozenset[str]] = frozenset(get_args(Said))
 Source = Literal["page", "code", "hint", "nobody"]
+
+FRAMEWORK_CALLS: Final = frozenset(
+    {
+        "transfer_to_agent",
+        "exit_loop",
+        "set_model_response",
+        "finish_task",
+        "get_user_choice",
+        *HUMAN_CALLS,
+    }
+)
+"""Calls of the framework's own, which act on nothing but the session."""
 
 _SAFE: Final = frozenset({"read_only", "idempotent"})
 

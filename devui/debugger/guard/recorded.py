@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from devui.debugger.summary import HUMAN_CALLS
+from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.store.journal import Journal
 from devui.wire.gates import EFFECTS, Effect
 
@@ -48,7 +48,7 @@ async def recorded_calls(
             called, name = str(part.get("id")), str(part.get("name") or "")
             if kind == "functionCall":
                 calls[called] = (name, part.get("args") or {}, marks.get(called))
-            elif called in calls and event.number > after and name not in HUMAN_CALLS:
+            elif called in calls and event.number > after and name not in FRAMEWORK_CALLS:
                 tool, args, mark = calls[called]
                 result = part.get("response") or {}
                 found.append(RecordedCall(tool, args, result, session, event.number, mark))

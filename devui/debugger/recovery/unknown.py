@@ -14,27 +14,15 @@ with nothing, the call waits for its answer; if it did not end, nobody knows whe
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
+from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.debugger.recovery.lastspans import Left, lasting
-from devui.debugger.summary import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, RunRow
 from devui.wire.gates import EFFECTS, Effect
 
 Choice = Literal["run", "fail", "recorded", "wait"]
-
-FRAMEWORK_CALLS: Final = frozenset(
-    {
-        "transfer_to_agent",
-        "exit_loop",
-        "set_model_response",
-        "finish_task",
-        "get_user_choice",
-        *HUMAN_CALLS,
-    }
-)
-"""Calls of the framework's own, which act on nothing but the session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from devui.debugger.compare.prompts import OtherPrompt
 from devui.debugger.compare.sides import Side
 from devui.debugger.nodes import name_of
 from devui.debugger.summary import Summary
+from devui.debugger.worktime import seconds_of_work
 from devui.store.rows import EventRow
 from devui.web.links import Compared, compare_url, pair_url, session_url, stretch_url
 from devui.web.parts import every as parts
@@ -224,5 +225,5 @@ class _Cells:
             author=visible(name_of(summary.node) or row.author),
             text=visible(summary.text),
             code=summary.kind in CODE,
-            elapsed=seconds(row.timestamp - before.timestamp - row.held if before else None),
+            elapsed=seconds(seconds_of_work(row, before)),
         )

@@ -167,14 +167,15 @@ def _guarded(hold: Hold, session: int) -> parts.GuardNote | None:
         return None
     offer, said = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
     if offer is None:
-        return parts.GuardNote(f"{said}, and has run before, less often. {_RUNS}", "", "", "", "")
+        todo = f"and it has run before, less often. {_RUNS}"
+        return parts.GuardNote(f"{said}, {todo}", "", "", "", "")
     elsewhere = "" if offer.session == session else " of the parent"
     if not ruling.exact:
-        todo = f"and has run before with other arguments. {_RUNS}"
+        todo = f"and it has run before with other arguments. {_RUNS}"
     elif hold.edit is None:
-        todo = f"and has run before with these arguments. {_RUNS}"
+        todo = f"and it has run before with these arguments. {_RUNS}"
     else:
-        todo = "and has run before. Continue takes the recorded result."
+        todo = "and it has run before. Continue takes the recorded result."
     return parts.GuardNote(
         text=f"{said}, {todo}",
         result=visible(preview(dict(offer.result), _RESULT)),

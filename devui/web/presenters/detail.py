@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.debugger.preview import preview
 from devui.debugger.prices import Prices
-from devui.debugger.recovery.unknown import FRAMEWORK_CALLS
 from devui.debugger.summary import Summary
 from devui.debugger.usage import usage_of
 from devui.store.rows import Change, EditRow, NoteRow, Usage

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from devui.debugger.filters import Facts, Filter, Typed
 from devui.debugger.summary import Summary
+from devui.debugger.worktime import seconds_of_work
 from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
@@ -114,14 +115,14 @@ class LiveTimeline:
     ) -> list[parts.TimelineItem]:
         """The items that the filter lets through, and the headers above them."""
         yes: set[int] = set()
-        before = self.group[-1][0].timestamp if self.group else None
+        before = self.group[-1][0] if self.group else None
         for (row, data), (_, summary) in zip(news, events, strict=True):
-            elapsed = None if before is None else row.timestamp - before
+            elapsed = seconds_of_work(row, before)
             cost = margins.cost(summary)
             facts = Facts.of(row, summary, elapsed=elapsed, cost=cost, data=data)
             if self._wanted is not None and self._wanted.holds(facts):
                 yes.add(row.number)
-            before = row.timestamp
+            before = row
         self._shown += len(yes)
         kept: list[parts.TimelineItem] = []
         for item in reversed(items):

@@ -244,7 +244,7 @@ def _facts(
     if usage:
         cached = f"{formats.grouped(usage.cached)} of them cached" if usage.cached else ""
         facts.append(parts.Fact("prompt tokens", formats.grouped(usage.prompt), hint=cached))
-    facts.append(parts.Fact("characters", formats.grouped(characters), hint="tools left out"))
+    facts.append(parts.Fact("characters", formats.grouped(characters), hint="without the tools"))
     if span.seconds is not None:
         first = request.stream and span.first is not None and span.first < span.seconds
         hint = f"first piece after {formats.duration(span.first or 0)}" if first else ""

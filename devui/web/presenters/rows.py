@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha1
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from devui.debugger.nodes import name_of
 from devui.debugger.summary import Kind, Summary
+from devui.debugger.worktime import seconds_of_work
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.rows import NoteRow
 from devui.web.links import fork_here_url, older_url, session_url
@@ -41,13 +42,13 @@ def group_id(invocation_id: str) -> str:
 def event_row(
     row: StoredEvent,
     summary: Summary,
-    previous: float | None,
+    previous: StoredEvent | None,
     *,
     margins: Margins,
     selected: bool = False,
     note: NoteRow | None = None,
 ) -> EventRow:
-    """One row; `previous` is the timestamp of the event before, if there is one."""
+    """One row; `previous` is the event before, if there is one."""
     return EventRow(
         number=row.number,
         kind=summary.kind,
@@ -58,7 +59,7 @@ def event_row(
         text=visible(summary.text),
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary)),
-        elapsed=seconds(None if previous is None else row.timestamp - previous - row.held),
+        elapsed=seconds(seconds_of_work(row, previous)),
         held=held_for(row.held),
         tokens=compact(summary.tokens),
         cost=dollars(margins.cost(summary)),
@@ -77,18 +78,20 @@ def invocation_header(
     events: Sequence[tuple[StoredEvent, Summary]], margins: Margins, *, continued: bool = False
 ) -> InvocationHeader:
     """The header above the events of one invocation; there is at least one event."""
-    first, last = events[0][0], events[-1][0]
+    first = events[0][0]
     said = next((visible(s.text) for _, s in events if s.kind == "user"), "")
     counted = [s.tokens for _, s in events if s.tokens is not None]
     costs = [margins.cost(s) for _, s in events if s.usage is not None]
     known = [cost for cost in costs if cost is not None]
     cost = money(sum(known), more=len(known) < len(costs)) if known else ""
-    held = sum(row.held for row, _ in events[1:])
+    rows = [row for row, _ in events]
+    worked = sum(seconds_of_work(row, before) or 0.0 for before, row in pairwise(rows))
+    held = sum(row.held for row in rows[1:])
     return InvocationHeader(
         group=group_id(first.invocation_id),
         text=said or ("" if continued else "no message"),
         events=plural(len(events), "event"),
-        elapsed=f"{seconds(last.timestamp - first.timestamp - held)} s",
+        elapsed=f"{seconds(worked)} s",
         held=held_for(held),
         tokens=f"{compact(sum(counted)) if counted else compact(None)} tok",
         cost=cost,
@@ -112,10 +115,11 @@ def timeline_items(
         continued = before is not None and before.invocation_id == invocation
         items.append(invocation_header(group, margins, continued=continued))
         for row, summary in group:
-            time = before.timestamp if before else None
             chosen = row.number == selected
             note = notes.get(row.number)
-            items.append(event_row(row, summary, time, margins=margins, selected=chosen, note=note))
+            items.append(
+                event_row(row, summary, before, margins=margins, selected=chosen, note=note)
+            )
             before = row
     return tuple(items)
 
