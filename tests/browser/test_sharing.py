@@ -118,4 +118,5 @@ def read_from_the_disk(visit, file):
     expect(page.locator("#d-7")).to_be_visible()
     assert troubles == []
     assert page.locator("form, [hx-get], [hx-post], script[src], link[href]").count() == 0
+    assert page.locator(".try, .again, .fork").count() == 0  # what only a server can do
     context.close()

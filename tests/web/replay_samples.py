@@ -12,7 +12,10 @@ DIVERGED = parts.Replay(
     text="FlightAgent calls book with other arguments than recorded: city differs.",
     source_href=links.session_url(KEY, event=1),
     source="#1 to #12 of Flight to London",
-    fields=(parts.ReplayField("city", "London", "Oslo"), parts.ReplayField("day", "", "Tuesday")),
+    fields=(
+        parts.ReplayField("city", (("removed", "London"),), (("added", "Oslo"),)),
+        parts.ReplayField("day", (), (("added", "Tuesday"),)),
+    ),
     expected='{"tool": "book"}',
     actual='{"tool": "cancel"}',
     nearest='{"type": "tool", "name": "pay"}',

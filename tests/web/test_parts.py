@@ -36,7 +36,8 @@ def messages() -> tuple[parts.ChatMessage, ...]:
 
 def test_a_row_shows_number_kind_author_text_and_flags() -> None:
     row, summary = PAIRS[10]
-    shown = event_row(row, summary, row.timestamp - 0.31, margins=samples.MARGINS)
+    before = replace(row, timestamp=row.timestamp - 0.31)
+    shown = event_row(row, summary, before, margins=samples.MARGINS)
     assert (shown.number, shown.kind, shown.word, shown.author) == (
         11,
         "result",

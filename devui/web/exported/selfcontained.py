@@ -15,6 +15,7 @@ from devui.web.assets import Assets
 # written by a template.
 _FORM: Final = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _FORK: Final = re.compile(r'<details class="fork".*?</details>', re.DOTALL)
+_FETCHED: Final = re.compile(r"<details\b[^>]*\shx-get=.*?</details>", re.DOTALL)
 _HTMX: Final = re.compile(r'\s(?:hx-[\w:.-]+|data-gutter|aria-haspopup)(?:="[^"]*")?(?=[\s>])')
 _LINK: Final = re.compile(r'\shref="(/[^"]*)"')
 _ID: Final = re.compile(r'\s(id|for|aria-describedby|aria-labelledby)="([\w:.-]+)"')
@@ -49,7 +50,7 @@ async def link_free(
 
     `apart` is the event that a part is about; its ids are made different from those of others.
     """
-    text = _HTMX.sub("", _FORM.sub("", _FORK.sub("", text)))
+    text = _HTMX.sub("", _FORM.sub("", _FETCHED.sub("", _FORK.sub("", text))))
     places = {url: await _place(url, journal, session) for url in set(_LINK.findall(text))}
     text = _LINK.sub(lambda match: places[match[1]], text)
     if apart is None:

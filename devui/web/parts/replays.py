@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from devui.web.parts.compare import Pieces
+
 Tone = Literal["going", "same", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayField:
-    """A field that differs; values are JSON, "" for none."""
+    """A field that differs; values are JSON in pieces by what differs, () for none."""
 
     field: str
-    expected: str
-    actual: str
+    expected: Pieces
+    actual: Pieces
 
 
 @dataclass(frozen=True, slots=True)

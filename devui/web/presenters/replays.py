@@ -8,11 +8,13 @@ from devui.store.rows import SessionRow
 from devui.web.links import moment_url, replays_url, session_url, test_url
 from devui.web.parts import every as parts
 from devui.web.presenters.lists import session_name
+from devui.web.presenters.promptdiff import around
 from devui.web.replaying import replays
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
 from devui.web.text.figures import plural
 from devui.web.text.visible import visible
+from devui.web.text.worddiff import word_diff
 
 _OFFERED: Final = 30
 """How many runs the form offers."""
@@ -69,18 +71,23 @@ def _judged(
         tone="other",
         text=f"{visible(found['message'])} {count[0].upper()}{count[1:]} before that."
         " Resume goes on from here with live calls.",
-        fields=tuple(
-            parts.ReplayField(
-                visible(each["field"] or "value"), _json(each["expected"]), _json(each["actual"])
-            )
-            for each in found["differences"]
-        ),
+        fields=tuple(_field(each) for each in found["differences"]),
         expected="" if found["differences"] else _json(found["expected"]),
         actual="" if found["differences"] else _json(found["actual"]),
         nearest=_json(found["nearest"]),
         notes=notes,
         event_href=session_url(source.key, event=number) if source and recorded else "",
         event=f"#{number} as recorded",
+    )
+
+
+def _field(told: dict[str, Any]) -> parts.ReplayField:
+    """A field with what differs in it; of long texts a little around that."""
+    pieces = [*around(word_diff(_json(told["expected"]), _json(told["actual"])))]
+    return parts.ReplayField(
+        visible(told["field"] or "value"),
+        tuple(piece for piece in pieces if piece[0] != "added"),
+        tuple(piece for piece in pieces if piece[0] != "removed"),
     )
 
 
