@@ -121,8 +121,10 @@ class NoteChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestsRefused:
-    """The server has refused requests (R67)."""
+class NoticesChanged:
+    """What is said of the server as a whole has changed (topic `APPS`): a request was refused, the
+    clock was moved, somebody has put a notice away (R47, R67).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,5 +148,5 @@ News = (
     | BreakpointsChanged
     | NoteChanged
     | JournalChanged
-    | RequestsRefused
+    | NoticesChanged
 )

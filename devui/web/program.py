@@ -11,10 +11,11 @@ from starlette.routing import Route
 from devui.debugger.apps import AppFolder, UnknownApp
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
+from devui.debugger.clockwatch import ClockWatch
 from devui.debugger.foreign_questions import ForeignQuestion
 from devui.debugger.health import Health
 from devui.debugger.limits import TooManyRuns
-from devui.debugger.news import APPS, News, RequestsRefused
+from devui.debugger.news import APPS, News, NoticesChanged
 from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
 from devui.debugger.workers import Workers
@@ -37,6 +38,7 @@ from devui.store.journal import Journal
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import BadRequest, Conflict, NotFound, Unwritten
+from devui.web.putaway import PutAway
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
 from devui.web.security.access import Access
@@ -104,6 +106,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
     async with (
         await Journal.open(settings.data_dir) as journal,
         Health(journal, bus),
+        ClockWatch(bus) as clock,
         Workers(folder, bus) as workers,
         Runs(
             journal,
@@ -125,8 +128,10 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             render=Renderer(Assets.find(), guarded=settings.auth),
             streams=Streams(),
             refusals=Refusals(),
+            clock=clock,
+            put_away=PutAway(),
         )
-        found.refusals.on_news = lambda: bus.publish(APPS, RequestsRefused())
+        found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
         access.on_revoke(found.streams.close)
         journal.announce(settings.url, access.new_key() if settings.auth else "")
         yield found

@@ -7,12 +7,14 @@ from starlette.requests import Request
 from devui.debugger.apps import AppFolder
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
+from devui.debugger.clockwatch import ClockWatch
 from devui.debugger.news import News
 from devui.debugger.prices import Prices
 from devui.debugger.runs import Runs
 from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.journal import Journal
+from devui.web.putaway import PutAway
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
 from devui.web.sse import Streams
@@ -32,6 +34,8 @@ class Services:
     render: Renderer
     streams: Streams
     refusals: Refusals
+    clock: ClockWatch
+    put_away: PutAway
 
     @property
     def apps(self) -> AppFolder:

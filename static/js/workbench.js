@@ -19,6 +19,7 @@ import * as menus from "./menus.js";
 import * as outside from "./outside.js";
 import * as panes from "./panes.js";
 import * as player from "./player.js";
+import * as putaway from "./putaway.js";
 import * as returning from "./returning.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
@@ -37,6 +38,6 @@ import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
-  history, menus, keys, outside, panes, player, unique, returning, rows, scrubber, seats, share, splitters, stream, tab,
-  tail, theme, times, title, trace, trials,
+  history, menus, keys, outside, panes, player, putaway, unique, returning, rows, scrubber, seats, share, splitters, stream,
+  tab, tail, theme, times, title, trace, trials,
 ]);

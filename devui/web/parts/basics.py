@@ -30,6 +30,8 @@ class Notice:
     """Where to go about it."""
     label: str = ""
     """The words of that link."""
+    seen: str = ""
+    """What tells it from others, if it can be put away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,10 @@ from devui.debugger.news import (
     JournalChanged,
     News,
     NoteChanged,
+    NoticesChanged,
     OutputArrived,
     PartialArrived,
     PositionChanged,
-    RequestsRefused,
     RunChanged,
     RunStuck,
     SessionChanged,
@@ -94,7 +94,7 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     RunStuck,
     NoteChanged,
     JournalChanged,
-    RequestsRefused,
+    NoticesChanged,
 )
 """What may have changed between page and stream, and is in no journal."""
 
@@ -141,7 +141,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
-            ({JournalChanged, RequestsRefused}, self._journal),
+            ({JournalChanged, NoticesChanged}, self._journal),
         )
         """What makes the pieces, in their order, and the news that call for it."""
         self._makers = self._past_makers() if past else self._makers
@@ -154,7 +154,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
             ({NoteChanged}, self._notes.changes),
-            ({JournalChanged, RequestsRefused}, self._journal),
+            ({JournalChanged, NoticesChanged}, self._journal),
         )
 
     async def begin(self, after: int) -> None:

@@ -1,14 +1,39 @@
 """What every page says of the server as a whole: its journal, and what it has refused."""
 
+from collections.abc import Sequence
+from typing import Final
+
 from devui.web.parts.basics import Notice
-from devui.web.presenters.journalnotices import journal_notices
+from devui.web.presenters.journalnotices import aside_notices, trouble_notices
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
 from devui.web.services import Services
+from devui.web.text.formats import duration
+
+_DAY: Final = 86_400.0
 
 
 def server_notices(found: Services) -> tuple[Notice, ...]:
-    """The worst first."""
-    return (*journal_notices(found.journal), *refusal_notices(found.refusals))
+    """The worst first; those that are no news any more can be put away."""
+    past = (
+        *aside_notices(found.journal),
+        *clock_notices(found.clock.moves),
+        *refusal_notices(found.refusals),
+    )
+    return (*trouble_notices(found.journal), *found.put_away.left(past))
+
+
+def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
+    """How the wall clock was moved, seconds each time (R47)."""
+    if not moves:
+        return ()
+    times = "" if len(moves) == 1 else f", the last of {len(moves):,} times"
+    way = "forward" if moves[-1] > 0 else "back"
+    title = f"The clock was moved {way} by {_span(abs(moves[-1]))}{times}."
+    text = (
+        "Times on either side of that do not compare. The order of events, streams, limits and "
+        "the sign-in do not depend on them."
+    )
+    return (Notice("warn", title, text),)
 
 
 def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
@@ -27,6 +52,11 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
         "another site, or a script of yours; the server's log has the paths (--log-level info)."
     )
     return (Notice("warn", "Requests were refused since the server began.", text),)
+
+
+def _span(seconds: float) -> str:
+    days = round(seconds / _DAY)
+    return f"{days:,} days" if days > 1 else duration(seconds)
 
 
 def _times(number: int) -> str:

@@ -1,0 +1,118 @@
+"""What every page says of the server as a whole: a moved clock, refused requests; and put away."""
+
+import re
+import urllib.error
+import urllib.request
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit, cookies
+from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
+from tests.kit.server import SAMPLES, Server
+
+pytestmark = pytest.mark.browser
+
+HOUR = 3600
+MOVED_CLOCK = """
+import os, pathlib, time
+
+told, true = pathlib.Path(os.environ["MOVED_CLOCK"]), time.time
+time.time = lambda: true() + float(told.read_text())
+"""
+"""Runs in every Python process of the server before anything else: its wall clock can be moved."""
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory):
+    """The file with the seconds by which the server's clock is moved."""
+    file = tmp_path_factory.mktemp("clock") / "moved"
+    file.write_text("0")
+    (file.parent / "sitecustomize.py").write_text(MOVED_CLOCK)
+    return file
+
+
+@pytest.fixture(scope="module")
+def server(moved):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(moved.parent))
+        patch.setenv("MOVED_CLOCK", str(moved))
+        started = Server(SAMPLES, moved.parent / "data").start()
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+@pytest.fixture
+def visit(browser, server):
+    context = browser.new_context(storage_state=cookies(browser, server), viewport=DESKTOP)
+    with Visit(context, server) as begun:
+        yield begun
+
+
+def notice(page: Page, words: str):
+    return page.locator("#journal .notice").filter(has_text=words)
+
+
+def knock(server: Server) -> None:
+    """A program without a token asks for something."""
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(server.url + "/list-apps", timeout=PATIENCE)
+
+
+@pytest.mark.req("R47")
+def test_a_moved_clock_is_told_and_changes_no_order(visit, server, moved):
+    session, apps = visit.session("travel"), visit.open("/")
+    with server.client() as client:
+        held = Debugged(client, "travel").start("Hello")
+        held.settled()
+        moved.write_text(str(-HOUR))
+        for page in (session.page, apps):
+            expect(notice(page, "The clock was moved back by 1 h 00 min.")).to_be_visible()
+        session.say("Book a flight to London next Tuesday")
+        moved.write_text(str(10 * 365 * 24 * HOUR))
+        later = "The clock was moved forward by 3,650 days, the last of 2 times."
+        expect(notice(session.page, later)).to_be_visible()
+        assert held.tell("continue")["status"] == "done"
+        session.say("Book it and pay with my card")
+        shown = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
+        assert shown == [f"e-{number}" for number in range(1, len(shown) + 1)]
+        again = visit.again(session)  # still signed in, and read anew: nothing is in another order
+        assert again.outline("#rows") == session.outline("#rows")
+
+
+@pytest.mark.req("R67")
+def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit, server):
+    session, apps = visit.session("travel"), visit.open("/")
+    words = "a program that does not know the token"
+    knock(server)
+    for page in (session.page, apps):
+        expect(notice(page, words)).to_be_visible()
+    button = notice(session.page, words).get_by_role("button", name=re.compile("^Dismiss: Req"))
+    button.focus()
+    session.page.keyboard.press("Enter")
+    for page in (session.page, apps):
+        expect(notice(page, words)).to_have_count(0)
+    assert session.page.evaluate("document.activeElement.id") == "main"
+    session.page.reload()
+    expect(notice(session.page, words)).to_have_count(0)
+    knock(server)
+    for page in (session.page, apps):
+        expect(notice(page, words)).to_contain_text("2 times")
+    notice(apps, words).get_by_role("button").click()
+    expect(notice(session.page, words)).to_have_count(0)
+
+
+def test_without_scripts_a_notice_is_put_away_by_its_form(browser, visit, server):
+    state = visit.context.storage_state()
+    plain = browser.new_context(storage_state=state, java_script_enabled=False)
+    with Visit(plain, server) as unscripted:
+        with server.client() as client:
+            assert client.get("/list-apps", headers={"Origin": "http://a.test"}).status_code == 403
+        page = unscripted.open("/")
+        notice(page, "Requests were refused").get_by_role("button").click()
+        expect(notice(page, "Requests were refused")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
