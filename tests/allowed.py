@@ -174,6 +174,7 @@ WRITES = {
 BUILT_SQL: dict[str, str] = {}
 
 SLEEPS = {
+    "devui/debugger/clockwatch.py:ClockWatch._watch": "no system tells of a clock that was moved",
     "devui/runtime/workflow/node_runner.py:perform": "the delay of a RetryConfig (12.5)",
     "devui/debugger/driver.py:Driver._abandon": "nobody tells when a disk has room again",
     "devui/debugger/health.py:Health._try_again": "nobody tells when a disk has room again",

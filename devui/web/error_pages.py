@@ -71,9 +71,19 @@ class ErrorNotice:
 class ErrorAnswers:
     """Turns exceptions into responses."""
 
-    def __init__(self, renderer: Renderer, translation: Translation | None = None) -> None:
+    def __init__(
+        self,
+        renderer: Renderer,
+        translation: Translation | None = None,
+        *,
+        refusals: Mapping[type[Exception], str] | None = None,
+        count: Callable[[str], object] = str,
+    ) -> None:
+        """`count` is called with the words of `refusals` for each error of these types (R67)."""
         self._renderer = renderer
         self._translation = dict(translation or {})
+        self._refusals = dict(refusals or {})
+        self._count = count
 
     def handlers(self) -> dict[type[Exception], Handler]:
         """Return what Starlette takes as `exception_handlers`."""
@@ -86,6 +96,7 @@ class ErrorAnswers:
 
     def _edge(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, EdgeError)  # noqa: S101  (as registered)
+        self._note(request, error)
         if _is_api(request):
             detail = error.detail
             listed = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
@@ -95,7 +106,14 @@ class ErrorAnswers:
     def _translated(self, request: Request, error: Exception) -> Response:
         kinds = (self._translation.get(kind) for kind in type(error).__mro__)
         edge = next(kind for kind in kinds if kind is not None)
+        self._note(request, error)
         return self._edge(request, edge(str(error)))
+
+    def _note(self, request: Request, error: Exception) -> None:
+        reason = self._refusals.get(type(error))
+        if reason is not None:
+            self._count(reason)
+            _log.info("refused %s %r: %s", request.method, request.url.path, error)
 
     def _http(self, request: Request, error: Exception) -> Response:
         """Starlette's own: no such route, no such method."""

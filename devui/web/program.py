@@ -37,7 +37,14 @@ from devui.store.errors import (
 from devui.store.journal import Journal
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
-from devui.web.errors import BadRequest, Conflict, NotFound, Unwritten
+from devui.web.errors import (
+    BadRequest,
+    Conflict,
+    NotFound,
+    TooLarge,
+    Unavailable,
+    Unwritten,
+)
 from devui.web.putaway import PutAway
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
@@ -75,6 +82,14 @@ _AT_THE_EDGE = {
     JournalFailed: Unwritten,
 }
 """What errors of the floors below are to whoever made the request."""
+
+_REFUSALS = {
+    ForeignQuestion: "an answer to what no run here has asked",
+    TooLarge: "a body over the limit",
+    TooManyRuns: "a run over the limit",
+    Unavailable: "a live stream over the limit",
+}
+"""Errors that every page tells of: what may be an attack, and limits (R31, R67)."""
 
 
 async def serve(
@@ -158,7 +173,9 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
             Route(ICON_PATH, static.icon, methods=["GET"]),
             *(routes if settings.pages else apis),
         ],
-        exception_handlers=ErrorAnswers(found.render, _AT_THE_EDGE).handlers(),
+        exception_handlers=ErrorAnswers(
+            found.render, _AT_THE_EDGE, refusals=_REFUSALS, count=found.refusals.count
+        ).handlers(),
     )
     app.state.services = found
     return Guard(app, policy, login, Veil(settings.agents), found.refusals)

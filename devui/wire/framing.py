@@ -16,6 +16,9 @@ from devui.wire.messages import ToServer, ToWorker
 MAX_FRAME = 32 * 1024 * 1024
 """The largest message, in bytes."""
 
+_SAMPLE = 400
+"""Bytes that are told of what was too large (R53)."""
+
 _LENGTH = struct.Struct(">I")
 
 
@@ -35,9 +38,10 @@ def codecs() -> ModuleType:
 
 def _frame(body: bytes) -> bytes:
     if len(body) > MAX_FRAME:
+        sample = body[:_SAMPLE].decode(errors="replace")
         raise FrameTooLarge(
             f"a message of {len(body):,} bytes is over the limit of {MAX_FRAME:,}; "
-            "keep large data in artifacts, a part at a time"
+            f"keep large data in artifacts, a part at a time. It begins: {sample}…"
         )
     return _LENGTH.pack(len(body)) + body
 

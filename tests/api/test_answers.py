@@ -95,6 +95,8 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         answered = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 409
         assert paid_in(server) == paid
+        page = client.get("/", headers={"Accept": "text/html"}).text
+        assert "3 times: an answer to what no run here has asked" in page
         fork = client.post(f"/api/sessions/{asked.key}/forks", json={"number": 3}).json()
         answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 204, answered.text

@@ -117,6 +117,13 @@ def test_a_body_that_is_no_request_is_refused(client, body, status):
     assert answer.json()["detail"]
 
 
+@pytest.mark.req("R67")
+def test_every_page_tells_of_a_body_that_was_too_large(client):
+    headers = {"Content-Type": "application/json", "Accept": "text/html"}
+    assert client.post("/run_sse", content=b" " * 20_000_001, headers=headers).status_code == 413
+    assert "a body over the limit" in client.get("/", headers=headers).text
+
+
 @pytest.mark.req("R34")
 def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(client):
     session = make_session(client, "summary")

@@ -96,7 +96,12 @@ def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit,
     session.page.keyboard.press("Enter")
     for page in (session.page, apps):
         expect(notice(page, words)).to_have_count(0)
-    assert session.page.evaluate("document.activeElement.id") == "main"
+    # The focus goes on to the next notice, of a clock that was moved, say, and then to the page.
+    while (focused := session.page.locator(":focus")).get_attribute("id") != "main":
+        name = focused.get_attribute("aria-label")
+        assert name.startswith("Dismiss: "), name
+        session.page.keyboard.press("Enter")
+        expect(session.page.get_by_role("button", name=name)).to_have_count(0)
     session.page.reload()
     expect(notice(session.page, words)).to_have_count(0)
     knock(server)

@@ -106,6 +106,7 @@ async def asked(port: int, path: str) -> Answer:
 
 @pytest.mark.req("R60")
 @pytest.mark.req("R62")
+@pytest.mark.req("R67")
 async def test_a_hundred_clients_at_once_are_answered_or_told_to_come_later(
     forge, agents, tmp_path
 ):
@@ -122,6 +123,8 @@ async def test_a_hundred_clients_at_once_are_answered_or_told_to_come_later(
         refused = [head for status, head, *_ in streams if status == 503]
         assert (len(taken), len(refused)) == (MAX_STREAMS, 100 - MAX_STREAMS)
         assert all(b"\r\nretry-after: 5\r\n" in head.lower() for head in refused)
+        told = await asyncio.to_thread(client.get, "/", headers=HTML)
+        assert f"{len(refused)} times: a live stream over the limit" in told.text
         await asyncio.to_thread(lambda: debugged.start(pause=False).settled())
         told = await asyncio.gather(*(reader.readuntil(b'"status":"done"') for reader in taken))
         assert all(text.count(b'"type":"event"') == 3 for text in told)

@@ -22,25 +22,46 @@ def one() -> dict:
 model = ScriptedLlm(rules=[Rule(then=[Call("one"), Call("one")])])
 root_agent = Agent(name="spins", tools=[one], model=model)
 """
-LIMITS = {"events": 40, "calls": 10, "seconds": 8, "runs": 3}
+SECONDS = 8
+LIMITS = {"events": 40, "calls": 10, "runs": 3, "megabytes": 1}
 LARGE = FLOOD.replace('x" * (n % 99)', 'x" * 200_000')
+APPS = {"spins": SPINS, "flood": FLOOD, "large": LARGE} | {
+    name: AGENTS[name] for name in ("fine", "sleeps")
+}
+
+
+def served(folder, limits):
+    for name, code in APPS.items():
+        write_app(folder / "agents", name, code)
+    options = [f"--limit={name}={most}" for name, most in limits.items()]
+    return running(folder / "agents", folder / "data", *options)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("limits")
-    apps = {"spins": SPINS, "flood": FLOOD, "large": LARGE}
-    for name, code in {**apps, "fine": AGENTS["fine"], "sleeps": AGENTS["sleeps"]}.items():
-        write_app(folder / "agents", name, code)
-    options = [f"--limit={name}={most}" for name, most in {**LIMITS, "megabytes": 1}.items()]
-    with running(folder / "agents", folder / "data", *options) as started:
-        yield started
-
-
-@pytest.fixture
-def client(server):
-    with server.client() as opened:
+def client(tmp_path_factory):
+    """Of a server on which a run may take as long as it likes, however slow the machine is."""
+    with served(tmp_path_factory.mktemp("limits"), LIMITS) as server, server.client() as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def hasty(tmp_path_factory):
+    """Of a server on which time alone is limited."""
+    folder = tmp_path_factory.mktemp("time")
+    with served(folder, {"seconds": SECONDS}) as server, server.client() as opened:
+        yield opened
+
+
+def ended(client, app, words):
+    """A run of the app, over, which its page tells with these words."""
+    debugged = Debugged(client, app).start(pause=False)
+    while client.get(f"/api/runs/{debugged.run}").json()["status"] == "running":
+        assert client.get("/health").status_code == 200
+    assert debugged.settled()["status"] == "failed"
+    assert words in client.get(f"/sessions/{debugged.key}", headers=HTML).text
+    again = Debugged(client, "fine").start(pause=False)
+    assert again.settled()["status"] == "done"
+    return debugged.kept()["events"]
 
 
 @pytest.mark.parametrize(
@@ -49,26 +70,27 @@ def client(server):
         ("spins", "at its limit of 10 calls of tools"),
         ("flood", "at its limit of 40 events"),
         ("large", "at its limit of 1 megabytes"),
-        ("sleeps", "at its limit of 8 seconds at work"),
     ],
 )
 def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words):
-    debugged = Debugged(client, app).start(pause=False)
-    while client.get(f"/api/runs/{debugged.run}").json()["status"] == "running":
-        assert client.get("/health").status_code == 200
-    assert debugged.settled()["status"] == "failed"
-    events = debugged.kept()["events"]
-    assert words in client.get(f"/sessions/{debugged.key}", headers=HTML).text
+    events = ended(client, app, words)
     calls = str(events).count("'functionCall'")
     assert (len(events) <= LIMITS["events"], calls <= LIMITS["calls"]) == (True, True)
-    again = Debugged(client, "fine").start(pause=False)
-    assert again.settled()["status"] == "done"
 
 
-def test_time_for_which_a_run_is_held_is_no_time_at_work(client):
-    debugged = Debugged(client, "fine").start()
+def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty):
+    [said] = [
+        event
+        for event in ended(hasty, "sleeps", f"at its limit of {SECONDS} seconds at work")
+        if event["author"] != "user"
+    ]
+    assert said["content"]["parts"][0]["text"] == "begun"
+
+
+def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):
+    debugged = Debugged(hasty, "fine").start()
     debugged.settled()
-    time.sleep(LIMITS["seconds"] + 0.5)
+    time.sleep(SECONDS + 0.5)
     assert debugged.tell("continue")["status"] == "done"
 
 
@@ -77,6 +99,7 @@ def test_so_many_runs_go_on_at_once_and_no_more(client):
     late = Debugged(client, "fine")
     refused = client.post(f"/api/sessions/{late.key}/runs", json={"message": "go"})
     assert (refused.status_code, "which is the limit" in refused.text) == (409, True)
+    assert "a run over the limit" in client.get("/", headers=HTML).text
     held[0].settled()
     assert held[0].tell("continue")["status"] == "done"
     assert late.start(pause=False).settled()["status"] == "done"

@@ -1,5 +1,6 @@
 """Agent code may do anything: it ends its run and never the server (R50, R52, R53)."""
 
+import html
 import json
 import re
 import threading
@@ -25,6 +26,14 @@ def ends(client, app: str) -> tuple[dict, dict]:
     kept = get_session(client, app, session["id"])
     assert kept["state"]["begun"] is True, "what was committed before is kept"
     return frames[-1], kept
+
+
+def shown(client, kept: dict, *words: str) -> None:
+    """The session's page tells it, in a row of its own."""
+    page = html.unescape(session_page(client, kept))
+    rows = page.split('id="rows"', 1)[1].split('id="live-rows"', 1)[0]
+    told = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", rows))
+    assert [each for each in words if each not in told] == [], told[-2000:]
 
 
 def still_serves(client) -> None:
@@ -53,14 +62,16 @@ def test_whatever_the_agent_raises_fails_its_run(client, app, error):
     last, kept = ends(client, app)
     assert last["error"].startswith(error)
     assert "after" not in kept["state"]
+    shown(client, kept, "begun", "The run failed", error.strip())
     still_serves(client)
 
 
 @pytest.mark.parametrize(("app", "how"), [("dies", "status 7"), ("segfaults", "signal 11")])
 def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
-    last, _ = ends(client, app)
-    assert f"WorkerDied: the agent's process ended with {how}" in last["error"]
-    ends(client, app)
+    for _ in range(2):
+        last, kept = ends(client, app)
+        assert f"WorkerDied: the agent's process ended with {how}" in last["error"]
+        shown(client, kept, "begun", "The run failed", f"ended with {how}")
     still_serves(client)
 
 
@@ -69,6 +80,7 @@ def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
     for _ in range(2):
         last, kept = ends(client, app)
         assert "error" in last or kept["state"]["after"] is True
+        shown(client, kept, "begun", "The run failed" if "error" in last else "after")
     still_serves(client)
 
 
@@ -82,12 +94,15 @@ def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
     assert log.count("before") == 1
     _, kept = ends(client, "pools")
     assert kept["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"
+    shown(client, kept, "begun", "[3, 2, 1, 0, 1, 2]", "after")
+    shown(client, session, "begun", "after")
 
 
 def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
     last, kept = ends(client, "abandons")
     try:
         assert "WorkerDied: the agent's process ended with signal 9" in last["error"]
+        shown(client, kept, "The run failed", "ended with signal 9")
         still_serves(client)
     finally:
         for process in kept["state"]["escaped"]:
@@ -101,6 +116,7 @@ def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
     assert "20" in last["error"], last
     events = get_session(client, "spins", session["id"])["events"]
     assert str(events).count("'functionResponse'") == 20
+    shown(client, session, "The run failed", last["error"])
     still_serves(client)
 
 
@@ -110,6 +126,7 @@ def test_an_agent_may_print_a_gigabyte_or_close_its_streams(client, server, app)
     last, kept = ends(client, app)
     assert kept["state"]["after"] is True, last
     assert psutil.Process(server.pid).memory_info().rss - before < 100_000_000
+    shown(client, kept, "begun", "after")
     still_serves(client)
 
 
@@ -127,6 +144,7 @@ def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app
     assert "error" not in last
     assert kept["state"]["after"] is True
     assert words in json.dumps(kept["events"])
+    shown(client, kept, "begun", "after")
     still_serves(client)
 
 
@@ -134,12 +152,14 @@ def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app
 def test_an_event_that_is_too_large_fails_the_run_with_the_reason(client):
     last, kept = ends(client, "huge")
     assert re.match(r"FrameTooLarge: a message of [\d,]+ bytes is over", last["error"])
+    assert re.search(r"It begins: [^…]*xxx[^…]{,500}…", last["error"]), "a sample is kept"
     assert "after" not in kept["state"]
+    shown(client, kept, "begun", "The run failed", "It begins: ", "xxxxx…")
     still_serves(client)
 
 
 @pytest.mark.req("R52")
-@pytest.mark.parametrize("app", ["sleeps", "blocks", "stubborn", "leaks"])
+@pytest.mark.parametrize("app", ["sleeps", "blocks", "stubborn", "leaks", "deaf"])
 def test_stop_ends_a_run_whatever_it_does(client, server, app):
     session = make_session(client, app)
     with client.stream("POST", "/run_sse", json=run_body(app, session["id"], "go")) as answer:
@@ -355,13 +375,9 @@ GOING = re.compile('class="run (running|held|stopping) ?"')
 
 
 def session_page(client, session: dict) -> str:
-    listed = client.get(f"/apps/{session['appName']}", headers={"Accept": "text/html"}).text
-    keys = [piece.split('"', 1)[0] for piece in listed.split('href="/sessions/')[1:]]
-    for key in keys:
-        page = client.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
-        if session["id"] in page:
-            return page
-    raise AssertionError(f"no page shows session {session['id']}")
+    query = {"app": session["appName"], "user": session["userId"], "id": session["id"]}
+    [row] = client.get("/api/sessions", params=query).json()
+    return client.get(f"/sessions/{row['key']}", headers=HTML).text
 
 
 def get_state(server, session: dict) -> dict:

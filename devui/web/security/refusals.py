@@ -1,4 +1,4 @@
-"""What the guard has refused since the server began, by its reasons (R67).
+"""What the server has refused since it began, by its reasons (R67): the guard, limits, answers.
 
 Whoever is refused could ask again without end: so reasons are counted, what was sent is not kept,
 and pages are told ever more seldom.
@@ -11,7 +11,7 @@ NOT_SIGNED_IN = "not signed in"
 
 
 class Refusals:
-    """Counted by the guard, shown by the pages."""
+    """Counted where requests are refused, shown by the pages."""
 
     def __init__(self) -> None:
         self.reasons: Counter[str] = Counter()
