@@ -1,6 +1,5 @@
 """A journal is copied while its server writes it (R45)."""
 
-import json
 import stat
 
 import pytest
@@ -9,13 +8,10 @@ from devui.store.checkup import check_journal
 from tests.faults.zoo import FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.server import get_session, running, write_app
+from tests.kit.sound import delta_of
 from tests.kit.terminal import devui
 
 pytestmark = pytest.mark.req("R45")
-
-
-def delta_of(data: str) -> dict:
-    return json.loads(data)["actions"]["stateDelta"]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from devui.cli import main
 from tests.kit.debugged import Debugged
-from tests.kit.server import SAMPLES, make_session, run, running, write_app
+from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app
 from tests.kit.terminal import devui
 
 FLIGHT = "Find me a flight to London"
@@ -67,6 +67,21 @@ def plant(data: Path, *statements: str) -> None:
     with closing(sqlite3.connect(data / "journal.db", isolation_level=None)) as journal:
         for statement in statements:
             assert journal.execute(statement).rowcount != 0, statement
+
+
+@pytest.mark.req("R36")
+def test_every_server_of_a_test_is_looked_after_in_the_end(tmp_path):
+    server = Server(SAMPLES, tmp_path / "data").start()
+    with server.client() as client:
+        make_session(client, "travel", state={"n": 1})
+        debugged = Debugged(client, "travel").start(
+            "Book a flight to London next Tuesday", pause=False
+        )
+        debugged.settled()
+    server.stop()
+    plant(server.data, "DELETE FROM writes WHERE seq = (SELECT max(seq) FROM writes)")
+    with pytest.raises(AssertionError, match="says something else than what it wrote"):
+        server.start().stop()
 
 
 @pytest.mark.req("R36")

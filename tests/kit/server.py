@@ -15,6 +15,7 @@ import httpx2
 
 from tests.kit.frames import frames
 from tests.kit.patience import PATIENCE
+from tests.kit.sound import look_through
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "agents"
@@ -77,7 +78,9 @@ class Server:
 
     def _ended(self) -> int:
         with self._process:
-            return self._process.wait(PATIENCE)
+            status = self._process.wait(PATIENCE)
+        look_through(self.data)
+        return status
 
     def _printed(self, pattern: str) -> str:
         """The first match of the pattern in what the command prints."""

@@ -20,6 +20,7 @@ from devui.runtime.sessions.base_session_service import (
 from devui.store import EventConflict, Journal, NewEvent, SessionExists, SessionNotFound, SessionRow
 from devui.store.checkup import check_journal
 from devui.store.events import history
+from tests.kit.sound import delta_of
 
 REFUSALS = (AlreadyExistsError, EventConflict, SessionExists)
 MISSING = (SessionNotFoundError, SessionNotFound)
@@ -208,9 +209,3 @@ class OurJournal(Place):
             found = [row.number for row in rows] + found
             before = rows[0].seq
         return found
-
-
-def delta_of(data: str) -> dict[str, Any]:
-    """The state delta in an event's JSON, for the checkup."""
-    delta: dict[str, Any] = (json.loads(data).get("actions") or {}).get("stateDelta") or {}
-    return delta

@@ -1,0 +1,25 @@
+"""A journal is whole and its state the fold of its deltas, whatever a test did to it (R36).
+
+What the doctor looks for is looked for when a server of a test has ended, in order or not.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from devui.store.checkup import check_journal
+
+
+def delta_of(data: str) -> Mapping[str, Any]:
+    """The state delta of an event's JSON."""
+    delta: Mapping[str, Any] = (json.loads(data).get("actions") or {}).get("stateDelta") or {}
+    return delta
+
+
+def look_through(data: Path) -> None:
+    """Fail if anything is wrong with the journal of a data folder that nobody writes to."""
+    journal = data / "journal.db"
+    if journal.exists():
+        faults = check_journal(journal, delta_of).faults
+        assert not faults, "\n".join(faults)
