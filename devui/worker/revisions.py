@@ -19,9 +19,10 @@ _KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
 
 def revise_event(event: Event, verdict: Verdict) -> None:
     """Make the event what the person wants, in place: its agent holds on to it."""
-    wanted = Event.model_validate_json(verdict.value)
+    wanted, author = Event.model_validate_json(verdict.value), event.author
     for name in Event.model_fields.keys() - _KEPT:
         setattr(event, name, getattr(wanted, name))
+    event.author = wanted.author or author
     _revise_actions(event.actions, wanted.actions)
     mark(event, [verdict.mark])
 

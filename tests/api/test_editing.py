@@ -161,6 +161,14 @@ def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, comman
     assert "city" not in debugged.kept()["state"]
 
 
+def test_an_event_that_is_changed_keeps_its_author_if_nobody_says_another(client):
+    debugged = at(client, "writes", "before_commit", "writes")
+    debugged.tell("edit", value={"actions": {"stateDelta": {"b": 2}}})
+    debugged.tell("continue")
+    event = debugged.kept()["events"][1]
+    assert (event["author"], event["actions"]["stateDelta"]) == ("writes", {"b": 2})
+
+
 def test_a_model_is_answered_for_and_its_answer_is_marked(client):
     debugged = at(client, "weather", "before_model")
     debugged.tell("mock", value="Look out of the window.")

@@ -1,6 +1,7 @@
 """Forms for what is held, sent as a browser without JavaScript sends them."""
 
 import html
+import json
 import re
 import uuid
 
@@ -207,14 +208,34 @@ def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
 def test_the_settings_of_a_request_are_fields(client, server):
     debugged = at(client, "before_model")
     assert "of.systemInstruction" in shown(debugged)
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    assert "empty: null" not in page
     fields = {"of.systemInstruction": "Be brief.", "of.temperature": "0.5", "of.topK": ""}
     assert send(debugged, server, fields).status_code == 303
     debugged.settled()
-    config = debugged.hold()["edit"]["value"]["config"]
+    config, held = debugged.hold()["edit"]["value"]["config"], debugged.hold()["held"]["config"]
+    assert [name for name in config if name in held] == list(held)
     assert (config["systemInstruction"], config["temperature"]) == ("Be brief.", 0.5)
     assert "topK" not in config
     assert config["tools"] == debugged.hold()["held"]["config"]["tools"]
     assert debugged.tell("continue")["status"] == "done"
+
+
+def test_the_calls_and_the_texts_of_a_models_answer_are_fields(client, server):
+    debugged = at(client, "after_model")
+    assert shown(debugged) == {"of.0": "textarea"}
+    [part] = debugged.hold()["held"]["content"]["parts"]
+    given = {**part["functionCall"]["args"], "city": "Oslo"}
+    assert send(debugged, server, {"of.0": json.dumps(given)}).status_code == 303
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "after_model"})
+    result = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
+    assert result["response"]["city"] == "Oslo"
+    assert shown(debugged) == {"of.0": "text"}
+    assert send(debugged, server, {"of.0": "all right"}).status_code == 303
+    debugged.settled()
+    debugged.tell("continue")
+    assert debugged.texts()[-1] == "all right"
 
 
 def test_a_form_of_what_is_held_no_longer_is_refused(client, server):

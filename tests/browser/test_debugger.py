@@ -87,6 +87,8 @@ def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
     ):
         command(paused, "Into").click()
         is_held(paused, sentence)
+    expect(paused.page.locator("#held .held-what")).to_contain_text("response")
+    expect(paused.page.locator("#held .what")).to_have_text('find_airports(city="London")')
     paused.page.get_by_text("The response as JSON").click()
     expect(paused.page.locator("#held pre")).to_contain_text("find_airports")
 
@@ -164,7 +166,8 @@ def change(session: SessionPage, text: str, choice: str) -> None:
     for fold in (form, form.locator(".as-json")):
         if not fold.evaluate("(details) => details.open"):
             fold.locator("> summary").click()
-    form.locator(".as-json textarea").fill(text)
+    field = "Why, for the model" if choice == "Reject the call" else "In place of the"
+    form.locator(".as-json").get_by_label(field).fill(text)
     form.get_by_role("button", name=choice, exact=True).click()
 
 
@@ -182,6 +185,11 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
     expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
     expect(paused.page.locator("#held .diff .gone")).to_contain_text("London")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
+    colour = "(line) => getComputedStyle(line).color"
+    lines = [
+        paused.page.locator(f"#held .diff .{kind}").first for kind in ("same", "gone", "added")
+    ]
+    assert len({line.evaluate(colour) for line in lines}) == 3
     press(paused, "c")
     paused.ends()
     expect(paused.row(3)).to_contain_text("CDG")

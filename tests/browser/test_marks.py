@@ -67,7 +67,12 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
     [
         ("Use this instead", '{"city": "Paris"}', "will be edited", "edited"),
         ("Skip the call", "{}", "will be skipped", "skipped"),
-        ("Reject, with this reason", "too far", "will be rejected", "rejected"),
+        (
+            "Reject the call",
+            "too far",
+            "will be rejected when the run goes on: too far",
+            "rejected",
+        ),
     ],
 )
 def test_edited_skipped_and_rejected_calls_have_their_word(at_the_tool, choice, text, note, word):

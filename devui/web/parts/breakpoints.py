@@ -50,7 +50,7 @@ class Choice:
 class WrongPlace:
     """Where in a text a mistake is."""
 
-    field: str
+    template: ClassVar[str] = "parts/wrong_place.html"
     before: str
     here: str
     """The character; "" when something is missing at the end."""
@@ -71,6 +71,7 @@ class BreakForm:
     hit: Field
     log: Field
     wrong: WrongPlace | None = None
+    """The place of the one error, in the text of its field."""
 
 
 @dataclass(frozen=True, slots=True)

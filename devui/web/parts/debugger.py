@@ -70,6 +70,8 @@ class HeldEdit:
     choices: tuple[CommandButton, ...]
     note: str = ""
     """What will be done to it, or why it could not be."""
+    reason: str = ""
+    """Why it will be rejected."""
     fields: HeldFields | None = None
     """The same as a form; None where it has no fields."""
     diff: tuple[str, ...] = ()

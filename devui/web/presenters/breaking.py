@@ -145,17 +145,16 @@ def break_form(
         condition=field("condition"),
         hit=field("hit"),
         log=field("log"),
-        wrong=_wrong(typed, error),
+        wrong=wrong_place(typed, error),
     )
 
 
-def _wrong(typed: Mapping[str, str], error: BreakpointError | None) -> parts.WrongPlace | None:
+def wrong_place(typed: Mapping[str, str], error: BreakpointError | None) -> parts.WrongPlace | None:
+    """The place in what was typed, if the error has one."""
     if error is None or error.at is None:
         return None
     text, at = typed.get(error.field, ""), error.at
-    return parts.WrongPlace(
-        error.field, visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :])
-    )
+    return parts.WrongPlace(visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :]))
 
 
 def _told(error: BreakpointError) -> str:

@@ -19,7 +19,9 @@ _BUTTONS: Final[Mapping[str, CommandButton]] = {
     "edit": CommandButton("edit", "Use this instead", "", "What is in the field takes its place"),
     "mock": CommandButton("mock", "Answer with this", "", "No call is made; this is its answer"),
     "skip": CommandButton("skip", "Skip the call", "", "The call is not made"),
-    "reject": CommandButton("reject", "Reject, with this reason", "", "The model is told why"),
+    "reject": CommandButton(
+        "reject", "Reject the call", "", "It is not made; the model is told why"
+    ),
     "drop": CommandButton("drop", "Drop the event", "", "It becomes part of no history"),
 }
 _UNDO: Final = CommandButton("undo", "Undo", "", "Leave it as it was")
@@ -47,6 +49,7 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         value=wanted,
         choices=(*buttons, _UNDO) if edit else buttons,
         note=_note(hold),
+        reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in allowed else None,
         diff=difference(before, wanted) if edit and edit.action == "edit" else (),
     )
@@ -69,6 +72,8 @@ def value_of(command: str, text: str) -> Any:
 
 
 def _note(hold: Hold) -> str:
-    if hold.edit is not None:
-        return f"It {_WILL[hold.edit.action]} when the run goes on ({visible(hold.edit.actor)})."
+    edit = hold.edit
+    if edit is not None:
+        why = f": {edit.value}" if edit.action == "reject" else ""
+        return visible(f"It {_WILL[edit.action]} when the run goes on{why} ({edit.actor}).")
     return visible(hold.arrival.problem or "")

@@ -14,7 +14,7 @@ from devui.debugger.standing import branches_of
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.commands import CommandName
 from devui.debugger.stepping.stepper import Hold, Stepper
-from devui.debugger.summary import Kind
+from devui.debugger.summary import Kind, summarise
 from devui.store.rows import Change
 from devui.store.state import scoped
 from devui.web.links import commands_url, session_url
@@ -48,7 +48,12 @@ _KINDS: Final[Mapping[GateKind, Kind]] = {
     "enter_agent": "transfer",
     "leave_agent": "transfer",
 }
-_WORDS: Final[Mapping[GateKind, str]] = {"enter_agent": "begins", "leave_agent": "ends"}
+_WORDS: Final[Mapping[GateKind, str]] = {
+    "enter_agent": "begins",
+    "leave_agent": "ends",
+    "before_model": "request",
+    "after_model": "response",
+}
 _STAGES: Final[Mapping[GateKind, parts.Stage]] = {
     "before_commit": "produced",
     "after_commit": "committed",
@@ -196,8 +201,12 @@ def _alone(live: LiveRun) -> parts.Debugger | None:
 def _breakpoint(hold: Hold, known: Known | None) -> str:
     if hold.breakpoint is None:
         return ""
-    what = described(known.breakpoint.draft) if known else "deleted since"
-    return f"Breakpoint {hold.breakpoint}: {what}"
+    if known is None:
+        return f"Breakpoint {hold.breakpoint}: deleted since"
+    draft = known.breakpoint.draft
+    condition = f" if {draft.condition}" if draft.condition else ""
+    times = f", times {draft.hit}" if draft.hit else ""
+    return visible(f"Breakpoint {hold.breakpoint}: {described(draft)}{condition}{times}")
 
 
 def _about(hold: Hold) -> str:
@@ -206,6 +215,8 @@ def _about(hold: Hold) -> str:
         args = arrival.held.get("args") or {}
         said = ", ".join(f"{name}={_json(value)}" for name, value in args.items())
         return f"{arrival.tool}({said})"
+    if arrival.gate == "after_model":
+        return summarise({**arrival.held, "author": arrival.agent}, final=False).text
     return str(arrival.held.get("model") or arrival.held.get("name") or "")
 
 

@@ -31,9 +31,9 @@ _MOST: Final = 40
 
 _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "systemInstruction": {"type": "string", "title": "system instruction"},
-    "temperature": {"type": "number", "minimum": 0, "nullable": True},
-    "topP": {"type": "number", "minimum": 0, "maximum": 1, "title": "top p", "nullable": True},
-    "topK": {"type": "number", "minimum": 0, "title": "top k", "nullable": True},
+    "temperature": {"type": "number", "minimum": 0},
+    "topP": {"type": "number", "minimum": 0, "maximum": 1, "title": "top p"},
+    "topK": {"type": "number", "minimum": 0, "title": "top k"},
     "maxOutputTokens": {"type": "integer", "minimum": 1, "title": "max output tokens"},
 }
 """Of a request to a model: what people change most."""
@@ -63,8 +63,10 @@ class HeldForm:
         """What takes the place of what is held. Raises WrongFields."""
         value = SchemaForm(self.schema, AT).read(given)
         known = mapping(self.schema.get("properties"))
-        rest = {name: each for name, each in self.values.items() if name not in known}
-        return self.put({**rest, **value, **(self._added(given) if self.grows else {})})
+        kept = {
+            n: value.get(n, each) for n, each in self.values.items() if n in value or n not in known
+        }
+        return self.put({**kept, **value, **(self._added(given) if self.grows else {})})
 
     def _new(self) -> Iterator[AskField]:
         if self.grows:
@@ -162,6 +164,33 @@ def _request(_: Hold, held: Any) -> HeldForm | None:
     return HeldForm(schema, config, put) if isinstance(held, Mapping) else None
 
 
+def _response(_: Hold, held: Any) -> HeldForm | None:
+    """Each text of the answer, and the arguments of each call in it."""
+    parts = mapping(mapping(held).get("content")).get("parts")
+    values, properties = {}, {}
+    for place, part in enumerate(parts if isinstance(parts, list) else []):
+        call = mapping(mapping(part).get("functionCall"))
+        if call:
+            values[str(place)] = call.get("args") or {}
+            properties[str(place)] = {"title": f"arguments of {call.get('name', '')}"}
+        elif isinstance(mapping(part).get("text"), str):
+            title = "thought" if part.get("thought") else "text"
+            values[str(place)] = part["text"]
+            properties[str(place)] = {"type": "string", "title": title}
+
+    def put(value: dict[str, Any]) -> Any:
+        response = copy.deepcopy(held)
+        for place in values:
+            part = response["content"]["parts"][int(place)]
+            if "functionCall" in part:
+                part["functionCall"]["args"] = value.get(place, {})
+            else:
+                part["text"] = value.get(place, "")
+        return response
+
+    return HeldForm({"properties": properties}, values, put)
+
+
 _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "number": (int, float),
@@ -173,12 +202,14 @@ _TITLES: Final[Mapping[GateKind, str]] = {
     "after_tool": "Result of {}",
     "before_commit": "What it writes to the state, as JSON; an empty field writes nothing",
     "before_model": "Settings of the request",
+    "after_model": "What the model answered",
 }
 _FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
     "before_tool": _arguments,
     "after_tool": _result,
     "before_commit": _state,
     "before_model": _request,
+    "after_model": _response,
 }
 
 

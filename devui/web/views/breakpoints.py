@@ -15,7 +15,7 @@ from devui.web.api.breakpoints import BreakpointBody
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
-from devui.web.presenters.breaking import Asked, break_form, described, like_row
+from devui.web.presenters.breaking import Asked, break_form, described, like_row, wrong_place
 from devui.web.presenters.likeness import LOG, composed
 from devui.web.presenters.workbench import session_page
 from devui.web.push import fill, renew, say
@@ -118,7 +118,10 @@ async def _like(
     except BreakpointError as error:
         if not HtmxRequest.read(request.headers):
             raise Unprocessable(str(error)) from error
-        return HTMLResponse(say("#sheet-said", str(error)), status_code=422)
+        place = wrong_place(given, error)
+        shown = found.render.part(place) if place else ""
+        told = Markup("<span hx-ignore>{}</span>{}").format(str(error), shown)
+        return HTMLResponse(fill("#sheet-said", told), status_code=422)
     if not HtmxRequest.read(request.headers):
         return _back(session.key)
     return HTMLResponse(say("#break-said", text) + renew("#sheet", Markup("")))

@@ -58,7 +58,9 @@ async def start(request: Request) -> Response:
     decided: tuple[Settled, ...] = ()
     if not text and invocation is not None:
         try:
-            decided = await settled(found, session, invocation, call_answers(form), actor="page")
+            decided = await settled(
+                found, session, invocation, call_answers(form), actor=actor_of(form)
+            )
         except Undecided as error:
             raise Conflict(str(error)) from error
     wanted = RunRequest(
@@ -170,7 +172,10 @@ async def _filled_in(request: Request, found: Services, run: str, form: FormData
 def _command(form: FormData) -> dict[str, Any]:
     """The members of a command; a button with `like` is the command `run_to`."""
     given: dict[str, Any] = {**form, "actor": actor_of(form)}
-    if "value" in given:
+    reason = given.pop("reason", "")
+    if given.get("command") == "reject":
+        given["value"] = reason
+    elif "value" in given:
         given["value"] = value_of(str(given.get("command")), str(given["value"]))
     if "like" in given:
         given |= {"command": "run_to", "like": parse_json(str(given["like"]).encode())}
