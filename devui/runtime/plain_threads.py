@@ -1,8 +1,9 @@
 """Threads for the plain functions of agent code (runtime seed).
 
 An executor would do the same at three times the cost. Most plain functions return at once, so a
-call must not cost much more than it does: it is handed to a thread that waits for work, by one
-lock, and handed back by another.
+call must not cost much more than it does: it is handed to a thread that waits for work by a pipe,
+and handed back by a lock. A pipe, because who is woken by one goes on where its waker has run and
+is about to wait, while a lock wakes another processor up, which takes longer than most functions.
 """
 
 import asyncio
@@ -97,9 +98,16 @@ class PlainThreads:
         """Begin at most `limit` threads, with names that begin with `name`."""
         self._limit = limit
         self._name = name
+        self._begin()
+        # A forked copy has none of the threads, and may not wake those of the original.
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
         self._begun = 0
-        self._idle: list[_Thread] = []
+        self._unended = 0
         self._waiting: deque[_Call] = deque()
+        self._bell_heard, self._bell = os.pipe()
+        """A byte for each call that has been handed over; threads wait for the next."""
         self._lock = threading.Lock()
         self.running: set[_Call] = set()
         """The calls that have begun and not ended, those of cancelled callers included."""
@@ -147,50 +155,26 @@ class PlainThreads:
 
     def _hand_over(self, call: _Call) -> None:
         with self._lock:
-            if self._idle:
-                thread = self._idle.pop()
-            elif self._begun < self._limit:
+            if self._begun <= self._unended and self._begun < self._limit:
+                # Daemons hold up no interpreter that wants to end: their callers have left.
+                name = f"{self._name}_{self._begun + 1}"
+                threading.Thread(target=self._work, name=name, daemon=True).start()
                 self._begun += 1
-                thread = _Thread(self, f"{self._name}_{self._begun}")
-            else:
-                self._waiting.append(call)
-                return
-        thread.take(call)
-
-    def next_for(self, thread: "_Thread") -> "_Call | None":
-        """A call that waits for a thread; None if the thread is to wait for a call."""
-        with self._lock:
-            if self._waiting:
-                return self._waiting.popleft()
-            self._idle.append(thread)
-            return None
-
-
-class _Thread:
-    """One thread. It holds up no interpreter that wants to end: its caller has left."""
-
-    def __init__(self, pool: PlainThreads, name: str) -> None:
-        self._pool = pool
-        self._call: _Call | None = None
-        self._given = threading.Lock()
-        self._given.acquire()
-        threading.Thread(target=self._work, name=name, daemon=True).start()
-
-    def take(self, call: _Call) -> None:
-        self._call = call
-        self._given.release()
+            self._unended += 1
+        self._waiting.append(call)
+        os.write(self._bell, b"!")
 
     def _work(self) -> None:
         owner = os.getpid()
         while True:
-            self._given.acquire()
-            call, self._call = self._call, None
-            while call is not None:
-                self._pool.running.add(call)
-                call.run()
-                if os.getpid() != owner:
-                    return  # in a copy that the function forked; nobody there waits for it
-                self._pool.running.discard(call)
-                ended, call = call, self._pool.next_for(self)
-                ended.end()
-                del ended  # what it returned is the caller's alone
+            os.read(self._bell_heard, 1)
+            call = self._waiting.popleft()
+            self.running.add(call)
+            call.run()
+            if os.getpid() != owner:
+                return  # in a copy that the function forked; nobody there waits for it
+            self.running.discard(call)
+            with self._lock:
+                self._unended -= 1
+            call.end()
+            del call  # what it returned is the caller's alone

@@ -3,11 +3,25 @@
 import asyncio
 import contextvars
 import functools
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from devui.runtime.calling import THREAD_NAME_PREFIX, active_threads, call
+from devui.runtime.calling import MAX_THREADS, THREAD_NAME_PREFIX, active_threads, call
+
+IN_A_COPY = """
+import asyncio, os
+from devui.runtime.calling import call
+
+assert asyncio.run(call(int, "1")) == 1
+copy = os.fork()
+assert asyncio.run(call(int, "2")) == 2
+if copy:
+    assert os.waitpid(copy, 0)[1] == 0, "the copy's call failed"
+    assert asyncio.run(call(int, "3")) == 3
+"""
 
 variable = contextvars.ContextVar("variable", default="unset")
 
@@ -75,3 +89,24 @@ async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():
     await call(lambda: None)
     while active_threads():  # noqa: ASYNC110  the count has no event to wait for
         await asyncio.sleep(0)
+
+
+async def test_more_calls_than_threads_wait_for_a_free_one():
+    release = threading.Event()
+    blocked = [asyncio.create_task(call(release.wait, 30)) for _ in range(MAX_THREADS)]
+    while active_threads() < MAX_THREADS:  # noqa: ASYNC110  the count has no event to wait for
+        await asyncio.sleep(0)
+    late = asyncio.create_task(call(threading.active_count))
+    await asyncio.sleep(0)
+    assert not late.done()
+    assert active_threads() == MAX_THREADS
+    release.set()
+    assert await late
+    assert all(await asyncio.gather(*blocked))
+
+
+def test_a_forked_copy_has_threads_of_its_own():
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_COPY], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
