@@ -7,7 +7,7 @@ are found there, under the key of the parent.
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from devui.store.database import Database
 from devui.store.rows import NewSpan, SpanEnd, SpanRow
@@ -75,6 +75,10 @@ _GET = """
     WHERE id = ?2 AND (until IS NULL OR event <= until)
 """
 _BODIES = "SELECT sent, result FROM spans WHERE id = ?"
+_EFFECTS = """
+    SELECT call, effects FROM spans WHERE session = ? AND type = 'tool' AND effects IS NOT NULL
+        AND call IN (SELECT value FROM json_each(?)) ORDER BY id
+"""
 _PIECES = """
     SELECT name, data FROM pieces
     WHERE session = ? AND name IN (SELECT value FROM json_each(?))
@@ -118,6 +122,11 @@ class Spans:
     async def of_event(self, session_key: int, number: int) -> list[SpanRow]:
         """Return the model call, or the tool calls, that the event of this number came of."""
         return [SpanRow(*row) for row in await self._database.fetch(_OF_EVENT, session_key, number)]
+
+    async def effects(self, session_key: int, calls: Iterable[str]) -> dict[str, str]:
+        """Return, by the id of the call, what tools did besides giving a result, as JSON text."""
+        wanted = json.dumps([*calls])
+        return dict(await self._database.fetch(_EFFECTS, session_key, wanted))
 
     async def get(self, session_key: int, span_id: int) -> SpanRow | None:
         """Return a span of the session, or None."""

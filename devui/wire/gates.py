@@ -20,6 +20,8 @@ class Verdict:
     """JSON text: how the event that comes of it is marked in its custom metadata."""
     committed: str = "{}"
     """JSON text: what is committed, if anything, under the keys that the held event writes."""
+    effects: str = "{}"
+    """JSON text: the actions that come with a recorded result, `EventActions` in wire form."""
 
 
 EDITED = "devui_edited"

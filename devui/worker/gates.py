@@ -5,6 +5,7 @@ look-up. What is held goes to the server as JSON; the run goes on when the serve
 """
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from devui.wire.messages import Gate, GateLeft
 from devui.worker.jsontext import as_json
 from devui.worker.link import Link
 from devui.worker.output import current_run
+from devui.worker.replaying.effects import apply_effects
 from devui.worker.revisions import response, revise_args, revise_request
 from devui.worker.revisions import result as revised
 from devui.worker.schemas import schema_of
@@ -193,7 +195,9 @@ class GatesBefore(BasePlugin):
         """Gate `before_tool`."""
 
         def apply(verdict: Verdict, _: str) -> Any:
-            return revise_args(tool_args, verdict)
+            answer = revise_args(tool_args, verdict)
+            apply_effects(tool_context, json.loads(verdict.effects))
+            return answer
 
         about = {"name": tool.name, "args": tool_args}
         result: dict[str, Any] | None = await self._gates.pass_by(

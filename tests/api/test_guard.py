@@ -12,7 +12,7 @@ from pathlib import Path
 
 from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.tools import has_effects, read_only
+from devui.runtime.tools import ToolContext, has_effects, read_only
 
 LEDGER = Path(__file__).with_name("ledger")
 
@@ -23,7 +23,8 @@ def look(place: str) -> str:
 
 
 @has_effects
-def pay(amount: int) -> str:
+def pay(amount: int, tool_context: ToolContext) -> str:
+    tool_context.state["paid"] = amount
     with LEDGER.open("a") as ledger:
         ledger.write(f"{amount}\\n")
     return f"paid {amount}"
@@ -111,6 +112,7 @@ def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded
     assert again.tell("continue")["status"] == "done"
     assert paid(folder) == []
     assert again.texts()[-1] == "done: paid 7"
+    assert again.kept()["state"]["paid"] == 7  # what it wrote comes with its result
     [edit] = again.client.get(f"/api/sessions/{again.key}/edits").json()
     assert (edit["tool"], edit["action"], edit["actor"]) == ("pay", "mock", "guard")
 
@@ -127,6 +129,7 @@ def test_it_runs_again_if_the_recorded_result_is_taken_back(shopped, folder):
 def test_what_is_said_beforehand_is_done_without_a_question(shopped, folder, policy, ledger):
     again = forked(shopped, guard=policy)
     assert again.position["status"] == "done"
+    assert again.kept()["state"]["paid"] == 7
     assert paid(folder) == ledger
 
 

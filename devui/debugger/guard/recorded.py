@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.store.journal import Journal
 from devui.wire.gates import EFFECTS, Effect
 
+_OWN: Final = frozenset({"artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations"})
+"""Actions that are about that one call: its files are where they are, its questions are asked."""
 _MOST: Final = 2000
 """Events whose results are read."""
 _BEFORE: Final = 100
@@ -28,6 +30,8 @@ class RecordedCall:
     """The event with the result."""
     mark: Effect | None = None
     """What the tool's code said then that it does to the world."""
+    effects: Mapping[str, Any] = field(default_factory=dict)
+    """What it did besides: its `EventActions` in wire form, without files and questions."""
 
 
 async def recorded_calls(
@@ -38,7 +42,7 @@ async def recorded_calls(
     row = await journal.sessions.get(session)
     last = min(until, row.events) if row and until is not None else row.events if row else 0
     calls: dict[str, tuple[str, Mapping[str, Any], Effect | None]] = {}
-    found: list[RecordedCall] = []
+    found: list[tuple[str, RecordedCall]] = []
     numbers = range(max(1, after - _BEFORE), min(last, after + _MOST) + 1)
     bodies = await journal.events.bodies(session, numbers)
     for event, data in bodies:
@@ -51,8 +55,18 @@ async def recorded_calls(
             elif called in calls and event.number > after and name not in FRAMEWORK_CALLS:
                 tool, args, mark = calls[called]
                 result = part.get("response") or {}
-                found.append(RecordedCall(tool, args, result, session, event.number, mark))
-    return tuple(found)
+                call = RecordedCall(tool, args, result, session, event.number, mark)
+                found.append((called, call))
+    effects = await journal.spans.effects(session, [called for called, _ in found])
+    return tuple(
+        replace(call, effects=_kept(effects[called])) if called in effects else call
+        for called, call in found
+    )
+
+
+def _kept(effects: str) -> dict[str, Any]:
+    """Of the actions of a call those that another call may have in its place."""
+    return {name: told for name, told in json.loads(effects).items() if name not in _OWN}
 
 
 def _parts(event: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -135,6 +135,7 @@ class Gatekeeper:
             value=json.dumps(edit.value),
             mark=json.dumps(mark),
             committed=json.dumps(committed),
+            effects=json.dumps(edit.effects),
         )
         return json.dumps({"verdict": asdict(verdict)})
 

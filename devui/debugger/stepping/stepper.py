@@ -7,7 +7,8 @@ server's loop, by the run's own task when something arrives and by commands.
 import itertools
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from devui.debugger.guard.guard import Ruling
@@ -67,6 +68,8 @@ class Edit:
     value: Any
     actor: str
     at: float
+    effects: Mapping[str, Any] = field(default_factory=dict)
+    """The actions that come with a recorded result: what the tool wrote to the state, say."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -328,7 +331,8 @@ class Stepper:
 
 def taken(offer: RecordedCall) -> Edit:
     """The recorded result in place of the call."""
-    return Edit(action="mock", value=offer.result, actor="guard", at=time.time())
+    told = {"value": offer.result, "effects": offer.effects}
+    return Edit(action="mock", actor="guard", at=time.time(), **told)
 
 
 def _planned(command: Command, hold: Hold | None) -> Plan | None:
