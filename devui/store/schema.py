@@ -76,8 +76,8 @@ def inspect(path: Path, newest: int) -> Path | None:
             f"this Python brings SQLite {sqlite3.sqlite_version}; the journal needs 3.37 or newer"
         )
     aside = None
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise JournalForeign(f"{str(path)!r} is not a plain file; move it away and start again")
+    if path.is_symlink() or path.exists():
+        _require_plain(path)
     if path.exists() and path.stat().st_size > 0:
         try:
             examine(path, newest)
@@ -95,6 +95,7 @@ def examine(path: Path, newest: int) -> None:
     Raises JournalForeign, JournalNewer, JournalDamaged, or another JournalError when it cannot be
     read at all.
     """
+    _require_plain(path)
     with path.open("rb") as file:
         header = file.read(_HEADER_BYTES)
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
@@ -107,6 +108,11 @@ def examine(path: Path, newest: int) -> None:
         raise from_sqlite(error, str(path)) from error
     except UnicodeDecodeError as error:  # SQLite quotes the damage in its message
         raise JournalDamaged(f"the schema of {str(path)!r} is no text") from error
+
+
+def _require_plain(path: Path) -> None:
+    if path.is_symlink() or not path.is_file():
+        raise JournalForeign(f"{str(path)!r} is not a plain file; move it away and start again")
 
 
 def read_only(path: Path) -> sqlite3.Connection:

@@ -1,6 +1,7 @@
 """`devui doctor`: it finds what was planted, says it plainly, and changes nothing."""
 
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -150,6 +151,26 @@ def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence
     assert status == 1
     assert sentence in "\n".join(said(found, "fault", "journal"))
     assert file.read_bytes() == before
+
+
+@pytest.mark.req("R43")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda file: file.mkdir(),
+        lambda file: file.symlink_to(file.parent / "elsewhere"),
+        lambda file: file.symlink_to("/etc/passwd"),
+        os.mkfifo,
+    ],
+    ids=["folder", "broken link", "link", "pipe"],
+)
+def test_what_is_no_file_in_the_place_of_the_journal_is_told(data, make):
+    (data / "journal.db").unlink()
+    make(data / "journal.db")
+    status, found = doctor(data)
+    assert status == 1
+    [told] = said(found, "fault")  # and nothing about the file that a link leads to
+    assert "is not a plain file; move it away" in told
 
 
 def test_many_faults_of_a_kind_are_summed_up(data):

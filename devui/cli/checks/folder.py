@@ -50,7 +50,8 @@ def _owner(path: Path) -> Iterator[Finding]:
 
 def _modes(path: Path) -> Iterator[Finding]:
     wanted = {path: PRIVATE_FOLDER}
-    wanted |= {file: PRIVATE_FILE for mask in _OURS for file in path.glob(mask)}
+    plain = (file for mask in _OURS for file in path.glob(mask) if not file.is_symlink())
+    wanted |= {file: PRIVATE_FILE for file in plain if file.is_file()}
     found = {file: stat.S_IMODE(file.stat().st_mode) for file in wanted}
     wide = [file for file in wanted if found[file] & ~wanted[file]]
     for file in wide:

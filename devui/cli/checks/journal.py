@@ -15,7 +15,7 @@ from devui.store.folder import DATABASE
 def look_at_journal(folder: Path) -> Iterator[Finding]:
     """What there is to say of the journal in a data folder that exists."""
     path = folder / DATABASE
-    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+    if not (path.exists() or path.is_symlink()) or (path.is_file() and path.stat().st_size == 0):
         yield note("there is no journal yet", "the first server makes one")
         return
     try:

@@ -47,6 +47,7 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
         told.insert(0, f"{_times(refusals.programs)}: a program that does not know the token")
     if not told:
         return ()
+    told[0] = told[0][0].upper() + told[0][1:]
     text = (
         f"{'; '.join(told)}. Nothing of it was done. It may be an agent or its tools, a page of "
         "another site, or a script of yours; the server's log has the paths (--log-level info)."
