@@ -1,5 +1,6 @@
 """The command: where it listens, what it prints, what it refuses (R01, R39)."""
 
+import inspect
 import json
 import os
 import re
@@ -13,6 +14,9 @@ import httpx2
 import pytest
 
 from devui import __version__
+from devui.cli import web
+from devui.fast_api import get_fast_api_app
+from devui.settings import Settings
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, TOKEN, Server, running
 from tests.kit.terminal import devui
@@ -70,16 +74,25 @@ def test_a_cookie_does_not_outlive_its_server(tmp_path):
     server.stop()
 
 
-@pytest.mark.req("R01")
-def test_a_server_listens_on_loopback_alone(server):
+LOOPBACK = {"0100007F", "0" * 24 + "01000000"}
+"""127.0.0.1 and ::1, as the kernel writes them."""
+
+
+def listening(server: Server) -> set[str]:
+    """The addresses on which somebody listens at the server's port."""
     ports = [
         line.split()[1]
         for table in ("tcp", "tcp6")
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]
         if line.split()[3] == "0A" and int(line.split()[1].split(":")[1], 16) == server.port
     ]
-    assert ports
-    assert {port.split(":")[0] for port in ports} <= {"0100007F", "0" * 24 + "01000000"}
+    return {port.split(":")[0] for port in ports}
+
+
+@pytest.mark.req("R01")
+def test_a_server_listens_on_loopback_alone(server):
+    assert listening(server)
+    assert listening(server) <= LOOPBACK
 
 
 @pytest.mark.req("R01")
@@ -100,6 +113,66 @@ def test_what_cannot_be_served_is_refused_in_one_line(tmp_path, arguments, env, 
     assert done.returncode != 0
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+BINDS = """
+import itertools, json, sys
+
+from click.testing import CliRunner
+
+from devui.cli import main
+
+bound = []
+sys.addaudithook(lambda event, args: event == "socket.bind" and bound.append(str(args[1])))
+told = []
+tokens, flags = ["", "a-token-of-my-own-1"], [[], ["--allow-remote"]]
+for host, token, flag in itertools.product(sys.argv[1:], tokens, flags):
+    if not (token and flag):
+        asked = [".", "--no-browser", "--port=0", f"--host={host}", *flag]
+        done = CliRunner().invoke(main, asked, env={"DEVUI_TOKEN": token})
+        told.append([host, done.exit_code, done.output])
+print(json.dumps([told, bound]))
+"""
+"""Asks for every host without what it needs, and tells what came of it and what was bound."""
+
+
+@pytest.mark.req("R01")
+def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
+    hosts = ["0.0.0.0", "::", "192.0.2.7", "box.example", "0", "127.1"]
+    command = [sys.executable, "-c", BINDS, *hosts]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    told, bound = json.loads(done.stdout)
+    assert bound == []
+    assert [host for host, _, _ in told] == [host for host in hosts for _ in range(3)]
+    for host, status, said in told:
+        assert (status, said.count("\n")) == (1, 1), said
+        assert said.startswith(f"Error: {host!r} can be reached from other machines")
+
+
+@pytest.mark.req("R01")
+def test_what_is_not_given_is_the_safe_choice():
+    given = web.command.make_context("web", []).params
+    safe = {"host": "127.0.0.1", "allow_remote": False, "no_auth": False}
+    assert {name: given[name] for name in safe} == safe
+    signature = inspect.signature(get_fast_api_app).parameters
+    assert (signature["host"].default, signature["allowed_hosts"].default) == ("127.0.0.1", ())
+    settings = Settings(agents=Path())
+    assert (settings.host, settings.auth) == ("127.0.0.1", True)
+
+
+@pytest.mark.req("R01")
+@pytest.mark.req("R07")
+def test_an_empty_choice_is_the_default_and_never_off(tmp_path):
+    server = Server(SAMPLES, tmp_path / "data", "--host", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tests.kit.server.TOKEN", "")
+        server.start()
+    try:
+        assert listening(server) <= LOOPBACK
+        for headers in ({}, {"Authorization": "Bearer"}, {"Authorization": "Bearer x"}):
+            assert httpx2.get(f"{server.url}/list-apps", headers=headers).status_code == 401
+    finally:
+        server.stop()
 
 
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path, server):

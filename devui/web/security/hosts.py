@@ -122,7 +122,7 @@ def check_bind(
         raise BindRefused(f"{where}: --no-auth works on localhost alone; drop one of the two.")
     if not token_given or not allow_remote:
         raise BindRefused(
-            f"{where}: set a token of your own (DEVUI_TOKEN or --token-file) and add"
+            f"{where}: set a token of your own (DEVUI_TOKEN) and add"
             " --allow-remote, or leave --host away to stay on localhost."
         )
     return host
