@@ -62,6 +62,7 @@ SECONDS_TO_STOP = 5.0
 """How long a cancelled run may take before its process is ended (R52)."""
 SECONDS_TO_TERMINATE = 2.0
 _FLUSH_SECONDS = 0.25
+_LATEST_SECONDS = 0.5
 _RETRY_SECONDS = 1.0
 _ATTEMPTS = 2
 """How many workers may end before the run has begun on one."""
@@ -96,6 +97,7 @@ class Driver:
         self._unwritten = Unwritten(live, self._journal)
         self._viewed = viewed
         self._pauses = Pauses(lambda: live.stepper.held_seconds)
+        self._due: float | None = None
         self._followed = False
         self._gone = WorkerGone(0, "")
 
@@ -300,12 +302,18 @@ class Driver:
             self._bus.publish(live.session.key, StateTouched(live.row.id))
 
     async def _next(self) -> Inbound:
+        """The next message; what waits is written in a pause, and goes on waiting for no longer
+        than `_LATEST_SECONDS` where there is none: an answer may stream for minutes."""
+        clock = asyncio.get_running_loop().time
         while self.live.waiting:
+            self._due = self._due or clock() + _LATEST_SECONDS
             try:
-                async with asyncio.timeout(_FLUSH_SECONDS):
+                async with asyncio.timeout_at(min(clock() + _FLUSH_SECONDS, self._due)):
                     return await self.live.inbox.get()
             except TimeoutError:
                 await self._unwritten.write()
+                self._due = None
+        self._due = None
         return await self.live.inbox.get()
 
     async def _commit(self, message: Append) -> Reply:

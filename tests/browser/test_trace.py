@@ -13,12 +13,21 @@ from tests.kit.told_apps import teller
 
 pytestmark = pytest.mark.browser
 
+TALKING = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+rules = [Rule(then=Say("word " * 50, chunks=50, delay=0.1))]
+root_agent = Agent(name="talking", model=ScriptedLlm(rules=rules))
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trace")
     write_app(folder / "agents", "teller", teller())
     write_app(folder / "agents", "sleeping", APPS["sleeping"])
+    write_app(folder / "agents", "talking", TALKING)
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -70,3 +79,14 @@ def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server)
     expect(tool).not_to_have_class(re.compile("going"))
     expect(session.page.locator("#trace h2")).to_contain_text("Where the time went")
     expect(session.page.locator("#trace tr.t-model")).to_have_count(2)
+
+
+def test_a_model_that_streams_is_shown_while_it_does(visit):
+    session = visit.session("talking")
+    press(session, "8")
+    session.send("go")
+    model = session.page.locator("#trace tr.t-model")
+    expect(model).to_have_class(re.compile("going"))
+    expect(session.events).to_have_count(1)  # the answer is not whole yet
+    session.page.get_by_role("button", name="Stop").first.click()
+    session.ends("stopped")
