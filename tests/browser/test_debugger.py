@@ -168,7 +168,10 @@ def change(session: SessionPage, text: str, choice: str) -> None:
             fold.locator("> summary").click()
     field = "Why, for the model" if choice == "Reject the call" else "In place of the"
     form.locator(".as-json").get_by_label(field).fill(text)
-    form.get_by_role("button", name=choice, exact=True).click()
+    if choice == "Reject the call":
+        form.locator(".as-json").get_by_label(field).press("Enter")
+    else:
+        form.get_by_role("button", name=choice, exact=True).click()
 
 
 def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
