@@ -10,9 +10,8 @@ export function start() {
     const link = event.target.closest?.("#rows .seq a");
     if (link) stop(link);
   });
-  for (const [type, on] of [["pointerover", true], ["pointerout", false]]) {
-    document.addEventListener(type, (event) => pair(event.target.closest?.("[data-event]"), on));
-  }
+  document.addEventListener("pointerover", (event) => pair(event.target.closest?.("[data-event]")?.dataset.event));
+  document.documentElement.addEventListener("pointerleave", () => pair());
 }
 
 export function connect(root) {
@@ -85,9 +84,9 @@ function stop(link) {
   link.tabIndex = 0;
 }
 
-function pair(element, on) {
-  if (!element) return;
-  for (const id of [`e-${element.dataset.event}`, `m-${element.dataset.event}`]) {
-    document.getElementById(id)?.classList.toggle("paired", on);
-  }
+// A row and its message look alike while the pointer is over one of them; what was under it may be gone by now.
+function pair(number) {
+  document.querySelectorAll(".paired").forEach((element) => { if (element.dataset.event !== number) element.classList.remove("paired"); });
+  if (!number) return;
+  for (const id of [`e-${number}`, `m-${number}`]) document.getElementById(id)?.classList.add("paired");
 }

@@ -257,6 +257,18 @@ def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(session, vi
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here")
 
 
+def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(session):
+    session.say(BOOK)
+    session.select(FIRST_CALL)
+    mark(session, FIRST_CALL).hover()
+    lit = re.compile(r"\bpaired\b")
+    expect(session.row(FIRST_CALL)).to_have_class(lit)
+    press(session, "b")
+    expect(mark(session, FIRST_CALL)).to_have_class("stop-here at-break")
+    session.page.mouse.move(1, 1)
+    expect(session.row(FIRST_CALL)).not_to_have_class(lit)
+
+
 def test_a_wrong_condition_is_told_in_the_sheet_which_stays(session, visit):
     visit.allow("422")
     session.say(BOOK)
