@@ -11,12 +11,18 @@ export function start() {
   document.addEventListener("htmx:sse:after:connection", () => { wait = FIRST; lost(false); });
   document.addEventListener("htmx:sse:error", ({ detail }) => { lost(true); if (detail.status === 401) explain(SIGNED_OUT); });
   document.addEventListener("htmx:response:error", (event) => { if (stream(event)) again(event.target); });
+  document.addEventListener("htmx:after:request", (event) => { if (stream(event) && beheaded(event.detail.ctx.response)) again(event.target); });
   document.addEventListener("htmx:error", (event) => (stream(event) ? again(event.target) : tell(event)));
   document.addEventListener("reset", (event) => { if (stream(event)) location.reload(); });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-reconnect]")) location.reload();
     if (event.target.closest("[data-dismiss]")) document.getElementById("trouble").hidden = true;
   });
+}
+
+// An answer that was cut within its head: to a browser it is one without a type, and to htmx no stream.
+function beheaded(response) {
+  return response?.status === 200 && !response.raw.headers.get("Content-Type")?.startsWith("text/event-stream");
 }
 
 function lost(is) {

@@ -1,0 +1,67 @@
+"""A stream that is cut anywhere leaves a page with every event once, in order (R58)."""
+
+import random
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit, cookies
+from tests.kit.cutting import Cutting
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+pytestmark = [pytest.mark.browser, pytest.mark.req("R58")]
+
+EVENTS = 200
+TALKS = f"""
+import asyncio
+
+from google.genai import types
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+
+class Talks(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        for number in range(1, {EVENTS}):
+            yield Event(author=self.name, content=types.ModelContent(f"word {{number}}"))
+            await asyncio.sleep(0.05)
+
+
+root_agent = Talks(name="talks")
+"""
+
+
+@pytest.fixture
+def server(tmp_path):
+    write_app(tmp_path / "agents", "talks", TALKS)
+    with running(tmp_path / "agents", tmp_path / "data") as started:
+        yield started
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_page_whose_stream_is_cut_again_and_again_shows_every_event_once(browser, server, seed):
+    draw = random.Random(seed)
+    cuts = [draw.choice([draw.randrange(1, 500), draw.randrange(1, 20_000)]) for _ in range(10)]
+    cuts[3:3], cuts[7:7] = ["refuse"], ["drop"]
+    context = browser.new_context(storage_state=cookies(browser, server), viewport=DESKTOP)
+    with (
+        Cutting(server.port, cuts) as proxy,
+        Visit(context, server) as visit,
+        server.client() as client,
+    ):
+        visit.allow("request to another origin|ERR_|503|network error|Failed to fetch")
+        debugged = Debugged(client, "talks")
+        page = visit.context.new_page()
+        page.goto(f"{proxy.url}/sessions/{debugged.key}")
+        debugged.start("go", pause=False).settled()
+        expect(page.locator("#run .run")).to_have_class("run done")
+        rows = page.locator("#rows > .row[data-event]")
+        expect(rows).to_have_count(EVENTS)
+        shown = rows.evaluate_all("(rows) => rows.map((row) => row.id)")
+        assert shown == [f"e-{number}" for number in range(1, EVENTS + 1)]
+        said = page.locator("#messages > .msg").all_inner_texts()
+        assert len(said) == EVENTS
+        assert len(proxy.left) < len(cuts) - 3, "it was hardly ever cut"
