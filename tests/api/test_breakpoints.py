@@ -41,7 +41,18 @@ def looker():
 
 root_agent = SequentialAgent(name="team", sub_agents=[Saver(name="saver"), looker()])
 """
-APPS = {"count": COUNT, "weather": WEATHER, "team": TEAM}
+KEPT = (
+    WEATHER
+    + """
+from devui.runtime.apps import App, ResumabilityConfig
+app = App(
+    name="kept",
+    root_agent=root_agent,
+    resumability_config=ResumabilityConfig(is_resumable=True),
+)
+"""
+)
+APPS = {"count": COUNT, "weather": WEATHER, "kept": KEPT, "team": TEAM}
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +122,7 @@ def stops(client, app, message="go", **body):
             None,
         ),
         ("weather", {"on": "final"}, ["It is sunny in Oslo."], [4]),
+        ("kept", {"on": "final"}, ["It is sunny in Oslo."], [4]),
         (
             "weather",
             {"on": "final", "condition": "state.city == 'Oslo'"},

@@ -158,7 +158,8 @@ _OF_EVENT: Mapping[str, Callable[[Summary], list[str]]] = {
     "artifact": lambda summary: list(summary.artifacts),
     "transfer": lambda summary: [summary.transfer_to] if summary.transfer_to else [],
     "escalate": lambda summary: [""] if summary.escalate else [],
-    "final": lambda summary: [""] if summary.final else [],
+    # A checkpoint, which a resumable app records at the end of an agent, answers nobody.
+    "final": lambda summary: [""] if summary.final and summary.kind != "checkpoint" else [],
     "error": lambda summary: [summary.error_code or ""] if summary.kind == "error" else [],
     "human": lambda summary: [""] if summary.kind == "human" else [],
     "budget": lambda _: [""],
