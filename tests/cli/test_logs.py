@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.kit.server import ROOT
+from tests.kit.server import ROOT, SAMPLES, make_session, running
 
 LOGS = r"""
 import logging
@@ -49,3 +49,15 @@ def test_what_is_logged_cannot_drive_the_terminal_or_forge_a_record():
     ]
     assert "forged" not in "".join(records)
     assert done.stderr.count("    ERROR devui.runs: forged") == 2
+
+
+@pytest.mark.req("R64")
+def test_that_secrets_were_shown_is_in_the_log(tmp_path):
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        for _ in range(2):
+            make_session(client, "summary")
+        assert client.get("/api/sessions/1/export").status_code == 200
+        kept = client.get("/api/sessions/2/export", params={"secrets": "keep"})
+        assert kept.status_code == 200
+        told = server.printed(r"WARNING devui.*: session (\d+) was exported with its secrets")
+        assert "session 2 was" in told

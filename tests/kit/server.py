@@ -44,7 +44,7 @@ class Server:
             env={**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"},
             cwd=self.data.parent,
         )
-        self.link = self._printed(r"http://\S+")
+        self.link = self.printed(r"http://\S+")
         self.port = int(re.search(r":(\d+)/", self.link)[1])
         return self
 
@@ -82,7 +82,7 @@ class Server:
         look_through(self.data)
         return status
 
-    def _printed(self, pattern: str) -> str:
+    def printed(self, pattern: str) -> str:
         """The first match of the pattern in what the command prints."""
         seen = ""
         patience = threading.Timer(PATIENCE, self._process.kill)

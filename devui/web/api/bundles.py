@@ -1,5 +1,6 @@
 """Sessions as files over HTTP: what an export would leave out, the export, the import."""
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from devui.web.services import Services, services
 from devui.web.uploads import body_into, spool
 from devui.web.views.lookup import session_of
 
+_log = logging.getLogger(__name__)
 _FORMATS: Final[Mapping[str, str]] = {
     "json": "application/json",
     "html": "text/html; charset=utf-8",
@@ -37,6 +39,8 @@ async def export(request: Request) -> Response:
         lines = html(found, session.key, wish)
     else:
         lines = exchange(found).lines(session.key, wish)
+    if wish.keep_secrets:
+        _log.warning("session %s was exported with its secrets", session.key)
     revealed = {REVEALED.decode(): "yes"} if wish.keep_secrets else {}
     headers = revealed | {"Content-Disposition": disposition(session, f"devui.{wanted}")}
     return StreamingResponse(_encoded(lines), media_type=_FORMATS[wanted], headers=headers)

@@ -1,6 +1,7 @@
 """Sessions kept as tests over HTTP: what may be checked, and the files (docs/guide/testing.md)."""
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from devui.web.security.intake import read_json
 from devui.web.services import Services, services
 from devui.web.views.lookup import session_of
 
+_log = logging.getLogger(__name__)
 _LIMIT = 1_000_000
 
 
@@ -118,6 +120,8 @@ def shown(path: Path) -> str:
 
 async def keeper(found: Services, *, keep_secrets: bool) -> Keeper:
     """What takes secrets out of tests, or leaves them in."""
+    if keep_secrets:
+        _log.warning("a test is written or shown with the secrets of its session")
     redactor = await exchange(found).redactor(Wish(keep_secrets=keep_secrets))
     return Keeper(found.journal, redactor)
 
