@@ -9,6 +9,7 @@ import click
 from devui.cli.blame_lines import blame_lines
 from devui.cli.dbg_break import break_group
 from devui.cli.dbg_end import end
+from devui.cli.dbg_time import fork, rewind, trace, usage
 from devui.cli.dbg_try import tools, try_
 from devui.cli.failures import LEFT, Misused
 from devui.cli.finding import Terminal, on_the_server
@@ -69,6 +70,10 @@ command.add_command(break_group)
 command.add_command(end)
 command.add_command(tools)
 command.add_command(try_)
+command.add_command(fork)
+command.add_command(rewind)
+command.add_command(trace)
+command.add_command(usage)
 
 
 @command.command()

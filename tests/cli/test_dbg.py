@@ -338,3 +338,33 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert asked.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
+
+
+def test_a_session_is_forked_rewound_counted_and_traced(terminal, client):
+    asked = Debugged(client, "weather").start(pause=False)
+    asked.settled()
+    there = ("-s", str(asked.key))
+    forked = terminal("dbg", "fork", "2", "--state", '{"city": "Rome"}', "--note", "why", *there)
+    assert (forked.returncode, forked.stderr) == (0, "")
+    key = int(re.match(r"session (\d+), a fork of session \d+ at #2\n", forked.stdout)[1])
+    state = client.get(f"/api/sessions/{key}/state").json()["values"]
+    assert [(each["key"], each["value"]) for each in state] == [("city", "Rome")]
+    again = terminal("dbg", "fork", "1", "--message", "--run", "--guard", "recorded", *there)
+    assert again.stdout.splitlines()[-1].startswith("done")
+    assert terminal("dbg", "fork", "1", "--state", "[]", *there).returncode == 2
+    assert terminal("dbg", "fork", "99", *there).returncode == 5
+    back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
+    assert (back.returncode, back.stderr) == (0, "")
+    assert back.stdout.startswith("done")
+    assert "hello again" in asked.texts()
+    told = terminal("dbg", "trace", *there).stdout
+    spans = json.loads(told)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert "execute_tool weather" in [span["name"] for span in spans]
+    used = terminal("dbg", "usage", *there)
+    assert (used.returncode, used.stderr) == (0, "")
+    assert re.fullmatch(
+        r"forecaster  scripted  answers 4  prompt \d+ \(cached 0\)  output \d+ \(thinking 0\)  "
+        r"cost unknown\ntogether cost unknown, without 4 answers of unknown price; "
+        r"prices of \d{4}-\d\d-\d\d\n",
+        used.stdout,
+    )
