@@ -209,3 +209,14 @@ def test_what_differs_in_a_row_is_told_in_full(visit, client, width):
         }).map(each => each.textContent)""",
     )
     assert cut == []
+
+
+def test_walking_from_difference_to_difference_scrolls_the_rows_alone(visit, client):
+    left, right = travelled(client, BOOK, BOOK, "I live in Paris", BOOK), travelled(client, BOOK)
+    page = visit.open(f"/compare?left={left.key}&right={right.key}&unfold=yes")
+    page.set_viewport_size({"width": 1440, "height": 620})
+    for _ in range(20):
+        page.keyboard.press("n")
+    expect(page.locator("[data-walked]")).to_have_text(re.compile(r"^20 of \d+$"))
+    expect(page.locator(".pair > summary:focus")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".topbar h1")).to_be_in_viewport(ratio=1)
