@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from tests.kit.frames import frames
 from tests.kit.server import SAMPLES, TOKEN, get_session, make_session, run, run_body, running
 
 PROMPT = "Book a flight to London next Tuesday"
@@ -149,6 +150,38 @@ def test_a_client_that_leaves_does_not_end_the_run(client, server):
         while len(events) < 2:
             events = get_session(other, "summary", session["id"])["events"]
     assert events[-1]["finishReason"] == "STOP"
+
+
+def told(events: list) -> list[tuple]:
+    """What was said, called and answered, by whom."""
+    parts = [(event["author"], part) for event in events for part in event["content"]["parts"]]
+    called = ("functionCall", "functionResponse")
+    return [
+        (author, part.get("text"), *(part.get(kind, {}).get("name") for kind in called))
+        for author, part in parts
+    ]
+
+
+@pytest.mark.req("R49")
+def test_wherever_a_client_leaves_the_run_ends_as_if_it_had_stayed(client, server):
+    said = "Book a flight to London next Tuesday"
+    stayed = make_session(client, "travel", user="stays")["id"]
+    body = {**run_body("travel", stayed, said), "userId": "stays"}
+    count = len(client.post("/run", json=body).json())
+    wanted = told(get_session(client, "travel", stayed, user="stays")["events"])
+    assert count > 5
+    for number in range(count + 1):
+        left = make_session(client, "travel", user=f"leaves {number}")["id"]
+        body = {**run_body("travel", left, said), "userId": f"leaves {number}"}
+        with server.client() as leaving, leaving.stream("POST", "/run_sse", json=body) as answer:
+            for _, _ in zip(range(number), frames(answer.iter_lines()), strict=False):
+                pass
+        query = {"app": "travel", "user": f"leaves {number}", "id": left}
+        [row] = client.get("/api/sessions", params=query).json()
+        while (last := client.get(f"/api/sessions/{row['key']}/run").json())["status"] == "running":
+            pass
+        assert last["status"] == "done"
+        assert told(get_session(client, "travel", left, f"leaves {number}")["events"]) == wanted
 
 
 def curl(url: str, *options: str) -> str:

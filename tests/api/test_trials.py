@@ -71,6 +71,7 @@ def tried(debugged: Debugged, tool: str, status: int = 201, **body):
     return answer.json()
 
 
+@pytest.mark.req("R32")
 def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing(counted):
     before = counted.kept()
     now = tried(counted, "count", args={"step": 3})
@@ -84,6 +85,7 @@ def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing
     assert [each["id"] for each in listed] == [then["id"], now["id"]]
 
 
+@pytest.mark.req("R32")
 def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(counted):
     unsure = tried(counted, "fail", 409, args={"how": "soft"})
     assert (unsure["effect"], unsure["source"], unsure["recorded"]) == ("unknown", "nobody", None)
