@@ -205,7 +205,7 @@ def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(session):
         re.compile(r"Breakpoint \d+: tool find_airports, if args.city")
     )
     session.send(BOOK)
-    is_held_by(session, "tool find_airports")
+    is_held_by(session, 'tool find_airports if args.city == "London"')
     press(session, "c")
     session.ends()
 
