@@ -1,7 +1,6 @@
 """Which events of a session belong to an invocation and a branch (adk-runtime 4.1)."""
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,9 +20,12 @@ class LatestWords:
         """The latest event by the user in that invocation, which is always the same one."""
         if events is not self._events or len(events) < self._count:
             self._event, self._count = None, 0
-        for event in islice(events, self._count, None):
+        # From the end: a session may be long, and its last invocation is not.
+        for number in range(len(events) - 1, self._count - 1, -1):
+            event = events[number]
             if event.author == "user" and event.invocation_id == invocation_id:
                 self._event = event
+                break
         self._events, self._count = events, len(events)
         return self._event
 
