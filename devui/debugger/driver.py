@@ -17,7 +17,7 @@ from devui.debugger.asked import json_text, replayed
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
-from devui.debugger.leash import Leash
+from devui.debugger.limits import Leash
 from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
 from devui.debugger.news import (
     News,

@@ -1,7 +1,16 @@
-"""When a run has done too much, and the sentence that says so (R34)."""
+"""Ends a run that does too much, and says so (R34)."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
 
 from devui.debugger.breakpoints.facts import Meter
+from devui.debugger.bus import Bus
+from devui.debugger.live import LiveRun
+from devui.debugger.news import News
+from devui.debugger.notes import note
 from devui.settings import Limits
+from devui.wire.messages import AgentError
 
 _BYTES = 1_000_000
 _SAID = {"calls": "calls of tools", "seconds": "seconds at work"}
@@ -11,7 +20,45 @@ class TooManyRuns(Exception):
     """As many runs go on as may at once."""
 
 
-def exceeded(limits: Limits, used: Meter) -> str | None:
+class Leash:
+    """Holds one run to its limits."""
+
+    def __init__(
+        self, live: LiveRun, limits: Limits, *, bus: Bus[News], stop: Callable[[], None]
+    ) -> None:
+        """`stop` begins stopping the run, as a person may."""
+        self.error: AgentError | None = None
+        """What the run fails with, once it has come to a limit."""
+        self._live = live
+        self._limits = limits
+        self._bus = bus
+        self._stop = stop
+
+    def check(self) -> None:
+        """Stop the run if what it has used by now is too much."""
+        if (name := _exceeded(self._limits, self._live.meter)) is not None:
+            self._end(name)
+
+    async def run_out(self) -> None:
+        """Stop it when its seconds are over, those apart for which it was held."""
+        loop, stepper = asyncio.get_running_loop(), self._live.stepper
+        begun, seconds = loop.time(), float(self._limits.seconds)
+        while (left := seconds - (loop.time() - begun - stepper.held_seconds)) > 0:
+            # Being held moves the end, so it is asked again.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(left, 0.1)):
+                    await self._live.ended.wait()
+                    return
+        self._end("seconds")
+
+    def _end(self, name: str) -> None:
+        said = _sentence(self._limits, name)
+        self.error = AgentError(type="RunLimited", message=said, traceback="")
+        note(self._live, self._bus, "debugger", said)
+        self._stop()
+
+
+def _exceeded(limits: Limits, used: Meter) -> str | None:
     """The name of the limit that a run has come to; None if it may go on."""
     counts = {
         "events": used.events,
@@ -21,7 +68,7 @@ def exceeded(limits: Limits, used: Meter) -> str | None:
     return next((name for name, is_at in counts.items() if is_at >= getattr(limits, name)), None)
 
 
-def sentence(limits: Limits, name: str) -> str:
+def _sentence(limits: Limits, name: str) -> str:
     """That a run was ended at this limit, and the way out."""
     most = int(getattr(limits, name))
     return (

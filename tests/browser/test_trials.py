@@ -125,7 +125,7 @@ def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_
     session.page.keyboard.press("f")
     session.panel.get_by_role("button", name="Fork and run").click()
     guard = session.page.locator(".held-guard")
-    expect(guard).to_contain_text("This tool has effects, and has run before.")
+    expect(guard).to_contain_text("This tool has effects, and it has run before.")
     expect(guard).to_contain_text("#5 of the parent")
     expect(guard.get_by_role("button")).to_have_text("Run it again instead")
     session.page.locator("#rows").press("c")

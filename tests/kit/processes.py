@@ -23,6 +23,15 @@ def worker_of(server: Server, app: str) -> psutil.Process:
     found = [
         (child.create_time(), child)
         for child in psutil.Process(server.pid).children()
-        if child.status() != psutil.STATUS_ZOMBIE and child.cmdline()[-6:-4] == ["--app", app]
+        if _serves(child, app)
     ]
     return max(found, key=lambda pair: pair[0])[1]
+
+
+def _serves(process: psutil.Process, app: str) -> bool:
+    """Whether it is a process of the app; one that has just ended is none."""
+    try:
+        alive = process.status() != psutil.STATUS_ZOMBIE
+        return alive and process.cmdline()[-6:-4] == ["--app", app]
+    except psutil.NoSuchProcess:
+        return False

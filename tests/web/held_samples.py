@@ -10,8 +10,8 @@ from devui.web import links
 from devui.web.parts import every as parts
 from devui.web.presenters.chat import ask_form
 from devui.web.presenters.statepanel import changed_values, uncommitted_value
+from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
-from devui.web.text.moments import moment
 
 KEY = 7
 NOW = 1_795_226_531.532
@@ -115,7 +115,7 @@ HELD = parts.Held(
                 diff=("-  a", "+  b", "   c"),
             ),
             guard=parts.GuardNote(
-                text="This tool has effects, and has run before.",
+                text="This tool has effects, and it has run before.",
                 result='{"result": "<b>paid</b>"}',
                 label="#5 of the parent",
                 href="/sessions/3?event=5",

@@ -2,7 +2,7 @@
 
 from devui.web import links
 from devui.web.parts import every as parts
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 from tests.web import replay_samples
 from tests.web.samples import KEY, NOW
 

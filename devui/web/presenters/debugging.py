@@ -25,9 +25,9 @@ from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.standing import beside
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text.figures import plural
+from devui.web.text.formats import moment
 from devui.web.text.gates import sentence
 from devui.web.text.jsontext import json_text
-from devui.web.text.moments import moment
 from devui.web.text.visible import visible
 
 _HOLDING: Final[Mapping[GateKind, str]] = {

@@ -25,8 +25,8 @@ from devui.web.presenters.recovering import fork_form
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text import formats
 from devui.web.text.figures import money
+from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
-from devui.web.text.moments import moment
 from devui.web.text.visible import visible
 
 CHUNKS_SHOWN: Final = 200

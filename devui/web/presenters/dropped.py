@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from devui.store.rows import EditRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.web.parts.timeline import DroppedRow, EventRow, InvocationHeader, TimelineItem
+from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
-from devui.web.text.moments import moment
 from devui.web.text.visible import visible
 
 

@@ -8,8 +8,8 @@ from devui.debugger.summary import Summary
 from devui.store.rows import EditRow
 from devui.web.parts.marks import EditShown, EventEdits
 from devui.web.presenters.difference import as_text, difference, original
+from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
-from devui.web.text.moments import moment
 from devui.web.text.visible import visible
 
 WORDS: Final = {

@@ -19,7 +19,7 @@ from devui.web.parts.basics import Failure
 from devui.web.parts.status import RunStatus
 from devui.web.presenters.failures import agent_failure
 from devui.web.text.figures import plural
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 from devui.web.text.visible import visible
 
 _CARD: Final[dict[str, tuple[CardStatus, str]]] = {

@@ -14,7 +14,7 @@ from devui.web.presenters.schemaforms import Fields
 from devui.web.security.intake import parse_json
 from devui.web.text import formats
 from devui.web.text.figures import plural
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
 

@@ -13,7 +13,7 @@ from devui.web.presenters.content import spoken
 from devui.web.presenters.failures import run_failure
 from devui.web.text import formats
 from devui.web.text.bounds import clipped
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 from devui.web.text.visible import readable, visible
 
 ENDINGS: Final[dict[Status, str]] = {

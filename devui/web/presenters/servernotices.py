@@ -3,13 +3,20 @@
 from collections.abc import Sequence
 from typing import Final
 
+from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull
+from devui.store.journal import Journal
 from devui.web.parts.basics import Notice
-from devui.web.presenters.journalnotices import aside_notices, trouble_notices
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
 from devui.web.services import Services
 from devui.web.text.formats import duration
+from devui.web.text.visible import visible
 
 _DAY: Final = 86_400.0
+_TROUBLES: dict[type[JournalError], tuple[str, str]] = {
+    JournalFull: ("The disk is full.", "there is room again"),
+    JournalFailed: ("The journal cannot be written.", "disk and permissions let it"),
+    JournalBusy: ("Another program has locked the journal.", "that lets go"),
+}
 
 
 def server_notices(found: Services) -> tuple[Notice, ...]:
@@ -20,6 +27,30 @@ def server_notices(found: Services) -> tuple[Notice, ...]:
         *refusal_notices(found.refusals),
     )
     return (*trouble_notices(found.journal), *found.put_away.left(past))
+
+
+def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
+    """That the journal takes nothing now (R41, R42)."""
+    if journal.trouble is None:
+        return ()
+    title, until = _TROUBLES[type(journal.trouble)]
+    text = (
+        f"Nothing new is kept in {journal.path} until {until}, which is tried each second. "
+        "Runs wait for that and then go on. What was committed before is whole and can be read."
+    )
+    return (Notice("bad", title, visible(text)),)
+
+
+def aside_notices(journal: Journal) -> tuple[Notice, ...]:
+    """That a damaged journal was set aside when the server began (R43)."""
+    path = journal.set_aside
+    if path is None:
+        return ()
+    text = (
+        f"The damaged one is kept untouched as {path}; what is left in it can be read out "
+        f'with: sqlite3 "{path}" .recover'
+    )
+    return (Notice("warn", "The journal was damaged, and a new one was begun.", visible(text)),)
 
 
 def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:

@@ -26,7 +26,7 @@ from devui.web.presenters.schemaforms import Fields, SchemaForm, filled_again
 from devui.web.presenters.status import WORDS
 from devui.web.services import Services
 from devui.web.text.figures import plural, seconds
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 from devui.web.text.visible import visible
 
 _STATUS: Final = {"held": "held", "running": "runs", "behind": "waits its turn to commit"}

@@ -5,7 +5,7 @@ from typing import Final
 from devui.store.rows import RunRow
 from devui.web.links import session_url, stop_url
 from devui.web.parts.status import RunStatus, Status
-from devui.web.text.moments import moment
+from devui.web.text.formats import moment
 
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",

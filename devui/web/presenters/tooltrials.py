@@ -17,9 +17,9 @@ from devui.web.presenters.content import mapping
 from devui.web.presenters.schemaforms import Fields, SchemaForm
 from devui.web.presenters.statepanel import uncommitted_value
 from devui.web.text import formats
+from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
 from devui.web.text.jsontree import json_tree
-from devui.web.text.moments import moment
 from devui.web.text.visible import visible
 
 AT: Final = "args"

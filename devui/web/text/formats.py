@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+from devui.web.parts.basics import Moment
+
 _KILO: Final = 1000
 _MINUTE: Final = 60.0
 _HOUR: Final = 3600.0
@@ -71,3 +73,8 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
     "size": size,
 }
 """The template filters, by name."""
+
+
+def moment(timestamp: float) -> Moment:
+    """The time for people and for machines; seconds since the epoch."""
+    return Moment(iso=iso(timestamp), clock=clock(timestamp), full=day(timestamp))
