@@ -94,7 +94,8 @@ def main() -> None:
         print(table(found), flush=True)
         rows += found
     today = datetime.now(tz=UTC).date()
-    head = f"Measured on {today} on {machine()}; medians of {arguments.runs} runs."
+    counted = "one run" if arguments.runs == 1 else f"medians of {arguments.runs} runs"
+    head = f"Measured on {today} on {machine()}; {counted}."
     if arguments.write:
         write(f"{head}\n\n{table(rows)}")
     print(head)

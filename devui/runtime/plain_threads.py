@@ -2,8 +2,8 @@
 
 An executor would do the same at three times the cost. Most plain functions return at once, so a
 call must not cost much more than it does: it is handed to a thread that waits for work by a pipe,
-and handed back by a lock. A pipe, because who is woken by one goes on where its waker has run and
-is about to wait, while a lock wakes another processor up, which takes longer than most functions.
+and handed back by a lock. A pipe, because who is woken by one goes on more often where its waker
+has run and is about to wait; to wake another processor takes longer than most functions do.
 """
 
 import asyncio
