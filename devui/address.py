@@ -7,11 +7,16 @@ is never written (docs/decisions/0007).
 
 import json
 import os
+import socket
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
 
 PRIVATE_FILE = 0o600
+_SECONDS: Final = 2.0
+"""How long a server may take to accept a connection before nothing is known of it."""
 
 FILE = "server.json"
 _NEW = "server.json.new"
@@ -29,16 +34,9 @@ class ServerAddress:
 
     @property
     def gone(self) -> bool:
-        """Whether no such process exists: the file was left by a server that was killed."""
-        if sys.platform == "win32":  # os.kill would end the process there
-            return False
-        try:
-            os.kill(self.pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:
-            return False
-        return False
+        """Whether the file was left by a server that was killed: no such process exists, or it is
+        another one that has its number by now, or what is left of it, and nobody listens."""
+        return not _exists(self.pid) or (bool(self.url) and _refuses(self.url))
 
 
 def write_address(folder: Path, address: ServerAddress) -> None:
@@ -60,6 +58,29 @@ def read_address(folder: Path) -> ServerAddress | None:
 def remove_address(folder: Path) -> None:
     """Take the file away; one that is not there is no error."""
     (folder / FILE).unlink(missing_ok=True)
+
+
+def _exists(pid: int) -> bool:
+    if sys.platform == "win32":  # os.kill would end the process there
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _refuses(url: str) -> bool:
+    place = urlsplit(url)
+    try:
+        with socket.create_connection((place.hostname, place.port), timeout=_SECONDS):
+            return False
+    except ConnectionRefusedError:
+        return True
+    except OSError:  # it may be there all the same: whoever asks it something is told
+        return False
 
 
 def create_private(path: Path) -> None:

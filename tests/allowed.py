@@ -65,7 +65,7 @@ BROAD_EXCEPT = {
     "devui/runtime/workflow/tool_node.py:ToolNode._result": (
         "the tool edge: on_tool_error callbacks may answer for any error"
     ),
-    "devui/runtime/plain_threads.py:_Call.run": (
+    "devui/runtime/plain_threads.py:Call.run": (
         "users' functions in a thread; what one raises is raised where it was called"
     ),
     "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (
@@ -92,6 +92,15 @@ BROAD_EXCEPT = {
     ),
     "devui/runtime/tools/load_artifacts_tool.py:LoadArtifactsTool._load": (
         "users' functions; a file that cannot be prepared is left out of the request"
+    ),
+    "devui/runtime/tools/skill_output.py:save": (
+        "users' artifact services; a file that cannot be kept is not among those that were"
+    ),
+    "devui/runtime/tools/skill_script_tool.py:RunSkillCommandTool._run": (
+        "users' environments; the model is told why a command did not run"
+    ),
+    "devui/runtime/tools/skill_toolset.py:SkillToolset._refreshed": (
+        "users' environments; the model is told what a skill says now, whatever they raise"
     ),
     "devui/runtime/tools/skill_script_tool.py:RunSkillScriptTool._run": (
         "users' code executors; the model is told why a script did not run"

@@ -1,10 +1,16 @@
 """What holds for every test: no network, no deadline that a busy machine would miss."""
 
+import hashlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
 import pytest
+
+from tests.source import ROOT
+
+SAMPLES = ROOT / "agents"
 
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 
@@ -23,6 +29,24 @@ def refuse_network(event: str, args: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(refuse_network)
+
+
+def samples() -> dict[str, str]:
+    """Every file of the sample agents, by what is in it; Python's own caches left out."""
+    return {
+        str(path.relative_to(SAMPLES)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in SAMPLES.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_server_writes_among_the_agents() -> Iterator[None]:
+    """Whatever the tests do to servers over the samples, these stay as they are (R33)."""
+    before = samples()
+    yield
+    assert samples() == before, "the sample agents were changed while the tests ran"
+
 
 hypothesis.settings.register_profile("devui", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)

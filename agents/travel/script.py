@@ -5,7 +5,7 @@ from devui.runtime.models.scripted_llm import Call, Rule, Say
 from .tools import AIRPORTS
 
 CITY = f"(?P<city>{'|'.join(AIRPORTS)})"
-FLIGHT = rf"\b(?:flight|fly|trip|travel)\b.*\bto {CITY}\b\s*(?P<day>[^.!?]*)"
+FLIGHT = rf"\b(?:flight|fly|go|trip|travel)\b.*\bto {CITY}\b\s*(?P<day>[^.!?]*)"
 AIRPORT = rf"\bairports?\b.*\b{CITY}\b"
 HOME = rf"\b(?:live in|home is)\b\s*{CITY}\b"
 BOOK = r"\b(?:book|take) it\b"

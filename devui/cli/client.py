@@ -53,6 +53,10 @@ class Client:
         """Do something; members that are None are left out."""
         return self._ask("POST", path, {}, {k: v for k, v in body.items() if v is not None})
 
+    def put(self, *path: object, **body: Any) -> Any:
+        """Say what something is to be; a member that is None takes it back."""
+        return self._ask("PUT", path, {}, body)
+
     def patch(self, *path: object, **body: Any) -> Any:
         """Change something."""
         return self._ask("PATCH", path, {}, body)
@@ -150,7 +154,9 @@ class Client:
                 f"the server at {self.url} refuses the token ({detail}); give the one that it"
                 " prints at its start with --token or DEVUI_TOKEN"
             )
-        return MovedOn(detail, told.get("position")) if kind is MovedOn else kind(detail)
+        if kind is MovedOn:
+            return MovedOn(detail, told.get("position"), told.get("unknown") or ())
+        return kind(detail)
 
 
 def _segment(part: object) -> str:
@@ -168,5 +174,13 @@ def _parsed(text: str) -> dict[str, Any]:
 def _sentence(detail: Any) -> str:
     """One text of what a body of the wrong shape was told, which is a list."""
     if isinstance(detail, list):
-        return "; ".join(str(each.get("msg", each)) for each in detail)
+        return "; ".join(map(_problem, detail))
     return str(detail)
+
+
+def _problem(each: Any) -> str:
+    """What is wrong, and where in the body if that is not said."""
+    said = str(each.get("msg", each))
+    _, *place = each.get("loc") or ("body",)
+    name = ".".join(map(str, place))
+    return said if not name or said.startswith(str(place[0])) else f"{name}: {said}"

@@ -9,13 +9,21 @@ import click
 from devui.cli.blame_lines import blame_lines
 from devui.cli.dbg_break import break_group
 from devui.cli.dbg_end import end
+from devui.cli.dbg_notes import note, notes
+from devui.cli.dbg_prompt import prompt
 from devui.cli.dbg_time import fork, rewind, trace, usage
 from devui.cli.dbg_try import tools, try_
 from devui.cli.failures import LEFT, Misused
 from devui.cli.finding import Terminal, on_the_server
-from devui.cli.following import follow, left, newest_number, tell
-from devui.cli.lines import event_lines, position_lines, session_lines, state_lines
-from devui.cli.naming import running, session_of
+from devui.cli.following import left, newest_number, news_of, tell
+from devui.cli.lines import (
+    event_lines,
+    position_lines,
+    session_lines,
+    state_change_lines,
+    state_lines,
+)
+from devui.cli.naming import new_session, running, session_of
 from devui.cli.orders import key_option, no_wait_option, send, session_option, settled
 from devui.cli.standing_lines import standing_lines
 
@@ -26,7 +34,10 @@ _ORDERS: Final = {
     "into": ("step_into", "Go on to the next gate: model, tool, agent or commit."),
     "out": ("step_out", "Go on until the call or the agent that is held returns."),
     "pause": ("pause", "Hold the next event before its commit."),
-    "finish": ("stop_after_event", "Commit one event more, then stop the run."),
+    "finish": (
+        "stop_after_event",
+        "Stop the run once the present event, or else the next, is committed.",
+    ),
     "stop": ("stop", "Stop the run at once."),
     "skip": ("skip", "Do not call the tool that is held; the model is told so."),
     "drop": ("drop", "Do not commit the event that is held."),
@@ -45,6 +56,8 @@ Examples:
   devui dbg attach            follow the session that runs, or the newest
   devui dbg step              go on to after the next commit
   devui dbg state plan --at 7 one key, as of event #7
+  devui dbg state --from 3 --at 7   what #4 to #7 changed in it
+  devui dbg prompt 7          what was sent to the model that answered with #7
   devui dbg blame plan        who wrote the key plan, and what each write changed
   devui dbg break add tool:book_* --if 'args.price > 500'
 
@@ -71,6 +84,9 @@ command.add_command(end)
 command.add_command(tools)
 command.add_command(try_)
 command.add_command(fork)
+command.add_command(note)
+command.add_command(notes)
+command.add_command(prompt)
 command.add_command(rewind)
 command.add_command(trace)
 command.add_command(usage)
@@ -85,15 +101,18 @@ def attach(terminal: Terminal, session: str | None, last: int) -> None:
 
     Events, output, where the run is held, and what will change.
     """
+    going = False
     try:
         found = session_of(terminal.client, session)
         if not terminal.as_json:
             terminal.say(found, session_lines)
         after = _recent(terminal, found["key"], last)
-        for news in follow(terminal.client, found["key"], after):
+        for news in news_of(terminal.client, found["key"], after, as_json=terminal.as_json):
             tell(terminal, news)
+            if news["type"] == "position":
+                going = news["ended"] is None
     except KeyboardInterrupt:
-        left("left; the run goes on without you")
+        left("left; the run goes on without you" if going else "left")
         sys.exit(LEFT)
 
 
@@ -108,16 +127,20 @@ def _recent(terminal: Terminal, session: int, last: int) -> int:
 @command.command()
 @click.argument("key", required=False)
 @click.option("--at", type=int, help="As of this event.")
+@click.option("--from", "since", type=int, help="What has changed since this event; 0 is before.")
 @session_option
 @on_the_server
-def state(terminal: Terminal, key: str | None, at: int | None, session: str | None) -> None:
-    """Show the state, or KEY alone, now or as of an event."""
+def state(
+    terminal: Terminal, key: str | None, *, at: int | None, since: int | None, session: str | None
+) -> None:
+    """Show the state, or KEY alone, now or as of an event, or what changed between two."""
     found = session_of(terminal.client, session)
-    told = terminal.client.get("api", "sessions", found["key"], "state", at=at)
+    asked = {"at": at, "from": since}
+    told = terminal.client.get("api", "sessions", found["key"], "state", **asked)
     if key is not None:
-        for part in ("values", "pending"):
+        for part in told.keys() & {"values", "pending", "changes"}:
             told[part] = [each for each in told[part] if each["key"] == key]
-    terminal.say(told, state_lines)
+    terminal.say(told, state_lines if since is None else state_change_lines)
 
 
 @command.command()
@@ -158,12 +181,17 @@ def why(terminal: Terminal, session: str | None) -> None:
 @command.command()
 @click.argument("message")
 @session_option
+@click.option("--new", "app", metavar="APP", help="In a new session of this app.")
 @click.option("--no-pause", is_flag=True, help="Do not hold the first event.")
 @on_the_server
-def start(terminal: Terminal, message: str, session: str | None, no_pause: bool) -> None:
+def start(
+    terminal: Terminal, message: str, session: str | None, app: str | None, no_pause: bool
+) -> None:
     """Send MESSAGE, and hold the run before its first event."""
     client = terminal.client
-    key = session_of(client, session)["key"]
+    if app is not None and session is not None:
+        raise Misused("--new makes a session, --session names one: give one of them")
+    key = (new_session(client, app) if app is not None else session_of(client, session))["key"]
     path = ("api", "sessions", key, "runs")
     position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
     terminal.say(settled(terminal, position), position_lines)
@@ -178,7 +206,8 @@ def _order(name: str, order: str, about: str) -> click.Command:
     @no_wait_option
     @on_the_server
     def told(terminal: Terminal, session: str | None, no_wait: bool, **given: Any) -> None:
-        _command(terminal, running(terminal.client, session), order, wait=not no_wait, **given)
+        at = running(terminal.client, session, or_over=given["key"] is not None)
+        _command(terminal, at, order, wait=not no_wait, **given)
 
     return told
 
@@ -194,7 +223,7 @@ def _change(name: str, about: str) -> click.Command:
     def told(terminal: Terminal, value: str, session: str | None, **given: Any) -> None:
         text = sys.stdin.read() if value == "-" else value
         meant = _value(name, text)
-        position = running(terminal.client, session)
+        position = running(terminal.client, session, or_over=given["key"] is not None)
         _command(terminal, position, name, wait=False, value=meant, **given)
 
     return told

@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
-from devui.cli.failures import Misused, MovedOn
+from devui.cli.failures import Misused
 from devui.cli.finding import Terminal, on_the_server
-from devui.cli.lines import plain
 from devui.cli.naming import running
 from devui.cli.orders import key_option, no_wait_option, send, session_option
 
@@ -38,28 +36,12 @@ def end(
     """
     if value is not None and why is not None:
         raise Misused("with VALUE the call does not fail: leave --why away")
-    client = terminal.client
-    position = running(client, session)
+    position = running(terminal.client, session, or_over=key is not None)
     order: dict[str, Any] = {"command": "end", "value": why}
     if value is not None:
         order = {"command": "answer", "value": _value(sys.stdin.read() if value == "-" else value)}
-    calls = client.get("api", "runs", position["run"], "standing")["calls"]
-    number = _one(calls, call, position)
-    send(terminal, position, "calls", wait=not no_wait, call=number, key=key, **order)
-
-
-def _one(calls: Sequence[Mapping[str, Any]], name: str, position: dict[str, Any]) -> int:
-    """The number of the call that is meant; whether it is under way yet is for the server."""
-    if name.isdecimal():
-        return int(name)
-    for member in ("call", "name"):
-        found = [each for each in calls if str(each[member]) == name]
-        if len(found) == 1:
-            return int(found[0]["id"])
-        if found:
-            numbers = ", ".join(f"{each['id']} ({plain(each['about'])})" for each in found)
-            raise Misused(f"several calls are called {name!r}: name one by its number, {numbers}")
-    raise MovedOn(f"no call {name!r} is under way", position)
+    meant = int(call) if call.isdecimal() else call
+    send(terminal, position, "calls", wait=not no_wait, call=meant, key=key, **order)
 
 
 def _value(text: str) -> Any:

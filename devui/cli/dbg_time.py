@@ -1,6 +1,7 @@
 """`devui dbg fork`, `rewind`, `usage` and `trace`: other ways on, and what it took so far."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ _guard = click.option(
 @click.command()
 @click.argument("number", type=int)
 @click.option("--state", metavar="JSON", help="State keys to set in the fork, as an object.")
+@click.option("--event", metavar="JSON", help="What event NUMBER is in it; - reads it.")
 @click.option("--message", is_flag=True, help="Leave the user's message NUMBER out.")
 @click.option("--note", metavar="TEXT", help="What it is for.")
 @click.option("--run", is_flag=True, help="Go on in it at once.")
@@ -35,6 +37,7 @@ def fork(
     number: int,
     *,
     state: str | None,
+    event: str | None,
     message: bool,
     note: str | None,
     run: bool,
@@ -46,7 +49,8 @@ def fork(
     made = client.post(
         *("api", "sessions", found["key"], "forks"),
         number=number,
-        state=None if state is None else _object(state),
+        state=None if state is None else _object("the state", state),
+        event=None if event is None else _object("the event", event),
         message=message or None,
         note=note,
         run=run or None,
@@ -80,12 +84,14 @@ def rewind(
 
 
 @click.command()
+@click.option("--at", type=int, help="As of this event.")
 @session_option
 @on_the_server
-def usage(terminal: Terminal, session: str | None) -> None:
+def usage(terminal: Terminal, at: int | None, session: str | None) -> None:
     """Tell the tokens and the cost of the session, for each agent and model."""
     found = session_of(terminal.client, session)
-    terminal.say(terminal.client.get("api", "sessions", found["key"], "usage"), _usage_lines)
+    asked = ("api", "sessions", found["key"], "usage")
+    terminal.say(terminal.client.get(*asked, until=at), _usage_lines)
 
 
 @click.command()
@@ -99,20 +105,21 @@ def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
     terminal.say(told, lambda spans: [json.dumps(spans)])
 
 
-def _object(text: str) -> Any:
+def _object(what: str, text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = json.loads(sys.stdin.read() if text == "-" else text)
     except ValueError as error:
-        raise Misused(f"the state is not JSON: {error}") from error
+        raise Misused(f"{what} is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise Misused('the state has to be a JSON object, such as {"city": "Oslo"}')
+        raise Misused(f'{what} has to be a JSON object, such as {{"city": "Oslo"}}')
     return value
 
 
 def _fork_lines(told: Mapping[str, Any], url: str) -> list[str]:
     of = told["fork"]
+    place = f"#{of['number'] + 1}, edited" if of["reason"] == "event" else f"#{of['number']}"
     lines = [
-        f"session {told['key']}, a fork of session {of['parent']} at #{of['number']}",
+        f"session {told['key']}, a fork of session {of['parent']} at {place}",
         f"{url}/sessions/{told['key']}",
     ]
     unknown = [f"{plain(call['tool'])} {plain(call['id'])}" for call in told["unknown"]]
@@ -137,7 +144,9 @@ def _sums(told: Mapping[str, Any]) -> Iterator[str]:
                 _dollars(each["cost"]),
             )
         )
-    unpriced = f", without {told['unpriced']} answers of unknown price" if told["unpriced"] else ""
+    without = told["unpriced"]
+    named = f"{without} answer{'' if without == 1 else 's'}"
+    unpriced = f", without {named} of unknown price" if without else ""
     yield f"together {_dollars(told['cost'])}{unpriced}; prices of {told['prices']}"
 
 

@@ -2,26 +2,51 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 
-from devui.cli.failures import Misused
+from devui.cli.failures import Misused, NotThere
 from devui.cli.finding import Terminal, on_the_server
 from devui.cli.lines import json_words, plain
 from devui.cli.naming import app_of, session_of
 
+_EFFECTS: Final = ("read_only", "idempotent", "effects")
+_AS_IN_CODE: Final = "as_in_code"
 _session = click.option("-s", "--session", metavar="KEY", help="Number or id; the one that runs.")
 
 
 @click.command("tools")
+@click.argument("tool", required=False)
+@click.option(
+    "--is",
+    "effect",
+    type=click.Choice([*_EFFECTS, _AS_IN_CODE]),
+    help=f"Say what TOOL does to the world; {_AS_IN_CODE} takes back what was said.",
+)
 @click.option("--app", metavar="NAME", help="The session's app, or the only one, if not said.")
 @_session
 @on_the_server
-def tools(terminal: Terminal, app: str | None, session: str | None) -> None:
-    """List an app's tools with what their calls do to the world."""
+def tools(
+    terminal: Terminal,
+    tool: str | None,
+    *,
+    effect: str | None,
+    app: str | None,
+    session: str | None,
+) -> None:
+    """List an app's tools, or just TOOL, with what their calls do to the world."""
+    if effect and tool is None:
+        raise Misused("name the tool: devui dbg tools TOOL --is read_only")
     name = app_of(terminal.client, app, session)
-    terminal.say(terminal.client.get("api", "apps", name, "tools"), _tools)
+    place = ("api", "apps", name, "tools")
+    told = [each for each in terminal.client.get(*place) if tool in {None, each["name"]}]
+    if tool is not None and not told:
+        raise NotThere(f"{name} has no tool {tool}")
+    if effect:
+        said = None if effect == _AS_IN_CODE else effect
+        told = [terminal.client.put(*place, tool, effect=said, actor=terminal.client.actor)]
+    terminal.say(told, _tools)
 
 
 @click.command("try")

@@ -1,5 +1,6 @@
 """Why a command of the terminal failed, and the status it ends with (docs/guide/cli.md)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -40,10 +41,17 @@ class MovedOn(Failed):
 
     exit_code = 6
 
-    def __init__(self, message: str, position: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        position: dict[str, Any] | None = None,
+        unknown: Sequence[dict[str, Any]] = (),
+    ) -> None:
         super().__init__(message)
         self.position = position
         """Where the run stands now, if it is about a run."""
+        self.unknown = unknown
+        """Calls of unknown outcome that are in the way."""
 
 
 LEFT = 130

@@ -37,6 +37,19 @@ def follow(client: Client, session: int, after: int) -> Iterator[dict[str, Any]]
     raise NoServer(f"the server at {client.url} closed the stream")
 
 
+def news_of(
+    client: Client, session: int, after: int, *, as_json: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The same for people: where a run stands is told once, until it stands elsewhere."""
+    stood: list[str] = []
+    for news in follow(client, session, after):
+        if news["type"] == "position" and not as_json:
+            before, stood = stood, position_lines(news)
+            if stood == before:
+                continue
+        yield news
+
+
 def tell(terminal: Terminal, news: dict[str, Any]) -> None:
     """Print one of the news; kinds that nobody here knows are for programs."""
     if terminal.as_json or news["type"] in _LINES:

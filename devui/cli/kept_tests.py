@@ -1,5 +1,6 @@
 """`devui test`: plays tests that were made of sessions, without a server or a network."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -22,7 +23,7 @@ _STATUS: Final = {0: _PASSED, 1: _FAILED}
 """By pytest's own; whatever else it says is that the tests could not be run."""
 _REFRESH: Final = "DEVUI_REFRESH"
 """The variable that tells `devui.testing` where to put what it records anew."""
-_MARK: Final = b"devui.testing"
+_MARK: Final = "devui.testing"
 _MOST: Final = 1_000_000
 
 _EXAMPLES = """\b
@@ -69,11 +70,15 @@ def command(
     if not files:
         where = ", ".join(map(str, paths)) or "this folder"
         raise Misused(
-            f"there is no test that uses devui.testing in {where}; make one with"
-            " `devui make-test SESSION`"
+            f"there is no test that imports devui.testing in {where}: make one of a session with"
+            " `devui make-test SESSION` or *Make test…* on its page, or name the folder that has"
+            " some"
         )
     if find_spec("pytest") is None:
-        raise Misused("pytest is not installed beside devui: `pip install pytest`")
+        raise Misused(
+            f"pytest, which plays the {len(files)} test files here, is not installed beside devui:"
+            f" {sys.executable} -m pip install pytest"
+        )
     report = [] if junit is None else [f"--junit-xml={junit}"]
     command = [*map(str, files), *report, *options]
     ctx.exit(_refresh(command, keep_secrets=keep_secrets) if refresh else _run(command))
@@ -105,11 +110,27 @@ def _is_searched(folder: Path) -> bool:
 
 
 def _uses_us(file: Path) -> bool:
+    """Whether it imports us; of a file that cannot be parsed, whether it speaks of us."""
     try:
-        with file.open("rb") as opened:
-            return _MARK in opened.read(_MOST)
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            text = opened.read(_MOST)
     except OSError:
         return False
+    if _MARK not in text:
+        return False
+    try:
+        return any(map(_imports_us, ast.walk(ast.parse(text))))
+    except (SyntaxError, ValueError):
+        return True
+
+
+def _imports_us(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return False
+    names = [each.name for each in node.names]
+    if isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{name}" for name in names]
+    return any(f"{name}.".startswith(f"{_MARK}.") for name in names)
 
 
 def _refresh(arguments: list[str], *, keep_secrets: bool) -> int:

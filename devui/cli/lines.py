@@ -50,7 +50,7 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     words += [f"goes on: {position['plan']}"] if position["plan"] else []
     last = position.get("lastCommand")
     words += [f"{last['command']} by {plain(last['actor'])}"] if last else []
-    status = _coloured(position["status"], width=_INDENT)
+    status = _coloured(position["status"], width=_INDENT if words else 0)
     return [*lines, f"{status}{' · '.join(words)}".rstrip()]
 
 
@@ -71,6 +71,22 @@ def state_lines(state: Mapping[str, Any]) -> list[str]:
     lines = [_value(value) for value in state["values"]]
     lines += [f"{_change(change)}  pending" for change in state["pending"]]
     return lines or ["the state is empty"]
+
+
+def state_change_lines(state: Mapping[str, Any]) -> list[str]:
+    """Each place that differs, with the event that wrote the key."""
+    lines = [line for key in state["changes"] for line in _differences(key)]
+    return lines or ["nothing differs"]
+
+
+def _differences(key: Mapping[str, Any]) -> Iterable[str]:
+    by = f"#{key['number']}" if key["number"] else key["writer"] or ""
+    for each in key["changes"]:
+        path = each["path"]
+        place = f"{key['key']}{'' if not path or path.startswith('[') else '.'}{path}"
+        old = json_words(each["old"]) if "old" in each else "nothing"
+        new = json_words(each["new"]) if "new" in each else "nothing"
+        yield f"{plain(place)}: {old} → {new}  {click.style(by, dim=True)}".rstrip()
 
 
 def breakpoint_lines(points: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -144,4 +160,6 @@ def json_words(value: Any) -> str:
 
 
 def _coloured(word: str, *, width: int) -> str:
-    return click.style(f"{word:<{width - 1}} ", fg=_COLOURS.get(word))
+    """The word in its colour, and a space behind it if something is to follow."""
+    text = f"{word:<{width - 1}} " if width else word
+    return click.style(text, fg=_COLOURS.get(word))

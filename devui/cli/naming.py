@@ -1,6 +1,6 @@
 """Which session, run or app a command is about, from what was typed or from what goes on."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -8,6 +8,7 @@ from devui.cli.client import Client
 from devui.cli.failures import Misused, MovedOn, NotThere
 from devui.cli.lines import plain
 
+_USER: Final = "user"
 GOING = frozenset({"running", "held", "stopping"})
 
 app_option = click.option(
@@ -23,26 +24,44 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
     known: list[dict[str, Any]] = client.get("api", "sessions", app=app)
     if name is None:
         return _evident(known)
-    found = [each for each in known if str(each["key"]) == name]
+    found = [each for each in _numbered(client, name) if app in {None, each["app"]}]
     found = found or [each for each in known if each["id"] == name]
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotThere(f"there is no session {name!r} among the newest; `devui` lists them all")
+        raise NotThere(f"there is no session {name!r}: no number, and no id among the newest")
     keys = ", ".join(f"{each['key']} ({plain(each['app'])})" for each in found)
     raise Misused(f"several sessions are called {name!r}: name one by its number, {keys}")
 
 
-def running(client: Client, name: str | None) -> dict[str, Any]:
+def new_session(client: Client, app: str) -> dict[str, Any]:
+    """Make a session of an app, of the user that the page's sessions are of. Raises NotThere."""
+    made = client.post("apps", app, "users", _USER, "sessions")
+    found: list[dict[str, Any]] = client.get(
+        "api", "sessions", app=app, user=_USER, id=str(made["id"])
+    )
+    return found[0]
+
+
+def _numbered(client: Client, name: str) -> list[dict[str, Any]]:
+    """The session of this number, if it is one."""
+    if not (name.isascii() and name.isdigit()):
+        return []
+    found: list[dict[str, Any]] = client.get("api", "sessions", key=name)
+    return [each for each in found if each["key"] == int(name)]
+
+
+def running(client: Client, name: str | None, *, or_over: bool = False) -> dict[str, Any]:
     """Where the run stands that goes on in this session, or in the only one with a run.
 
-    Raises MovedOn when the run is over, NotThere when nothing runs.
+    Raises MovedOn when the run is over, NotThere when nothing runs; with `or_over` it is that of
+    the newest run then, since an order may be repeated that was carried out before its end.
     """
     session = session_of(client, name)
-    if name is None and session["run"] is None:
+    if name is None and session["run"] is None and not or_over:
         raise NotThere("no run goes on; start one on the page, or with `devui dbg start`")
     position: dict[str, Any] = client.get("api", "sessions", session["key"], "run")
-    if position["status"] not in GOING:
+    if position["status"] not in GOING and not or_over:
         raise MovedOn(f"the run is over: it is {position['status']}", position)
     return position
 

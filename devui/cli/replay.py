@@ -10,7 +10,7 @@ import click
 from devui.cli.client import Client
 from devui.cli.failures import LEFT, Failed, Misused, NotThere
 from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.following import follow, left, tell
+from devui.cli.following import left, news_of, tell
 from devui.cli.headless import agents_option, served
 from devui.cli.naming import GOING, app_option, session_of
 from devui.cli.replay_lines import verdict_lines
@@ -100,11 +100,16 @@ def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str,
         actor=client.actor,
     )
     fork, again = begun["session"], begun["run"]
-    for news in follow(client, fork, run["first"] - 1):
+    for news in news_of(client, fork, run["first"] - 1, as_json=terminal.as_json):
         if not wish.check:
             tell(terminal, news)
-        if news["type"] == "position" and news["run"] == again and news["ended"] is not None:
+        if news["type"] != "position" or news["run"] != again:
+            continue
+        if news["ended"] is not None:
             break
+        if news["status"] == "held":
+            said = f"held in session {fork}; `devui dbg continue --session {fork}` lets it go on"
+            click.echo(said, err=True)
     told: dict[str, Any] = client.get("api", "runs", again, "replay")
     verdict: dict[str, Any] | None = told["verdict"]
     if verdict is None:

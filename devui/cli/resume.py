@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ from devui.cli.failures import LEFT, Failed, Misused, MovedOn
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.following import follow, left, newest_number, tell
 from devui.cli.headless import agents_option, served
+from devui.cli.lines import plain
 from devui.cli.naming import GOING, app_option, session_of
 
 _DECISIONS = ("run", "fail", "recorded", "wait")
+_SHOWN = 60
+"""Characters of a value."""
 _EXAMPLES = """\b
 Examples:
   devui resume                      the newest session's last invocation
@@ -75,7 +79,12 @@ def _resumed(
     chosen = invocation or _cut_off(client, session)
     after = newest_number(client, session)
     path, given = ("api", "sessions", session, "runs"), {"unknown": unknown} if unknown else {}
-    begun: dict[str, Any] = client.post(*path, invocationId=chosen, actor=client.actor, **given)
+    try:
+        begun: dict[str, Any] = client.post(*path, invocationId=chosen, actor=client.actor, **given)
+    except MovedOn as refused:
+        if not refused.unknown:
+            raise
+        raise MovedOn("\n".join(_asked(refused.unknown))) from refused
     for news in follow(client, session, after):
         if news["type"] == "position" and news["run"] != begun["run"]:
             continue
@@ -83,6 +92,31 @@ def _resumed(
         if news["type"] == "position" and news["ended"] is not None:
             return news
     return begun
+
+
+def _asked(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a person is to decide, as options to be given."""
+    yield "say what becomes of each of these calls, of which no result is committed:"
+    for call in unknown:
+        args = ", ".join(f"{name}={_short(value)}" for name, value in call["args"].items())
+        result = call["recorded"]
+        about = "nobody knows whether it was carried out"
+        about = about if result is None else f"it had returned {_short(result)}"
+        about = about if call["made"] else "it was held back and not made"
+        yield plain(f"  --call {call['id']}=WHAT  {call['tool']}({args}), {about}")
+        words = [each for each in _DECISIONS if each not in _left_out(call)]
+        yield f"    WHAT is {', '.join(words)}, or its result as JSON"
+
+
+def _left_out(call: Mapping[str, Any]) -> set[str]:
+    """Decisions that this call does not allow."""
+    no_record = {"recorded"} if call["recorded"] is None else set()
+    return no_record | (set() if call["later"] and call["made"] else {"wait"})
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
 def _decision(text: str) -> tuple[str, dict[str, Any]]:

@@ -27,7 +27,6 @@ from devui.debugger.news import (
     SpansChanged,
     StateTouched,
 )
-from devui.debugger.recovery.answers import responses
 from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.gatekeeper import Gatekeeper
@@ -182,8 +181,10 @@ class Driver:
 
     async def _respond(self, request: RunRequest) -> None:
         """Commit what was decided about calls of unknown outcome."""
+        if request.opening is None:
+            return
         key, run = self.live.session.key, self.live.row.id
-        for event in await responses(self._journal, key, request.settled, run):
+        for event in await request.opening(self._journal, key, run):
             await self._commits.commit(key, event, run=run)
 
     async def _worker(self) -> Worker | None:
@@ -210,7 +211,7 @@ class Driver:
         live.worker = worker  # from here on, stopping the run goes through the worker
         if live.ended.is_set():
             await worker.send(StopRun(run=live.row.id))
-            live.stuck = True
+            live.stuck = not await self._obeys()
             return True
         while isinstance(first := await live.inbox.get(), Moved):
             await self._take(worker, first)
@@ -224,6 +225,16 @@ class Driver:
         finally:
             clock.cancel()
         return True
+
+    async def _obeys(self) -> bool:
+        """Whether the worker ends the run, which is over for everybody else: then it is free."""
+        try:
+            async with asyncio.timeout(SECONDS_TO_STOP):
+                while not isinstance(message := await self.live.inbox.get(), RunEnded | WorkerGone):
+                    pass
+        except TimeoutError:
+            return False
+        return isinstance(message, RunEnded) and not message.stuck_threads
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session

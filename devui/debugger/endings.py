@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from devui.debugger.bus import Bus
@@ -12,6 +12,7 @@ from devui.debugger.live import LiveRun
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged
 from devui.debugger.notes import note
+from devui.debugger.stepping.answered import Answered
 from devui.debugger.stepping.commands import CallOrder, CommandRefused, Misused, Stale
 from devui.debugger.stepping.position import position_of
 from devui.store.journal import Journal
@@ -32,10 +33,11 @@ _REFUSED: Final = {
 class Endings:
     """The orders that wait for an answer of their worker."""
 
-    def __init__(self, journal: Journal, bus: Bus[News], looks: Looks) -> None:
+    def __init__(self, journal: Journal, bus: Bus[News], looks: Looks, answered: Answered) -> None:
         self._journal = journal
         self._bus = bus
         self._looks = looks
+        self._answered = answered
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[CallEnded]] = {}
 
@@ -53,7 +55,7 @@ class Endings:
         """
         async with live.ending:
             try:
-                known = live.stepper.known(order)
+                known = self._answered.known(live.row.id, order)
                 return known if known is not None else await self._done(live, order)
             except CommandRefused as refused:
                 raise refused.at(position_of(live)) from None
@@ -69,7 +71,7 @@ class Endings:
         live.seen, live.progressed = None, time.time()
         live.stepper.told(order)
         answer = position_of(live)
-        live.stepper.remember(order, answer)
+        self._answered.remember(live.row.id, order, answer)
         self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
         return answer
 
@@ -123,7 +125,7 @@ class Endings:
 
 
 def _call_in(seen: Seen | None, order: CallOrder) -> CallStanding:
-    """The call as it stands. Raises Stale."""
+    """The call as it stands. Raises Stale, and Misused when several are meant."""
     if seen is None:
         raise Stale("the agent's process does not tell which calls are under way")
     if seen.blocked:
@@ -131,10 +133,24 @@ def _call_in(seen: Seen | None, order: CallOrder) -> CallStanding:
             f"code of the app has held the event loop for {seen.blocked:.0f} s: no call can be "
             "ended while it does; stop the run"
         )
+    if isinstance(order.call, str):
+        return _called(seen.calls, order.call)
     found = next((call for call in seen.calls if call.id == order.call), None)
     if found is None:
         raise Stale(_REFUSED["gone"])
     return found
+
+
+def _called(calls: Sequence[CallStanding], name: str) -> CallStanding:
+    """The call of this id or, if there is none, of this name. Raises what `_call_in` does."""
+    found = [call for call in calls if call.call == name]
+    found = found or [call for call in calls if call.name == name]
+    if not found:
+        raise Stale(f"no call {name!r} is under way")
+    if len(found) > 1:
+        numbers = ", ".join(f"{call.id} ({call.about})" for call in found)
+        raise Misused(f"several calls are called {name!r}: name one by its number, {numbers}")
+    return found[0]
 
 
 def _value(order: CallOrder, call: CallStanding) -> Any:

@@ -81,8 +81,9 @@ async def _missed(journal: Journal, session: int, after: int, now: int) -> list[
     news: list[News] = [EventCommitted(row, data) for row, data in bodies]
     news += [EventDropped(edit) for edit in await journal.edits.dropped(session, after)]
     news += [RunChanged(run) for run in await journal.runs.since(session, after)]
+    known = [item for item in news if (seq_of(item) or 0) <= now]
     row = await journal.sessions.get(session)
     if row is not None and row.seq > after:
-        news.append(SessionChanged(row))
-    known = [item for item in news if (seq_of(item) or 0) <= now]
+        # Its seq is also that of the last event, and tells not since when it has its title.
+        known.append(SessionChanged(row))
     return sorted(known, key=lambda item: seq_of(item) or 0)

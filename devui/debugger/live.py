@@ -8,8 +8,9 @@ import asyncio
 import contextlib
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.breakpoints.watching import Watch
@@ -55,6 +56,43 @@ class Streaming:
                 self.text = (self.text + text)[:_MAX_TEXT]
             elif name := (part.get("functionCall") or {}).get("name"):
                 self.calls = [*(known for known in self.calls if known != name), name]
+
+
+Answers: TypeAlias = dict[tuple[str, str | None], Streaming]
+"""Answers in flight, by author and branch."""
+
+
+def unfinished(partials: Iterable[str]) -> str | None:
+    """What partial events say, of which none has become an event: JSON text for the run's row."""
+    answers: Answers = {}
+    for text in partials:
+        _add(answers, text)
+    return _said(answers)
+
+
+def _add(answers: Answers, text: str) -> str:
+    """Take a partial event, and return its id; raises ValueError if it is none."""
+    event = json.loads(text)
+    if not isinstance(event, dict):
+        raise TypeError("a partial event is a JSON object")
+    event_id = str(event.get("id", ""))
+    place = (event.get("author", ""), event.get("branch"))
+    answer = answers.get(place)
+    if answer is None or answer.event_id != event_id:
+        answer = answers[place] = Streaming(
+            event_id=event_id,
+            invocation_id=event.get("invocationId", ""),
+            author=place[0],
+            branch=place[1],
+            timestamp=event.get("timestamp", 0.0),
+        )
+    answer.add(event)
+    return event_id
+
+
+def _said(answers: Answers) -> str | None:
+    said = [{"author": each.author, "text": each.text} for each in answers.values() if each.text]
+    return json.dumps(said) if said else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +143,7 @@ class LiveRun:
     """Orders about its calls are carried out one after the other."""
     seen: Seen | None = None
     """Where its code stood when somebody last looked, since it was last let go."""
-    streaming: dict[tuple[str, str | None], Streaming] = field(default_factory=dict)
+    streaming: Answers = field(default_factory=dict)
     temp: dict[str, Any] = field(default_factory=dict)
     """The `temp:` state of this invocation, by key with its prefix."""
     chunks: list[tuple[str, str]] = field(default_factory=list)
@@ -134,21 +172,7 @@ class LiveRun:
 
     def add_partial(self, text: str) -> None:
         """Take a partial event; raises ValueError if it is none."""
-        event = json.loads(text)
-        if not isinstance(event, dict):
-            raise TypeError("a partial event is a JSON object")
-        event_id = event.get("id", "")
-        place = (event.get("author", ""), event.get("branch"))
-        answer = self.streaming.get(place)
-        if answer is None or answer.event_id != event_id:
-            answer = self.streaming[place] = Streaming(
-                event_id=event_id,
-                invocation_id=event.get("invocationId", ""),
-                author=place[0],
-                branch=place[1],
-                timestamp=event.get("timestamp", 0.0),
-            )
-        answer.add(event)
+        event_id = _add(self.streaming, text)
         self.chunks.append((event_id, text))
         self.chunk_counts[event_id] = self.chunk_counts.get(event_id, 0) + 1
 
@@ -169,12 +193,7 @@ class LiveRun:
 
     def unfinished(self) -> str | None:
         """What was streamed of answers that are no events yet: JSON text for the run's row."""
-        said = [
-            {"author": answer.author, "text": answer.text}
-            for answer in self.streaming.values()
-            if answer.text
-        ]
-        return json.dumps(said) if said else None
+        return _said(self.streaming)
 
     @property
     def waiting(self) -> int:

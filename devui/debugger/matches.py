@@ -1,17 +1,21 @@
 """Which events of a session a filter lets through.
 
-To know them all, all are looked at, by their rows; bodies are read of those alone whose rows do not
-decide. The ones next to an event are looked for from there on, and no further than needed.
+To know them all, all are looked at once, by their rows; bodies are read of those alone whose rows
+do not decide. What is found is remembered, and only continued. The ones next to an event are looked
+for from there on, and no further than needed.
 """
 
 import asyncio
 import json
-from collections import Counter
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+from weakref import WeakKeyDictionary
 
-from devui.debugger.filters import MARKS, Facts, Filter
+from devui.debugger.filters import MARKS, Facts, Filter, Term
 from devui.debugger.prices import Prices
 from devui.debugger.summary import Summary
 from devui.debugger.worktime import seconds_of_work
@@ -22,34 +26,114 @@ _BODIES: Final = 100
 """Bodies that are read at a time."""
 _NEAR: Final = 100
 """Rows that are read at a time to find the next match."""
+_BATCH: Final = 1000
+"""Rows that are read at a time to find all."""
+_KEPT: Final = 32
+"""Searches that are remembered."""
+_NO_NOTES: Final[Mapping[int, NoteRow]] = {}
+
+_Answers = dict[int, tuple[Facts, bool | None]]
+"""By number of the event, whether the filter lets it through; None: only its body tells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found, in order."""
+    """What was found."""
 
-    rows: tuple[EventRow, ...]
-    """Every event that was looked at."""
-    numbers: tuple[int, ...]
-    """Those that the filter lets through."""
+    count: int
+    """How many events were looked at."""
+    numbers: Sequence[int]
+    """Those of them that the filter lets through, in order."""
+
+
+class _Search:
+    """What one filter lets through of one session, as far as it was looked through.
+
+    Events stay what they are, so an answer holds for good; what people note of them may change, and
+    is left aside.
+    """
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.seqs = array("q")
+        """Of all events that were looked at."""
+        self.last: EventRow | None = None
+        self.numbers = array("q")
+
+    def grow(self, rows: Sequence[EventRow], answers: _Answers) -> None:
+        self.seqs.extend(row.seq for row in rows)
+        self.numbers.extend(number for number, (_, yes) in answers.items() if yes)
+        self.last = rows[-1]
+
+
+_Searches = OrderedDict[tuple[int, tuple[Term, ...], Prices], _Search]
+_SEARCHES: Final[WeakKeyDictionary[Journal, _Searches]] = WeakKeyDictionary()
 
 
 async def matches(
     journal: Journal, session: int, wanted: Filter, prices: Prices, *, until: int | None = None
 ) -> Matches:
     """Look through the session's events, below the journal's `until` if that is given."""
-    rows = await journal.events.since(session, 0)
-    rows = rows if until is None else [row for row in rows if row.seq < until]
-    notes = await journal.notes.of(session)
-    answers = await asyncio.to_thread(_by_rows, rows, notes, wanted, prices)
-    open_ones = [number for number, (_, answer) in answers.items() if answer is None]
-    if open_ones and wanted.phrases:
-        holding = await _holding(journal, session, wanted)
-        bare = {n: replace(answers[n][0], data="") for n in open_ones if n not in holding}
-        answers |= {n: (facts, wanted.holds(facts)) for n, facts in bare.items() if facts.all_keys}
-        open_ones = [n for n in open_ones if n in holding or not answers[n][0].all_keys]
-    await _by_bodies(journal, session, answers, open_ones, wanted)
-    return Matches(tuple(rows), tuple(number for number, (_, yes) in answers.items() if yes))
+    known = _search(journal, session, wanted, prices)
+    async with known.lock:
+        await _look_on(journal, session, wanted, prices, known)
+    count = len(known.seqs) if until is None else bisect_left(known.seqs, until)
+    numbers = known.numbers[: bisect_right(known.numbers, count)]
+    return Matches(count, await _noted(journal, session, wanted, prices, Matches(count, numbers)))
+
+
+def _search(journal: Journal, session: int, wanted: Filter, prices: Prices) -> _Search:
+    searches = _SEARCHES.setdefault(journal, OrderedDict())
+    name = session, wanted.terms, prices
+    known = searches.setdefault(name, _Search())
+    searches.move_to_end(name)
+    if len(searches) > _KEPT:
+        searches.popitem(last=False)
+    return known
+
+
+async def _look_on(
+    journal: Journal, session: int, wanted: Filter, prices: Prices, known: _Search
+) -> None:
+    """Look at what has come since the last look."""
+    while rows := await journal.events.page(
+        session, after=known.last.seq if known.last else 0, limit=_BATCH
+    ):
+        answers = await asyncio.to_thread(
+            _by_rows, rows, _NO_NOTES, wanted, prices, before=known.last
+        )
+        await _decide(journal, session, wanted, answers)
+        known.grow(rows, answers)
+
+
+async def _decide(journal: Journal, session: int, wanted: Filter, answers: _Answers) -> None:
+    """Put in what rows do not tell."""
+    undecided = [number for number, (_, answer) in answers.items() if answer is None]
+    if undecided and wanted.phrases:
+        holding = await _holding(journal, session, wanted, undecided)
+        bare = {n: replace(answers[n][0], data="") for n in undecided if n not in holding}
+        answers |= {n: (each, wanted.holds(each)) for n, each in bare.items() if each.all_keys}
+        undecided = [n for n in undecided if n in holding or not answers[n][0].all_keys]
+    await _by_bodies(journal, session, answers, undecided, wanted)
+
+
+async def _noted(
+    journal: Journal, session: int, wanted: Filter, prices: Prices, found: Matches
+) -> Sequence[int]:
+    """What was found, with what people say of events now."""
+    notes = await journal.notes.of(session, 1, found.count)
+    if not notes:
+        return found.numbers
+    beside = {near for number in notes for near in (number - 1, number)}
+    rows = {row.number: row for row in await journal.events.rows(session, beside)}
+    answers: _Answers = {}
+    for number in notes:
+        before = rows.get(number - 1)
+        answers |= _by_rows([rows[number]], notes, wanted, prices, before=before)
+    undecided = [number for number, (_, answer) in answers.items() if answer is None]
+    await _by_bodies(journal, session, answers, undecided, wanted)
+    others = (number for number in found.numbers if number not in answers)
+    return sorted([*others, *(number for number, (_, yes) in answers.items() if yes)])
 
 
 async def beside(
@@ -103,9 +187,9 @@ def _by_rows(
     prices: Prices,
     *,
     before: EventRow | None = None,
-) -> dict[int, tuple[Facts, bool | None]]:
+) -> _Answers:
     """Of rows that follow each other, and on `before`."""
-    answers: dict[int, tuple[Facts, bool | None]] = {}
+    answers: _Answers = {}
     for row in rows:
         summary = Summary.from_json(row.summary)
         facts = Facts.of(
@@ -123,7 +207,7 @@ def _by_rows(
 async def _by_bodies(
     journal: Journal,
     session: int,
-    answers: dict[int, tuple[Facts, bool | None]],
+    answers: _Answers,
     numbers: Sequence[int],
     wanted: Filter,
 ) -> None:
@@ -136,12 +220,14 @@ async def _by_bodies(
         await asyncio.sleep(0)
 
 
-async def _holding(journal: Journal, session: int, wanted: Filter) -> set[int]:
-    """The events with one of the phrases somewhere in their JSON."""
+async def _holding(
+    journal: Journal, session: int, wanted: Filter, numbers: Sequence[int]
+) -> set[int]:
+    """The events from the first to the last of these with a phrase somewhere in their JSON."""
     found: set[int] = set()
     for phrase in wanted.phrases:
         written = json.dumps(phrase, ensure_ascii=False)[1:-1]
-        found |= await journal.events.holding(session, written)
+        found |= await journal.events.holding(session, written, first=numbers[0], last=numbers[-1])
     return found
 
 

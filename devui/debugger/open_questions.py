@@ -37,6 +37,12 @@ async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
     ]
 
 
+def answer_lost(run: RunRow) -> bool:
+    """Whether it ended before the answer to a question became an event: that question waits on."""
+    parts = json.loads(run.message).get("parts") or [] if run.ended and run.message else []
+    return any("functionResponse" in part for part in parts)
+
+
 def _told(row: EventRow, call: CallSummary) -> dict[str, Any]:
     return {
         "call": call.id,

@@ -70,6 +70,22 @@ _SHAPES: Final = tuple(
 )
 """What services hand out: in words, a text that each has in it, and what it looks like."""
 
+_BEGUN: Final = re.compile(
+    r"(?:AIza|ya29\.|sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|[rs]k_(?:live|test)_|hf_|eyJ"
+    r"|Bearer )[0-9A-Za-z._~+/=-]*\Z"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?![\s\S]*-----END [A-Z ]*PRIVATE KEY-----)[\s\S]*\Z"
+    r"|(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{0,200}\Z"
+)
+"""An end of a text that may become one of the shapes, or may go on as one."""
+_ANCHORS: Final = tuple(anchor for _, anchors, _ in _SHAPES for anchor in anchors)
+_LONGEST: Final = 8_200
+"""Characters at the end of a text in which a secret may have begun."""
+_GLIMPSE: Final = 3
+"""Characters of a secret that may be seen before it is known for one: they tell nothing."""
+
+_ELLIPSES: Final = ("…", "\\u2026")
+"""How a preview says that it was cut, also in JSON."""
+
 Told = Callable[[str, str], None]
 """Hears of each text that is taken out: of what kind it was, and the text."""
 
@@ -91,6 +107,9 @@ class Redactor:
         # The longest first: one may be part of another.
         self._known = sorted(kinds.items(), key=lambda pair: (-len(pair[0]), pair[0]))
         self._shapes = _SHAPES if shapes else ()
+        self._heads: dict[str, list[str]] = {}
+        for known, _ in self._known:
+            self._heads.setdefault(known[: _GLIMPSE + 1], []).append(known)
 
     def text(self, text: str, told: Told | None = None) -> str:
         """The text without secrets."""
@@ -98,10 +117,24 @@ class Redactor:
             if told is not None:
                 _tell(told, kind, known, times=text.count(known))
             text = text.replace(known, MARK)
+        if any(ellipsis in text for ellipsis in _ELLIPSES):
+            for head, secrets in self._heads.items():
+                text = _without_cut(text, head, secrets) if head in text else text
         for kind, anchors, pattern in self._shapes:
             if any(anchor in text for anchor in anchors):
                 text = pattern.sub(partial(_marked, kind, told), text)
         return text
+
+    def settled(self, text: str) -> str:
+        """The beginning of a text that grows, without what at its end may become a secret."""
+        kept = len(text)
+        for known, _ in self._known:
+            kept = min(kept, len(text) - _overlap(text, known))
+        tail = text[-_LONGEST:]
+        if self._shapes and any(anchor in tail for anchor in _ANCHORS):
+            begun = _BEGUN.search(tail)
+            kept = min(kept, len(text) - len(tail) + begun.start()) if begun else kept
+        return text[:kept]
 
     def pieces(self, texts: Sequence[str], told: Told | None = None) -> list[str]:
         """Pieces of one text without the secrets in it, those that lie across pieces included."""
@@ -162,6 +195,35 @@ class Redactor:
             return text
         clean = self.data(data, told)
         return text if clean == data else base64.b64encode(clean).decode()
+
+
+def alike(first: str, second: str) -> int:
+    """With how many of the same characters two texts begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _without_cut(text: str, head: str, secrets: Iterable[str]) -> str:
+    """The text without the beginnings of secrets at which a preview was cut: `tok-01…`."""
+    place = text.find(head)
+    while place >= 0:
+        for known in secrets:
+            end = place + alike(text[place : place + len(known)], known)
+            if text.startswith(_ELLIPSES, end):
+                text = text[:place] + MARK + text[end:]
+                break
+        place = text.find(head, place + 1)
+    return text
+
+
+def _overlap(text: str, known: str) -> int:
+    """How many characters at the end of a text are the beginning of a secret, and not all of it."""
+    start = max(0, len(text) - len(known) + 1)
+    while (start := text.find(known[0], start)) >= 0:
+        if known.startswith(text[start:]):
+            return len(text) - start if len(text) - start > _GLIMPSE else 0
+        start += 1
+    return 0
 
 
 def _tell(told: Told, kind: str, text: str, *, times: int) -> None:

@@ -121,6 +121,7 @@ class Requests:
             "updated": row.updated,
             "events": row.events,
             "state": await self._journal.state.merged(row.key),
+            "initial": await self._journal.sessions.initial_state(row.key),
         }
 
     async def _fetch_events(self, app: str, message: FetchEvents) -> Any:

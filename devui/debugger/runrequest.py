@@ -1,11 +1,16 @@
 """What a run is asked to do."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from devui.debugger.asked import Replaying
 from devui.debugger.guard.guard import Guard
-from devui.debugger.recovery.answers import Settled
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
+
+Opening = Callable[[Journal, int, str], Awaitable[list[NewEvent]]]
+"""Gives events, for a session and a run of it, which are committed before the run goes on."""
 
 _TITLE: Final = 60
 """Characters of the first message that become the session's title."""
@@ -26,8 +31,8 @@ class RunRequest:
     """Tell of state that is written and not committed, also if nobody looks."""
     seen: int | None = None
     """Begin only if the user has said nothing after this seq."""
-    settled: tuple[Settled, ...] = ()
-    """Responses to calls of unknown outcome, committed before the invocation goes on."""
+    opening: Opening | None = None
+    """What was decided about calls of unknown outcome, before the invocation goes on."""
     rewind: str | None = None
     """Only take the session back to before this invocation."""
     then: "RunRequest | None" = None
@@ -43,6 +48,17 @@ class RunRequest:
     def said(self) -> dict[str, Any] | None:
         """The message that would be lost with the request."""
         return self.message or (self.then.said if self.then else None)
+
+    @property
+    def begun(self) -> str:
+        """Who began it and how, for the run's log; "" where the message says it all."""
+        parts = (self.message or {}).get("parts") or []
+        held = ", held from the first" if self.pause else ""
+        if any("functionResponse" in part for part in parts):
+            return f"answered by {self.actor}{held}"
+        if self.invocation and not self.message:
+            return f"resumed by {self.actor}{held}"
+        return f"started by {self.actor}{held}" if held else ""
 
     @property
     def title(self) -> str:

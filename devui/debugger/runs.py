@@ -14,15 +14,15 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from devui.debugger.answering import check_answers
 from devui.debugger.apps import UnknownApp
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
 from devui.debugger.driver import Driver
 from devui.debugger.endings import Endings
-from devui.debugger.foreign_questions import check_answers
 from devui.debugger.limits import TooManyRuns
-from devui.debugger.live import LiveRun, WorkerGone
+from devui.debugger.live import LiveRun, WorkerGone, unfinished
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
 from devui.debugger.notes import note
@@ -33,7 +33,8 @@ from devui.debugger.requests import Requests, error_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.runrow import write_row
 from devui.debugger.standing import standing_after, standing_of
-from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Stale
+from devui.debugger.stepping.answered import Answered, Order
+from devui.debugger.stepping.commands import CallOrder, Command, CommandRefused, Misused, Stale
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.tasks import Tasks
@@ -86,7 +87,8 @@ class Runs:
         self._limits = limits
         self._requests = Requests(journal, bus)
         self._looks = Looks(bus)
-        self._endings = Endings(journal, bus, self._looks)
+        self._answered = Answered()
+        self._endings = Endings(journal, bus, self._looks, self._answered)
         self.trials = Trials(journal, workers)
         """Calls by themselves, beside all runs."""
         self._drivers: dict[str, Driver] = {}
@@ -101,7 +103,7 @@ class Runs:
         workers.connect(self._deliver, self._overhear, self._worker_gone)
 
     async def __aenter__(self) -> Self:
-        for run in await self._journal.runs.interrupt_active():
+        for run in await self._journal.runs.interrupt_active(unfinished):
             logger.warning("run %s was interrupted by the end of the last server", run.id)
         await self._tasks.__aenter__()
         return self
@@ -142,8 +144,8 @@ class Runs:
         """Begin a run and return at once; the run that it follows is done with that.
 
         Raises UnknownApp, RunActive when the session has a run already, TooManyRuns,
-        ForeignQuestion when nobody here has asked what the message answers, and Overtaken when the
-        user has said something that the request has not seen.
+        ForeignQuestion when nobody here has asked what the message answers, AnsweredAlready, and
+        Overtaken when the user has said something that the request has not seen.
         """
         self._workers.folder.require(session.app)
         if follows is None and len(self._drivers) >= self._limits.runs:
@@ -152,7 +154,8 @@ class Runs:
             )
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
-        await check_answers(self._journal, session.key, request.said)
+        seen = await check_answers(self._journal, session.key, request.said)
+        request = replace(request, seen=seen if request.seen is None else request.seen)
         row = await write_row(self._journal, self._bus, session, request, follows=follows)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched, live.guard = request.watch, request.guard
@@ -175,10 +178,8 @@ class Runs:
         self._bus.publish(session.key, RunChanged(row))
         self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
         self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
-        if request.invocation and not request.message:
-            note(live, self._bus, "debugger", f"resumed by {request.actor}")
-        elif request.pause:
-            note(live, self._bus, "debugger", f"started by {request.actor}, held from the first")
+        if request.begun:
+            note(live, self._bus, "debugger", request.begun)
         await self._name(session, request)
         return row
 
@@ -232,15 +233,6 @@ class Runs:
             if driver.live.session.app == app:
                 self._tasks.start(driver.live.put(Moved()), f"arming run {driver.live.row.id}")
 
-    async def close(self, session: int) -> None:
-        """Ask no more about what was cut off in the session; it stays as it is."""
-        run = await self._journal.runs.newest(session)
-        if run is None:
-            await self._journal.forks.close(session)
-        else:
-            await self._journal.runs.close(run.id)
-        self._bus.publish(session, PositionChanged(run.id if run else "", 0))
-
     async def position(self, run: str) -> dict[str, Any]:
         """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""
         driver = self._drivers.get(run)
@@ -272,32 +264,42 @@ class Runs:
 
         Raises NoSuchRun, and CommandRefused with the present position.
         """
-        driver = self._drivers.get(run)
-        if driver is None or driver.live.ended.is_set():
-            raise Stale("the run is over").at(await self.position(run))
-        live, stepper = driver.live, driver.live.stepper
+        if (known := await self._repeated(run, command)) is not None:
+            return known
+        live = await self._going(run)
         try:
-            if (known := stepper.known(command)) is not None:
-                return known
-            moved = stepper.command(command)
+            moved = live.stepper.command(command)
         except CommandRefused as refused:
             raise refused.at(position_of(live)) from None
         note(live, self._bus, "debugger", f"{command.name.replace('_', ' ')} by {command.actor}")
         if moved.stop:
-            self._begin_stop(driver)
+            self._begin_stop(self._drivers[run])
         live.seen, live.progressed = None, time.time()
         answer = position_of(live)
-        stepper.remember(command, answer)
-        self._bus.publish(live.session.key, PositionChanged(run, stepper.position))
+        self._answered.remember(run, command, answer)
+        self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
         await live.put(moved)
         return answer
 
     async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
         """End a call that is under way and return the position. Raises what `command` does."""
+        if (known := await self._repeated(run, order)) is not None:
+            return known
+        return await self._endings.carry_out(await self._going(run), order)
+
+    async def _going(self, run: str) -> LiveRun:
+        """The run, if it is not over. Raises what `command` does."""
         live = self.under_way(run)
         if live is None:
             raise Stale("the run is over").at(await self.position(run))
-        return await self._endings.carry_out(live, order)
+        return live
+
+    async def _repeated(self, run: str, order: Order) -> dict[str, Any] | None:
+        """The answer to an order that was carried out before. Raises what `command` does."""
+        try:
+            return self._answered.known(run, order)
+        except Misused as error:
+            raise error.at(await self.position(run)) from None
 
     async def _name(self, session: SessionRow, request: RunRequest) -> None:
         """A session that nobody has named is called after its first message."""

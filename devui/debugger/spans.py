@@ -56,7 +56,7 @@ async def sent_and_result(journal: Journal, span: SpanRow) -> tuple[Any, Any]:
     Of a tool its arguments and its result. Of a model call the request, as `model`, `stream`,
     `system`, `tools`, `config` and `contents`, and the responses as `[seconds, response]` each.
     """
-    sent, result = await journal.spans.bodies(span.id)
+    sent, result, _ = await journal.spans.bodies(span.id)
     if span.type != "model" or sent is None:
         return _parsed(sent), _parsed(result)
     request = await _request(journal, span.session, json.loads(sent))
@@ -67,7 +67,7 @@ async def request_and_answers(
     journal: Journal, span: SpanRow
 ) -> tuple[SentRequest | None, str | None]:
     """The request of a model call, None if it was not kept, and its responses as JSON text."""
-    sent, result = await journal.spans.bodies(span.id)
+    sent, result, _ = await journal.spans.bodies(span.id)
     request = await _request(journal, span.session, json.loads(sent)) if sent else None
     return request, result
 

@@ -62,7 +62,7 @@ class ResponseSummary:
     preview: str
     """The returned value, one line; a lone `result` wrapper is taken off."""
     failed: bool = False
-    """The tool answered with a non-empty `error`."""
+    """The tool answered with a non-empty `error`, and not since its call waits for a consent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Intervention:
     """`edit`, `mock`, `skip`, `reject`."""
     gate: str
     by: str
+    call: str = ""
+    """The id of the tool call that it was done to; "" if it was done to the event, or is old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,7 @@ def _edits(marks: object) -> tuple[Intervention, ...]:
     told = [_mapping(mark) for mark in marks] if isinstance(marks, list) else []
     return tuple(
         Intervention(
-            *(str(mark.get(name, ""))[:PREVIEW_LIMIT] for name in ("action", "gate", "by"))
+            *(str(mark.get(name, ""))[:PREVIEW_LIMIT] for name in ("action", "gate", "by", "call"))
         )
         for mark in told[:KEYS_KEPT]
         if mark
@@ -354,17 +356,24 @@ def _calls(event: Mapping[str, Any]) -> tuple[CallSummary, ...]:
 
 
 def _responses(event: Mapping[str, Any]) -> tuple[ResponseSummary, ...]:
+    waiting = awaiting_consent(event)
     found = (_mapping(part.get("functionResponse")) for part in _parts(event))
     return tuple(
         ResponseSummary(
             id=response.get("id"),
             name=str(response.get("name", "")),
             preview=preview(unwrapped(response.get("response")), PREVIEW_LIMIT),
-            failed=bool(_mapping(response.get("response")).get("error")),
+            failed=bool(_mapping(response.get("response")).get("error"))
+            and response.get("id") not in waiting,
         )
         for response in found
         if response
     )
+
+
+def awaiting_consent(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """By the ids of their calls: what the event asks a consent for, which answers as an error."""
+    return _mapping(_mapping(event.get("actions")).get("requestedToolConfirmations"))
 
 
 def unwrapped(response: object) -> object:

@@ -1,6 +1,6 @@
-"""SQLite files, each used by one thread over one connection that stays open.
+"""SQLite files, each used by one job at a time over one connection that stays open.
 
-The standard library's driver blocks, so that a service hands its work to that thread. One writer
+The standard library's driver blocks, so that a service hands its work to a thread. One writer
 at a time is what SQLite allows anyway, and an open connection keeps its page cache.
 
 See adk-runtime 2.5, 10.2.
@@ -10,18 +10,20 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
+
+from devui.runtime.plain_threads import Call, PlainThreads
 
 T = TypeVar("T")
 
 MEMORY = ":memory:"
 BUSY_SECONDS = 10.0
 """How long to wait for other processes that write the same file."""
+_threads = PlainThreads(64, "devui-sqlite")
 _URL_SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
 
@@ -52,55 +54,62 @@ class DatabasePath:
         return cls(name, name)
 
 
+async def give_way() -> None:
+    """Let others have the loop, which a row of jobs that are done at once would keep from them."""
+    await asyncio.sleep(0)
+
+
 class Database:
-    """One database with its thread. It is opened on first use, and may be used after `close`."""
+    """One database. It is opened on first use, and may be used after `close`."""
 
     def __init__(self, path: DatabasePath, prepare: Callable[[sqlite3.Connection], None]) -> None:
         """Describe the database; `prepare` checks or makes its schema right after opening."""
         self.path = path
         self._prepare = prepare
         self._connection: sqlite3.Connection | None = None
-        self._thread: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
+        self._turn = threading.Lock()
+        """Whose job it is that uses the connection."""
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns; all that it reads is of one moment."""
-        return await self._run("BEGIN", job)
+        return await self._done("BEGIN", job)
 
     async def write(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns, once its changes are on the disk; if it raises, none is made.
 
-        A caller that is cancelled waits no longer; the job is done whole, or was not begun.
+        A caller that is cancelled waits no longer; the job is done whole.
         """
-        return await self._run("BEGIN IMMEDIATE", job)
+        return await self._done("BEGIN IMMEDIATE", job)
+
+    def begin_write(self, job: Callable[[sqlite3.Connection], Any]) -> Call:
+        """As `write`, for a caller that has to know of the job's end although it is cancelled.
+
+        It should `give_way` after that.
+        """
+        return _threads.begin(lambda: self._transaction("BEGIN IMMEDIATE", job))
 
     async def close(self) -> None:
         """Close the file after what is under way."""
-        with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            await asyncio.wrap_future(thread.submit(self._close))
-            thread.shutdown(wait=False)
+        await _threads.run(self._close)
 
-    async def _run(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
-        with self._lock:
-            if self._thread is None:
-                self._thread = ThreadPoolExecutor(1, thread_name_prefix="devui-sqlite")
-            future = self._thread.submit(self._transaction, begin, job)
-        return await asyncio.wrap_future(future)
+    async def _done(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
+        result: T = await _threads.run(lambda: self._transaction(begin, job))
+        await give_way()
+        return result
 
     def _transaction(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
-        if self._connection is None:
-            self._connection = self._open()
-        connection = self._connection
-        connection.execute(begin)
-        try:
-            result = job(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.rollback()
-            raise
-        return result
+        with self._turn:
+            if self._connection is None:
+                self._connection = self._open()
+            connection = self._connection
+            connection.execute(begin)
+            try:
+                result = job(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.rollback()
+                raise
+            return result
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -108,7 +117,7 @@ class Database:
             uri=self.path.is_uri,
             timeout=BUSY_SECONDS,
             isolation_level=None,  # transactions are begun by name, above
-            check_same_thread=False,  # closing may come from the next thread
+            check_same_thread=False,  # each job may have another
         )
         try:
             connection.row_factory = sqlite3.Row
@@ -123,9 +132,10 @@ class Database:
         return connection
 
     def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        with self._turn:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:

@@ -15,13 +15,13 @@ def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """A module-level `__getattr__` (PEP 562) for `package`.
 
     `modules` tells, for each public name, the module inside the package that defines it, as
-    `module:attribute` where it has another name there.
+    `module:attribute` where it has another name there; one beside the package has a dot before it.
     """
 
     def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, _, attribute = modules[name].partition(":")
-        return getattr(import_module(f"{package}.{module}"), attribute or name)
+        return getattr(import_module(f".{module}", package), attribute or name)
 
     return load

@@ -53,7 +53,8 @@ TABLE = (
         " memory.vertex_ai_rag_memory_service models.ApigeeLlm models.apigee_llm"
         " plugins.bigquery_agent_analytics_plugin sessions.VertexAiSessionService"
         " sessions.vertex_ai_session_service tools.APIHubToolset tools.ApiRegistry"
-        " tools.DiscoveryEngineSearchTool tools.VertexAiLoadProfilesTool"
+        " tools.DiscoveryEngineSearchTool tools.RemoteMcpServer tools.SearchResultMode"
+        " tools.VertexAiLoadProfilesTool"
         " tools.VertexAiSearchTool tools.api_registry tools.apihub_tool"
         " tools.application_integration_tool tools.bigquery tools.bigtable tools.data_agent"
         " tools.discovery_engine_search_tool tools.google_api_tool tools.google_tool"
@@ -65,12 +66,14 @@ TABLE = (
         " OpenAPIToolset.",
     ),
     LeftOut(
-        "Agents offered to other servers (A2A)",
-        "a2a.agent a2a.converters a2a.executor a2a.experimental a2a.logs a2a.utils",
-        "A server of the Agent2Agent protocol is a program of its own, and settings that reach into"
-        " the client are seldom needed.",
+        "Agents offered to other servers (A2A, MCP)",
+        "a2a.agent a2a.converters a2a.executor a2a.experimental a2a.logs a2a.utils"
+        " tools.mcp_tool.to_mcp_server",
+        "A server of the Agent2Agent protocol, or of MCP, is a program of its own, and settings"
+        " that reach into the client are seldom needed.",
         "`RemoteA2aAgent` of agents.remote_a2a_agent asks agents of other servers. To offer one,"
-        " write an AgentExecutor of a2a-sdk that plays it with a Runner.",
+        " write an AgentExecutor of a2a-sdk, or a tool of an MCP server, that plays it with a"
+        " Runner; `adk_to_mcp_tool_type` of tools.mcp_tool.conversion_utils describes tools.",
     ),
     LeftOut(
         "Evaluation",
@@ -101,7 +104,7 @@ TABLE = (
         "models.AnthropicGenerateContentConfig models.AnthropicLlm models.Claude"
         " models.Gemma models.Gemma3Ollama models.anthropic_llm"
         " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager"
-        " models.ServiceTier",
+        " models.OCIGenAILlm models.ServiceTier",
         "One class reaches them all.",
         '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
         " OpenAI's chat completions.",
@@ -115,7 +118,7 @@ TABLE = (
     ),
     LeftOut(
         "Computers, shells and files as tools",
-        "environment tools.bash_tool tools.computer_use tools.environment",
+        "tools.bash_tool tools.computer_use tools.environment",
         "They give a model the machine; whoever wants that should write down how far it goes.",
         "A function, with `FunctionTool(func, require_confirmation=True)` around it.",
     ),
@@ -147,17 +150,13 @@ TABLE = (
         " flows.llm_flows.context_cache_processor flows.llm_flows.extensions"
         " flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.tools"
         " platform.get_random platform.reset_random_provider platform.set_random_provider"
-        " platform.thread sessions.migration sessions.schemas tools.mcp_tool.conversion_utils"
-        " tools.mcp_tool.session_context tools.openapi_tool.auth.credential_exchangers"
+        " platform.thread sessions.migration sessions.schemas tools.mcp_tool.session_context"
+        " tools.openapi_tool.auth.credential_exchangers"
         " tools.openapi_tool.common"
         " tools.openapi_tool.openapi_spec_parser.AuthPreparationState"
-        " tools.openapi_tool.openapi_spec_parser.OpenApiSpecParser"
-        " tools.openapi_tool.openapi_spec_parser.OperationEndpoint"
         " tools.openapi_tool.openapi_spec_parser.OperationParser"
-        " tools.openapi_tool.openapi_spec_parser.ParsedOperation"
         " tools.openapi_tool.openapi_spec_parser.ToolAuthHandler"
         " tools.openapi_tool.openapi_spec_parser.UnauthorizedRecoveryState"
-        " tools.openapi_tool.openapi_spec_parser.openapi_spec_parser"
         " tools.openapi_tool.openapi_spec_parser.snake_to_lower_camel"
         " tools.openapi_tool.openapi_spec_parser.operation_parser"
         " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
@@ -171,7 +170,8 @@ TABLE = (
     ),
     LeftOut(
         "Asking a stronger model",
-        "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin",
+        "plugins.ForceEscalationPlugin plugins.ModelConsultObservabilityPlugin"
+        " tools.ModelConsultContextConfig tools.ModelConsultTool",
         "They belong to the tool that asks a model of Google's cloud for advice.",
         "An agent with the stronger model, as AgentTool; a BasePlugin of your own watches it.",
     ),
@@ -181,6 +181,12 @@ TABLE = (
         "They are for plugins that write logs; LoggingPlugin writes down each result as it is.",
         "`extract_error_from_result` of ReflectAndRetryToolPlugin, or `after_tool_callback` of a"
         " BasePlugin of your own.",
+    ),
+    LeftOut(
+        "Skills that a model puts away by itself",
+        "tools.skill_toolset.UnloadSkillTool",
+        "google-adk offers it as an experiment, to who has switched that on.",
+        "`SkillToolset(lifecycle_config=...)`, or `unload_skill` of the toolset in a function.",
     ),
     LeftOut(
         "Reading web pages",

@@ -1,27 +1,32 @@
 """Threads for the plain functions of agent code (runtime seed).
 
 An executor would do the same at three times the cost. Most plain functions return at once, so a
-call must not cost much more than it does: it is handed to a thread that waits for work by a pipe,
-and handed back by a lock. A pipe, because who is woken by one goes on more often where its waker
-has run and is about to wait; to wake another processor takes longer than most functions do.
+call must not cost much more than it does: it is handed to the thread that has worked last, on the
+caller's processor, by a pipe, and handed back by a lock. A pipe, because who writes to one lets go
+of the interpreter: the thread has most often done its work before the caller begins to wait.
 """
 
 import asyncio
 import contextvars
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from devui.runtime.processors import allow, allowed, bring_here
+
 _MOMENT = 0.001
 """Seconds for which a caller waits on the spot, before its loop goes on with other things."""
+_MOMENTS = 0.002
+"""Seconds for which all callers in one round of a loop do: many of them may be ready at once."""
 
 
-class _Call:
+class Call:
     """One call of a function, and what came of it."""
 
-    __slots__ = ("_error", "_result", "_waker", "context", "ended", "function", "thread")
+    __slots__ = ("_result", "_waker", "context", "ended", "error", "function", "left", "thread")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
@@ -30,8 +35,11 @@ class _Call:
         self.ended.acquire()
         self.thread = 0
         """The ident of the thread it runs in."""
+        self.left: asyncio.Future[None] | None = None
+        """What to await until the function has ended; None if it has."""
         self._result: Any = None
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None
+        """What the function raised."""
         self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
     def run(self) -> None:
@@ -41,10 +49,10 @@ class _Call:
             self._result = self.context.run(self.function)
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
-            self._error = RuntimeError(f"{self.function!r} raised StopIteration")
-            self._error.__cause__ = error
+            self.error = RuntimeError(f"{self.function!r} raised StopIteration")
+            self.error.__cause__ = error
         except BaseException as error:  # noqa: BLE001  it belongs to the caller, whatever it is
-            self._error = error
+            self.error = error
 
     def end(self) -> None:
         """Tell the caller, which waits on the spot or by its loop; in a thread."""
@@ -56,22 +64,22 @@ class _Call:
             except RuntimeError:  # the loop was closed: nobody waits any more
                 return
 
-    def waited_for(self) -> asyncio.Future[None] | None:
-        """What to await until the function has ended; None if it has."""
-        if self.ended.acquire(timeout=_MOMENT):
-            return None
-        loop = asyncio.get_running_loop()
+    def wait(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        """Wait on the spot; `left` is what there is to wait for after that."""
+        if self.ended.acquire(timeout=seconds):
+            return
         future = loop.create_future()
         self._waker = loop, future
         # It may have ended just before it could see the waker.
-        return None if self.ended.acquire(blocking=False) else future
+        if not self.ended.acquire(blocking=False):
+            self.left = future
 
     def is_ended_by(self, future: asyncio.Future[Any]) -> bool:
-        """Whether the future is what `waited_for` gave."""
+        """Whether the future is the one whose end the thread will tell."""
         return self._waker is not None and self._waker[1] is future
 
     def end_for_others(self) -> asyncio.Future[None]:
-        """The end, for somebody else than who waits by `waited_for`: that one is told no more."""
+        """The end, for somebody else than who awaits `left`: that one is told no more."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._waker = loop, future
@@ -81,14 +89,72 @@ class _Call:
 
     def outcome(self) -> Any:
         """What the function returned; raises what it raised."""
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         return self._result
 
 
 def _wake(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
+
+
+class _Patience(threading.local):
+    """How long callers in this thread may still wait on the spot."""
+
+    _seconds = _MOMENTS
+    _loop: asyncio.AbstractEventLoop | None = None
+    """The loop that waits in this round of it."""
+
+    def wait(self, call: Call) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop = loop
+            self._seconds = _MOMENTS
+            loop.call_soon(self._end_round)
+        began = time.perf_counter()
+        call.wait(loop, min(_MOMENT, max(self._seconds, 0.0)))
+        self._seconds -= time.perf_counter() - began
+
+    def _end_round(self) -> None:
+        self._loop = None
+
+
+class _Thread:
+    """Where a thread waits for its calls."""
+
+    __slots__ = ("_bell", "_call", "_heard", "_native_id", "_processors")
+
+    _call: Call
+    """What has been handed over."""
+
+    def __init__(self, heard: int, bell: int) -> None:
+        """Wait at a pipe, for a byte for each call that has been handed over."""
+        self._heard, self._bell = heard, bell
+
+    def __del__(self) -> None:
+        """Close the pipe of a thread that could not begin, or stayed behind when one forked."""
+        os.close(self._heard)
+        os.close(self._bell)
+
+    def begin(self) -> None:
+        """Be the calling thread."""
+        self._native_id = threading.get_native_id()
+        self._processors = allowed()
+
+    def ring(self, call: Call) -> None:
+        """Hand a call over; from any thread."""
+        self._call = call
+        bring_here(self._native_id)
+        os.write(self._bell, b"!")
+
+    def wait(self) -> Call:
+        """The call that is handed over; in the thread."""
+        os.read(self._heard, 1)
+        allow(self._processors)
+        call = self._call
+        del self._call
+        return call
 
 
 class PlainThreads:
@@ -98,18 +164,19 @@ class PlainThreads:
         """Begin at most `limit` threads, with names that begin with `name`."""
         self._limit = limit
         self._name = name
+        self._patience = _Patience()
         self._begin()
         # A forked copy has none of the threads, and may not wake those of the original.
         os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
         self._begun = 0
-        self._unended = 0
-        self._waiting: deque[_Call] = deque()
-        self._bell_heard, self._bell = os.pipe()
-        """A byte for each call that has been handed over; threads wait for the next."""
+        self._free: list[_Thread] = []
+        """The threads that wait; the last one has worked last, and is the next to work."""
+        self._waiting: deque[Call] = deque()
+        """The calls that wait for a thread."""
         self._lock = threading.Lock()
-        self.running: set[_Call] = set()
+        self.running: set[Call] = set()
         """The calls that have begun and not ended, those of cancelled callers included."""
         self.awaited: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
         """The tasks that wait for a function, and its end."""
@@ -119,12 +186,18 @@ class PlainThreads:
 
         A quick one is done when this returns to the loop for the first time.
         """
-        call = _Call(function)
-        self._hand_over(call)
-        future = call.waited_for()
-        if future is not None:
-            await self._end(future)
+        call = self.begin(function)
+        if call.left is not None:
+            await self._end(call.left)
         return call.outcome()
+
+    def begin(self, function: Callable[[], Any]) -> Call:
+        """Call the function in a thread, and wait a moment for its end."""
+        call = Call(function)
+        self._hand_over(call)
+        if not call.ended.acquire(blocking=False):
+            self._patience.wait(call)
+        return call
 
     def thread_of(self, future: asyncio.Future[Any]) -> int | None:
         """The ident of the thread in which the function runs whose end a task awaits.
@@ -153,28 +226,50 @@ class PlainThreads:
         finally:
             del self.awaited[task]
 
-    def _hand_over(self, call: _Call) -> None:
+    def _hand_over(self, call: Call) -> None:
         with self._lock:
-            if self._begun <= self._unended and self._begun < self._limit:
-                # Daemons hold up no interpreter that wants to end: their callers have left.
-                name = f"{self._name}_{self._begun + 1}"
-                threading.Thread(target=self._work, name=name, daemon=True).start()
-                self._begun += 1
-            self._unended += 1
-        self._waiting.append(call)
-        os.write(self._bell, b"!")
+            thread = self._free.pop() if self._free else None
+            if thread is None:
+                self._begin_thread()
+                self._waiting.append(call)
+        if thread is not None:
+            thread.ring(call)
 
-    def _work(self) -> None:
+    def _begin_thread(self) -> None:
+        """Begin another thread if there may be one; raises what kept the first from beginning."""
+        if self._begun == self._limit:
+            return
+        # Daemons hold up no interpreter that wants to end: their callers have left.
+        name = f"{self._name}_{self._begun + 1}"
+        try:
+            thread = _Thread(*os.pipe())
+            threading.Thread(target=self._work, args=(thread,), name=name, daemon=True).start()
+        except (OSError, RuntimeError):  # too many files or threads
+            if self._begun == 0:
+                raise
+        else:
+            self._begun += 1
+
+    def _work(self, thread: _Thread) -> None:
         owner = os.getpid()
+        thread.begin()
+        following = self._next(thread)
         while True:
-            os.read(self._bell_heard, 1)
-            call = self._waiting.popleft()
+            call = following or thread.wait()
             self.running.add(call)
             call.run()
             if os.getpid() != owner:
                 return  # in a copy that the function forked; nobody there waits for it
             self.running.discard(call)
-            with self._lock:
-                self._unended -= 1
+            # Free before the caller knows, who may have another call at once.
+            following = self._next(thread)
             call.end()
             del call  # what it returned is the caller's alone
+
+    def _next(self, thread: _Thread) -> Call | None:
+        """A call that has waited for a thread; without one the thread is free."""
+        with self._lock:
+            if self._waiting:
+                return self._waiting.popleft()
+            self._free.append(thread)
+            return None

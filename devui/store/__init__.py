@@ -27,6 +27,7 @@ from devui.store.errors import (
     SessionNotFound,
     StoreError,
 )
+from devui.store.forkrows import ForkRow, NewFork
 from devui.store.journal import Journal
 from devui.store.rows import (
     Appended,
@@ -36,11 +37,9 @@ from devui.store.rows import (
     Change,
     EditRow,
     EventRow,
-    ForkRow,
     Json,
     NewEdit,
     NewEvent,
-    NewFork,
     NoteRow,
     OutputLine,
     RunRow,

@@ -141,6 +141,8 @@ class Checkup:
     """Runs that have not ended."""
     faults: list[str] = field(default_factory=list)
     """A sentence each."""
+    damaged: bool = False
+    """The file itself is: a server sets it aside and begins a new one."""
 
 
 def check_journal(path: Path, delta_of: Deltas) -> Checkup:
@@ -156,7 +158,8 @@ def check_journal(path: Path, delta_of: Deltas) -> Checkup:
         with closing(read_only(path)) as connection:
             _look(connection, done, newest, delta_of)
     except JournalDamaged as error:
-        done.faults.append(str(error))
+        done.faults.append(" ".join(str(error).split()))
+        done.damaged = True
     except sqlite3.Error as error:
         raise from_sqlite(error, str(path)) from error
     return done

@@ -9,21 +9,26 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any
 
 from devui.store.database import Database, advance
 from devui.store.errors import EventConflict, RunActive, RunNotActive, SessionNotFound
-from devui.store.rows import Appended, EventRow, NewEvent, Usage, UsageSum
+from devui.store.rows import Appended, EventRow, NewEvent
 from devui.store.sessions import History, require_session, require_writable
 from devui.store.state import Routed, Scopes, route_delta, write_state
-from devui.store.values import bounded, clean_text, finite, optional_text
+from devui.store.values import (
+    believed,
+    bounded,
+    clean_text,
+    event_body,
+    event_row,
+    finite,
+    is_object,
+    optional_text,
+)
 
 USER = "user"
 """The author of what a person says."""
-_FINAL = 10
-"""Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
-_MOST_TOKENS = 2**40
 _END = 2**63 - 1
 _NO_LIMIT = -1
 
@@ -34,8 +39,16 @@ _BODIES = """
     WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
 """
 _FOLLOWING = "SELECT * FROM event_bodies WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+_ROWS = """
+    SELECT * FROM event_rows
+    WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
+"""
 _OF_INVOCATION = """
     SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? ORDER BY seq
+"""
+_ROWS_OF_INVOCATION = """
+    SELECT * FROM event_rows WHERE session = ? AND invocation_id = ? AND seq < ?
+    ORDER BY seq DESC LIMIT ?
 """
 _ASKING = """
     SELECT event_rows.*, run IS NOT NULL AND NOT EXISTS (
@@ -43,7 +56,10 @@ _ASKING = """
     )
     FROM event_rows WHERE session = ? AND author <> ? AND instr(summary, ?) > 0 ORDER BY seq
 """
-_HOLDING = "SELECT number FROM events WHERE session = ? AND data LIKE ? ESCAPE '!'"
+_HOLDING = """
+    SELECT number FROM events
+    WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
+"""
 _COUNTS = "SELECT kind, events FROM kinds WHERE session = ? ORDER BY kind"
 
 _LENGTH = "SELECT events FROM sessions WHERE key = ?"
@@ -64,22 +80,12 @@ _INSERT = """
 _ADVANCE = """
     UPDATE sessions SET events = ?, seq = ?, updated = ?, tokens = tokens + ? WHERE key = ?
 """
-_KINDS = "SELECT kind FROM events WHERE session = ? ORDER BY number"
 _COUNT = """
     INSERT INTO kinds (session, kind, events) VALUES (?, ?, 1)
     ON CONFLICT (session, kind) DO UPDATE SET events = events + 1
 """
 
 _USE = "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_TOKENS = """
-    SELECT sum(json_extract(summary, '$.tokens')) FROM events WHERE session = ? AND number <= ?
-"""
-_USED = """
-    SELECT author, (SELECT count(*) FROM json_each(?2) WHERE value < prompt) AS over, count(*),
-           model, sum(prompt), sum(cached), sum(output), sum(thoughts)
-    FROM usage WHERE session = ?1 AND number <= ?3 GROUP BY author, model, over
-    ORDER BY author, model, over
-"""
 
 # From here on the run can be resumed, also if the server ends before it can say more.
 _SAID = """
@@ -131,14 +137,14 @@ class Events:
         end = _END if before is None else before
         if after is None:
             rows = await self._database.fetch(_LAST, session_key, end, max(limit, 0))
-            return [_event_row(row) for row in reversed(rows)]
+            return [event_row(row) for row in reversed(rows)]
         rows = await self._database.fetch(_FIRST, session_key, after, end, max(limit, 0))
-        return [_event_row(row) for row in rows]
+        return [event_row(row) for row in rows]
 
     async def since(self, session_key: int, seq: int) -> list[EventRow]:
         """Return all rows above the seq, ascending."""
         rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
-        return [_event_row(row) for row in rows]
+        return [event_row(row) for row in rows]
 
     async def body(self, session_key: int, number: int) -> tuple[EventRow, str] | None:
         """Return the event's row and its JSON, or None when the session has no such number."""
@@ -148,13 +154,17 @@ class Events:
     async def bodies(self, session_key: int, numbers: Iterable[int]) -> list[tuple[EventRow, str]]:
         """Return rows and JSON of those of the numbers that exist, ascending."""
         wanted = json.dumps([bounded(number) for number in numbers])
-        rows = await self._database.fetch(_BODIES, session_key, wanted)
-        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+        return [event_body(row) for row in await self._database.fetch(_BODIES, session_key, wanted)]
+
+    async def rows(self, session_key: int, numbers: Iterable[int]) -> list[EventRow]:
+        """Return the rows of those of the numbers that exist, ascending."""
+        wanted = json.dumps([bounded(number) for number in numbers])
+        return [event_row(row) for row in await self._database.fetch(_ROWS, session_key, wanted)]
 
     async def following(self, session_key: int, seq: int, limit: int) -> list[tuple[EventRow, str]]:
         """Return rows and JSON of at most `limit` events above the seq, ascending."""
         rows = await self._database.fetch(_FOLLOWING, session_key, seq, max(limit, 0))
-        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+        return [event_body(row) for row in rows]
 
     async def asking(self, session_key: int, call: str) -> list[tuple[EventRow, bool]]:
         """Return the rows that may hold the call of this id, and whether a run here wrote each.
@@ -162,12 +172,20 @@ class Events:
         What was taken in from elsewhere was not, whatever it says.
         """
         rows = await self._database.fetch(_ASKING, session_key, USER, json.dumps(call))
-        return [(_event_row(row[:-1]), bool(row[-1])) for row in rows]
+        return [(event_row(row[:-1]), bool(row[-1])) for row in rows]
 
     async def of_invocation(self, session_key: int, invocation: str) -> list[tuple[EventRow, str]]:
         """Return rows and JSON of all events of an invocation, ascending."""
         rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation)
-        return [(_event_row(row[:-1]), row[-1]) for row in rows]
+        return [event_body(row) for row in rows]
+
+    async def rows_of_invocation(
+        self, session_key: int, invocation: str, *, before: int = _END, limit: int = _NO_LIMIT
+    ) -> list[EventRow]:
+        """Return the invocation's rows below the seq `before`, the last `limit` ones, ascending."""
+        values = (session_key, invocation, before, limit)
+        rows = await self._database.fetch(_ROWS_OF_INVOCATION, *values)
+        return [event_row(row) for row in reversed(rows)]
 
     async def json(
         self,
@@ -186,45 +204,25 @@ class Events:
         number, end = await self._range(session_key, after_timestamp, num_recent)
         while number < end:
             stop = min(number + batch, end)
-            for (data,) in await self._database.fetch(_DATA, session_key, number, stop):
-                yield data
+            rows = await self._database.fetch(_DATA, session_key, number, stop)
+            for place, (data,) in enumerate(rows, number + 1):
+                body = None if is_object(data) else await self.body(session_key, place)
+                yield body[1] if body else data
             number = stop
 
     async def counts(self, session_key: int) -> dict[str, int]:
         """Return how many events of each kind the session holds."""
         return dict(await self._database.fetch(_COUNTS, session_key))
 
-    async def holding(self, session_key: int, text: str) -> set[int]:
-        """Return the numbers of the events with this text in their JSON, as it is written there.
+    async def holding(self, session_key: int, text: str, *, first: int, last: int) -> set[int]:
+        """Return which events between two numbers, both included, have this text in their JSON, as
+        it is written there.
 
         Upper and lower case are one for the letters of English.
         """
         pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
-        rows = await self._database.fetch(_HOLDING, session_key, f"%{pattern}%")
+        rows = await self._database.fetch(_HOLDING, session_key, first, last, f"%{pattern}%")
         return {number for (number,) in rows}
-
-    async def kinds(self, session_key: int) -> list[str]:
-        """Return the kind of every event of the session, in order."""
-        return [kind for (kind,) in await self._database.fetch(_KINDS, session_key)]
-
-    async def usage(
-        self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None
-    ) -> list[UsageSum]:
-        """Return what models counted, up to the event of this number.
-
-        Summed for each author, each model, and how many of the `limits` its prompts exceed.
-        """
-        asked = (session_key, json.dumps([*limits]), _END if until is None else until)
-        rows = await self._database.fetch(_USED, *asked)
-        return [
-            UsageSum(author, over, answers, Usage(*counts))
-            for author, over, answers, *counts in rows
-        ]
-
-    async def tokens(self, session_key: int, until: int) -> int | None:
-        """Return the tokens of the events up to this number; None if none counted any."""
-        [(total,)] = await self._database.fetch(_TOKENS, session_key, until)
-        return None if total is None else int(total)
 
     async def add_chunks(
         self, session_key: int, run: str | None, chunks: Sequence[tuple[str, str]]
@@ -381,19 +379,8 @@ def _insert(
             event.held,
         ),
     )
-    connection.execute(_ADVANCE, (number, seq, event.timestamp, _believed(event.tokens), session))
+    connection.execute(_ADVANCE, (number, seq, event.timestamp, believed(event.tokens), session))
     connection.execute(_COUNT, (session, event.kind))
     if (used := event.usage) is not None:
         counts = (used.model, used.prompt, used.cached, used.output, used.thoughts)
         connection.execute(_USE, (session, number, event.author, *counts))
-
-
-def _believed(tokens: int) -> int:
-    """Keep a count no model can have made from overflowing the session's sum."""
-    return max(0, min(tokens, _MOST_TOKENS))
-
-
-def _event_row(row: Sequence[Any]) -> EventRow:
-    values = [*row]
-    values[_FINAL] = bool(values[_FINAL])
-    return EventRow(*values)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from devui.store.database import Database, advance
 from devui.store.errors import EventNotFound, SessionExists
-from devui.store.rows import ForkRow, NewFork, SessionRow
+from devui.store.forkrows import ForkRow, NewFork
+from devui.store.rows import SessionRow
 from devui.store.sessions import History, private_scopes, require_session
 from devui.store.state import Scopes
 from devui.store.values import bounded, clean_text, optional_text
@@ -96,7 +97,7 @@ _THROUGH = """
         OR coalesce(
             (SELECT status FROM runs WHERE session = ?1 AND invocation_id = last.invocation_id
              ORDER BY seq DESC LIMIT 1),
-            (SELECT 'cut' FROM forks WHERE session = ?1 AND number = ?2
+            (SELECT 'cut' FROM forks WHERE session = ?1 AND number + (reason = 'event') = ?2
              AND invocation = last.invocation_id),
             'done'
         ) <> 'done'
@@ -183,7 +184,8 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     for new, old in zip(scopes, Scopes(*then), strict=True):
         connection.execute(_WRITES, (born, parent.key, new, old, cut))
         connection.execute(_FILES, (born, parent.key, new, old, cut))
-    through = connection.execute(_THROUGH, (parent.key, fork.number)).fetchall()
+    here = fork.number + (fork.reason == "event")  # with what stands in the place of an event
+    through = connection.execute(_THROUGH, (parent.key, here)).fetchall()
     invocation = through[0][0] if through else None
     connection.execute(
         _ADD, (key, parent.key, fork.number, fork.reason, fork.note, invocation, now)

@@ -34,6 +34,7 @@ from devui.store.sessions import Sessions
 from devui.store.spans import Spans
 from devui.store.state import State
 from devui.store.tooleffects import ToolEffects
+from devui.store.totals import Totals
 from devui.store.trials import Trials
 from devui.store.uncommitted import Uncommitted
 
@@ -64,6 +65,7 @@ class Journal:
         self.events = Events(database)
         self.state = State(database)
         self.histories = Histories(database)
+        self.totals = Totals(database)
         self.runs = Runs(database, clock)
         self.artifacts = Artifacts(database, clock)
         self.breakpoints = Breakpoints(database)

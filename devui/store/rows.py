@@ -182,35 +182,6 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NewFork:
-    """Where a session is to be forked, and how the fork is called."""
-
-    number: int
-    """The last event that the fork begins with; 0: none."""
-    id: str
-    """The id of the new session."""
-    reason: str
-    """What was changed, in a word; opaque to the store."""
-    note: str | None = None
-    title: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ForkRow:
-    session: int
-    """The key of the fork."""
-    parent: int
-    """The key of the session it was forked from, which may have been deleted since."""
-    number: int
-    """The parent's last event that the fork began with."""
-    reason: str
-    note: str | None
-    invocation: str | None
-    """The invocation that the fork cut through and that nobody has resumed or closed yet."""
-    created: float
-
-
-@dataclass(frozen=True, slots=True)
 class NewSpan:
     run: str
     number: int

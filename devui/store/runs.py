@@ -4,13 +4,13 @@ A session has at most one active run; only that one may append events (R38).
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from devui.store.database import Database, advance
 from devui.store.errors import Overtaken, RunActive, RunExists, RunNotFound, RunTransition
 from devui.store.events import USER
-from devui.store.rows import EventRow, OutputLine, RunRow, RunStatus
+from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.sessions import require_session, require_writable
 from devui.store.values import clean_text, optional_text, printable
 
@@ -31,34 +31,33 @@ TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
 
 _GET = "SELECT * FROM run_rows WHERE id = ?"
 _ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
-_ALL_ACTIVE = "SELECT id FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
+_ALL_ACTIVE = "SELECT id, session FROM runs WHERE status IN ('running', 'stopping') ORDER BY seq"
 _LIST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC"
+# An agent's own code may give each partial event an id of its own: a later event of the author says
+# all of them. What was in flight is among the newest, so that a long past costs nothing.
+_STRAY = """
+    WITH later AS (
+        SELECT author, branch, max(timestamp) AS at
+        FROM (SELECT * FROM events WHERE session = ?1 ORDER BY seq DESC LIMIT 200)
+        WHERE run = ?2 GROUP BY author, branch
+    )
+    SELECT data FROM chunks LEFT JOIN later
+        ON author = json_extract(data, '$.author') AND branch IS json_extract(data, '$.branch')
+    WHERE position > (SELECT max(position) - 5000 FROM chunks) AND +session = ?1 AND run = ?2
+        AND NOT EXISTS (SELECT 1 FROM events WHERE session = ?1 AND id = chunks.event)
+        AND coalesce(at < json_extract(data, '$.timestamp'), TRUE)
+    ORDER BY position
+"""
 _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
 _SAID_SINCE = """
     SELECT number FROM events WHERE session = ? AND seq > ? AND author = ? ORDER BY seq LIMIT 1
 """
-_SECONDS = """
-    SELECT sum(max(ended - started - held, 0)), sum(held) FROM runs
-    WHERE session = ? AND ended IS NOT NULL
+_SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq"
+_CUT_OFF = """
+    SELECT * FROM run_rows
+    WHERE session = ? AND seq > ? AND seq < ? AND status IN ('failed', 'stopped', 'interrupted')
+    ORDER BY seq DESC LIMIT ?
 """
-# Runs of a session follow each other: behind the end of the one before, all events are this one's.
-_SECONDS_AT = """
-    WITH over AS (
-        SELECT seq, max(ended - started - held, 0) AS worked, held FROM runs
-        WHERE session = ?1 AND ended IS NOT NULL AND seq < ?2
-    ), begun AS (
-        SELECT sum(held) AS held FROM events
-        WHERE session = ?1 AND run = ?3 AND seq <= ?2
-              AND seq > coalesce((SELECT max(seq) FROM over), 0)
-    )
-    SELECT sum(worked), sum(held) FROM (
-        SELECT worked, held FROM over
-        UNION ALL
-        SELECT max(min(?4, coalesce(ended, ?4)) - started - begun.held, 0), begun.held
-        FROM runs, begun WHERE id = ?3 AND session = ?1
-    )
-"""
-_SINCE = "SELECT * FROM run_rows WHERE session = ? AND seq > ? ORDER BY seq"
 _INSERT = """
     INSERT INTO runs (id, session, invocation_id, status, started, seq, message)
     VALUES (?, ?, ?, 'running', ?, ?, ?)
@@ -88,6 +87,7 @@ _OUTPUT = """
 _LAST_LINES = """
     SELECT number, stream, text, at FROM output WHERE run = ? ORDER BY number DESC LIMIT ?
 """
+_END = 2**63 - 1
 _NO_LIMIT = -1
 
 
@@ -199,34 +199,36 @@ class Runs:
         """Return the session's run that changed last, if it has any."""
         return _one(await self._database.fetch(_NEWEST, session_key))
 
-    async def seconds(self, session_key: int) -> tuple[float | None, float]:
-        """Return how long the session's ended runs were at work, and how long they were held.
+    async def since(self, session_key: int, seq: int, *, until: int | None = None) -> list[RunRow]:
+        """Return the session's runs that changed last after the seq, and before the seq `until` if
+        that is given, in the order of those changes."""
+        end = _END if until is None else until
+        rows = await self._database.fetch(_SINCE, session_key, seq, end)
+        return [RunRow(*row) for row in rows]
 
-        None without any.
+    async def cut_off(self, session_key: int, seq: int, *, until: int, limit: int) -> list[RunRow]:
+        """Return those of the session's runs between two seqs that came to no end of their own, the
+        last `limit` ones, in the order in which they ended."""
+        rows = await self._database.fetch(_CUT_OFF, session_key, seq, until, limit)
+        return [RunRow(*row) for row in reversed(rows)]
+
+    async def interrupt_active(
+        self, unfinished: Callable[[Iterable[str]], str | None] = lambda _: None
+    ) -> list[RunRow]:
+        """Mark every run that has not ended as interrupted; for the server's start (R55).
+
+        `unfinished` is given the partial events of a run that became no event, as JSON in their
+        order, and tells what the run's row keeps of them.
         """
-        [(worked, held)] = await self._database.fetch(_SECONDS, session_key)
-        return (None if worked is None else float(worked)), float(held or 0)
-
-    async def seconds_at(self, event: EventRow) -> tuple[float | None, float]:
-        """The same as of an event, the part of its run up to it included."""
-        asked = (event.session, event.seq, event.run, event.timestamp)
-        [(worked, held)] = await self._database.fetch(_SECONDS_AT, *asked)
-        return (None if worked is None else float(worked)), float(held or 0)
-
-    async def since(self, session_key: int, seq: int) -> list[RunRow]:
-        """Return the session's runs that changed after the seq, in the order of those changes."""
-        return [RunRow(*row) for row in await self._database.fetch(_SINCE, session_key, seq)]
-
-    async def interrupt_active(self) -> list[RunRow]:
-        """Mark every run that has not ended as interrupted; for the server's start (R55)."""
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> list[RunRow]:
-            found = connection.execute(_ALL_ACTIVE).fetchall()
-            return [
-                _change(connection, run, ("interrupted", None, None, None, 0.0), now)
-                for (run,) in found
-            ]
+            marked = []
+            for run, session in connection.execute(_ALL_ACTIVE).fetchall():
+                said = unfinished(data for (data,) in connection.execute(_STRAY, (session, run)))
+                wanted: _Wanted = ("interrupted", None, None, said, 0.0)
+                marked.append(_change(connection, run, wanted, now))
+            return marked
 
         return await self._database.write(work)
 

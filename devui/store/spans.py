@@ -74,10 +74,15 @@ _GET = """
     SELECT span_rows.* FROM line JOIN span_rows USING (session)
     WHERE id = ?2 AND (until IS NULL OR event <= until)
 """
-_BODIES = "SELECT sent, result FROM spans WHERE id = ?"
+_BODIES = "SELECT sent, result, effects FROM spans WHERE id = ?"
 _EFFECTS = """
-    SELECT call, effects FROM spans WHERE session = ? AND type = 'tool' AND effects IS NOT NULL
-        AND call IN (SELECT value FROM json_each(?)) ORDER BY id
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    )
+    SELECT call, effects FROM line JOIN spans USING (session)
+    WHERE type = 'tool' AND effects IS NOT NULL AND (until IS NULL OR event <= until)
+        AND call IN (SELECT value FROM json_each(?2)) ORDER BY id
 """
 _PIECES = """
     SELECT name, data FROM pieces
@@ -124,7 +129,10 @@ class Spans:
         return [SpanRow(*row) for row in await self._database.fetch(_OF_EVENT, session_key, number)]
 
     async def effects(self, session_key: int, calls: Iterable[str]) -> dict[str, str]:
-        """Return, by the id of the call, what tools did besides giving a result, as JSON text."""
+        """Return, by the id of the call, what tools did besides giving a result, as JSON text.
+
+        In a fork also of the calls whose results it took over.
+        """
         wanted = json.dumps([*calls])
         return dict(await self._database.fetch(_EFFECTS, session_key, wanted))
 
@@ -152,10 +160,10 @@ class Spans:
         rows = await self._database.fetch(_SETTINGS, session_key)
         return {event: settings for event, *settings in rows}
 
-    async def bodies(self, span_id: int) -> tuple[str | None, str | None]:
-        """Return what was sent and what came back, as JSON texts."""
+    async def bodies(self, span_id: int) -> tuple[str | None, str | None, str | None]:
+        """Return what was sent, what came back and what a tool did besides, as JSON texts."""
         rows = await self._database.fetch(_BODIES, span_id)
-        return rows[0] if rows else (None, None)
+        return rows[0] if rows else (None, None, None)
 
     async def pieces(self, session_key: int, names: Sequence[str]) -> dict[str, str]:
         """Return the JSON text of those of the pieces that the session has, by name."""

@@ -1,17 +1,29 @@
-"""What may enter the journal: texts that SQLite keeps whole, JSON that every reader can read back.
+"""What may enter the journal, and how it is read back.
 
 SQLite would cut a text at a NUL in some functions and Python cannot encode a lone surrogate at all,
 so both are refused here, by name, before a transaction begins.
+
+A row whose JSON is damaged, or was put there by another program, costs its session nothing but
+itself: an event that says so stands in its place, and nothing of what is there is decoded (R29).
 """
 
 import json
 import math
+from collections.abc import Sequence
+from typing import Any, Final
 
 from devui.store.errors import BadValue, JournalDamaged
-from devui.store.rows import Json
+from devui.store.rows import EventRow, Json
+
+UNREADABLE: Final = "UNREADABLE_EVENT"
+"""The `errorCode` of what stands in the place of an event that cannot be read."""
+
+_FINAL: Final = 10
+"""Where `final` stands in a row; SQLite hands it back as 0 or 1."""
 
 _LARGEST = 2**63 - 1
 """The largest integer SQLite can hold."""
+_MOST_TOKENS = 2**40
 
 
 def clean_text(value: str, what: str) -> str:
@@ -63,8 +75,45 @@ def finite(value: float, what: str) -> float:
     return float(value)
 
 
+def believed(tokens: float) -> int:
+    """Keep a count no model can have made from overflowing the session's sum."""
+    return int(max(0, min(tokens, _MOST_TOKENS)))
+
+
 def bounded(value: object) -> object:
     """Return integers within SQLite's range: a key or seq beyond it can match or limit nothing."""
     if isinstance(value, int):
         return max(-_LARGEST, min(_LARGEST, value))
     return value
+
+
+def event_row(row: Sequence[Any]) -> EventRow:
+    """The row of the view `event_rows`."""
+    values = [*row]
+    values[_FINAL] = bool(values[_FINAL])
+    return EventRow(*values)
+
+
+def event_body(row: Sequence[Any]) -> tuple[EventRow, str]:
+    """The row of the view `event_bodies`, with the event's JSON."""
+    known, data = event_row(row[:-1]), row[-1]
+    return known, data if is_object(data) else _unreadable(known)
+
+
+def is_object(data: str) -> bool:
+    """Whether a text begins and ends as a JSON object does: a long history is read fast."""
+    return data[:1] == "{" and data[-1:] == "}"
+
+
+def _unreadable(row: EventRow) -> str:
+    return json.dumps(
+        {
+            "id": row.id,
+            "author": row.author,
+            "invocationId": row.invocation_id,
+            "timestamp": row.timestamp,
+            "errorCode": UNREADABLE,
+            "errorMessage": f"what the journal holds of event #{row.number} is no event any more; "
+            "`devui doctor` tells what else is wrong",
+        }
+    )

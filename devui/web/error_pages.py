@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from devui.web.errors import EdgeError
+from devui.web.errors import EdgeError, Unreadable
 from devui.web.htmx import HtmxRequest, keep_url
 from devui.web.render import Renderer
 
@@ -107,6 +107,8 @@ class ErrorAnswers:
         kinds = (self._translation.get(kind) for kind in type(error).__mro__)
         edge = next(kind for kind in kinds if kind is not None)
         self._note(request, error)
+        if edge.status == Unreadable.status:
+            _log.error("%s %r: %s", request.method, request.url.path, error)
         return self._edge(request, edge(str(error)))
 
     def _note(self, request: Request, error: Exception) -> None:

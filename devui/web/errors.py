@@ -7,6 +7,7 @@
     ├── TooLarge 413            its body is larger than this route takes
     ├── UnsupportedMedia 415    its body is of a kind this route does not take
     ├── Unprocessable 422       its body reads well and says something impossible
+    ├── Unreadable 500          what the journal holds of it is damaged
     └── Unavailable 503         not now; try again after some seconds
 
 The status and the sentence go to the client as they are, so a sentence names what the client sent
@@ -73,6 +74,15 @@ class Unprocessable(EdgeError):
     def __init__(self, detail: str | Sequence[FieldError]) -> None:
         super().__init__(detail if isinstance(detail, str) else sentence(detail))
         self.detail = detail
+
+
+class Unreadable(EdgeError):
+    """What the journal holds of it is damaged: no fault of the request, nor of the program."""
+
+    status = 500
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(f"{detail}; `devui doctor` tells where")
 
 
 class Unavailable(EdgeError):

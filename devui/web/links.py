@@ -1,6 +1,6 @@
 """Every address of the pages, by name."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from devui.debugger.paths import Pin, path_text
@@ -310,7 +310,13 @@ def delete_url(key: int) -> str:
 
 
 def artifact_url(key: int, name: str, version: int | None = None) -> str:
+    if name in _RELATIVE:
+        return _with(f"/sessions/{key}/artifacts", name=name, version=version)
     return _with(f"/sessions/{key}/artifacts/{_segment(name)}", version=version)
+
+
+_RELATIVE: Final = frozenset({".", ".."})
+"""What browsers take out of a path, however it is spelled (RFC 3986, 5.2.4)."""
 
 
 def _pinned(pin: Pin | None) -> dict[str, str | None]:

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from devui.debugger.answering import AnsweredAlready, ForeignQuestion
 from devui.debugger.apps import AppFolder, UnknownApp
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.clockwatch import ClockWatch
-from devui.debugger.foreign_questions import ForeignQuestion
 from devui.debugger.health import Health
 from devui.debugger.limits import TooManyRuns
 from devui.debugger.news import APPS, News, NoticesChanged
@@ -27,14 +27,17 @@ from devui.store.errors import (
     EventConflict,
     EventNotFound,
     JournalBusy,
+    JournalDamaged,
     JournalFailed,
     JournalFull,
+    Overtaken,
     ReadOnly,
     RunActive,
     SessionExists,
     SessionNotFound,
 )
 from devui.store.journal import Journal
+from devui.store.place import dangers
 from devui.web.assets import Assets
 from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import (
@@ -43,6 +46,7 @@ from devui.web.errors import (
     NotFound,
     TooLarge,
     Unavailable,
+    Unreadable,
     Unwritten,
 )
 from devui.web.putaway import PutAway
@@ -74,12 +78,15 @@ _AT_THE_EDGE = {
     RunActive: Conflict,
     TooManyRuns: Conflict,
     ForeignQuestion: Conflict,
+    AnsweredAlready: Conflict,
+    Overtaken: Conflict,
     ReadOnly: Conflict,
     EventConflict: Conflict,
     BadValue: BadRequest,
     JournalBusy: Unwritten,
     JournalFull: Unwritten,
     JournalFailed: Unwritten,
+    JournalDamaged: Unreadable,
 }
 """What errors of the floors below are to whoever made the request."""
 
@@ -141,10 +148,12 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             book=book,
             prices=prices,
             render=Renderer(Assets.find(), guarded=settings.auth),
+            veil=Veil(settings.agents),
             streams=Streams(),
             refusals=Refusals(),
             clock=clock,
             put_away=PutAway(),
+            dangers=tuple(dangers(journal.path)),
         )
         found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
         access.on_revoke(found.streams.close)
@@ -178,7 +187,7 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         ).handlers(),
     )
     app.state.services = found
-    return Guard(app, policy, login, Veil(settings.agents), found.refusals)
+    return Guard(app, policy, login, found.veil, found.refusals)
 
 
 async def leave(found: Services) -> None:

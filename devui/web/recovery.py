@@ -8,12 +8,14 @@ from typing import Any
 from devui.debugger.apps import UnknownApp
 from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
-from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, settle
+from devui.debugger.news import PositionChanged
+from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, opening, settle
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, said
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runrequest import RunRequest
 from devui.store.events import USER
-from devui.store.rows import EventRow, ForkRow, SessionRow
+from devui.store.forkrows import ForkRow
+from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.services import Services
 from devui.web.unmasked import unmasked
@@ -34,6 +36,18 @@ async def settled(
         return settle(calls, answers, actor)
     except Misjudged as error:
         raise Unprocessable(str(error)) from error
+
+
+async def ask_no_more(found: Services, session: SessionRow) -> None:
+    """Ask no more about what was cut off; the session stays as it is. Raises Conflict."""
+    if found.runs.live(session.key) is not None:
+        raise Conflict("a run is under way on this session: stop it first")
+    run = await found.journal.runs.newest(session.key)
+    if run is None:
+        await found.journal.forks.close(session.key)
+    else:
+        await found.journal.runs.close(run.id)
+    found.bus.publish(session.key, PositionChanged(run.id if run else "", 0))
 
 
 async def forked(found: Services, session: SessionRow, wanted: ForkRequest) -> SessionRow:
@@ -58,6 +72,7 @@ async def run_fork(
     left to do.
     """
     row = await found.journal.forks.get(made.key)
+    decided: tuple[Settled, ...] = ()
     if row is None:
         raise NotFound("this session is no fork")
     if row.reason == "message":
@@ -67,10 +82,10 @@ async def run_fork(
         raise Conflict("the fork begins where an invocation had ended: send it a message")
     else:
         decided = await settled(found, made, row.invocation, {}, actor="page")
-        wanted = RunRequest(invocation=row.invocation, streaming=streaming, settled=decided)
-    guard = await first_guard(
-        found, made, policy, invocation=wanted.invocation, settled=wanted.settled
-    )
+        wanted = RunRequest(
+            invocation=row.invocation, streaming=streaming, opening=opening(decided)
+        )
+    guard = await first_guard(found, made, policy, invocation=wanted.invocation, settled=decided)
     return (await found.runs.start(made, replace(wanted, guard=guard))).id
 
 

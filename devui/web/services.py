@@ -14,9 +14,11 @@ from devui.debugger.runs import Runs
 from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.journal import Journal
+from devui.store.place import Danger
 from devui.web.putaway import PutAway
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
+from devui.web.security.veil import Veil
 from devui.web.sse import Streams
 
 
@@ -32,10 +34,13 @@ class Services:
     book: BreakpointBook
     prices: Prices
     render: Renderer
+    veil: Veil
     streams: Streams
     refusals: Refusals
     clock: ClockWatch
     put_away: PutAway
+    dangers: tuple[Danger, ...]
+    """Those of the place where the journal is."""
 
     @property
     def apps(self) -> AppFolder:

@@ -30,6 +30,12 @@ EDITED = "devui_edited"
 IN_CALLS = frozenset({"in_model", "in_tool"})
 """The gates that such a mark names if a person has ended a call, or answered in its place."""
 
+
+def is_answer(gate: str, action: str) -> bool:
+    """Whether something was said in place of a call, so that a replay says the same."""
+    return gate in IN_CALLS or (gate, action) == ("before_tool", "mock")
+
+
 EFFECTS = "devui_effects"
 """Key of an event's custom metadata: of the calls in it, by id, what they do to the world:
 `read_only`, `idempotent` or `effects` as their author says in code, or `hint`: the server of the

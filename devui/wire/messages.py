@@ -294,7 +294,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSession:
-    """Result: `{"key", "head", "events", "state", "updated"}`; null if there is no such session."""
+    """Result: null if there is no such session.
+
+    `{"key", "head", "events", "state", "initial", "updated"}`; `initial` is the state that it was
+    created with.
+    """
 
     id: int
     user: str

@@ -19,7 +19,7 @@ from devui.wire.gates import Verdict
 from devui.wire.messages import Output, ToServer
 from devui.worker.calls import Call, CallKind, Calls, Instead
 from devui.worker.gates import Gates, place_of_marks
-from devui.worker.revisions import response, result
+from devui.worker.revisions import response, result, what_is_wrong
 
 ENDED = "CALL_ENDED"
 """The error code of the answer of a model whose call was ended."""
@@ -52,7 +52,7 @@ class Endings:
         try:
             instead = _instead(call, order)
         except (ValueError, TypeError) as error:
-            return CallEnded(order=order.order, refused="wrong", problem=str(error))
+            return CallEnded(order=order.order, refused="wrong", problem=what_is_wrong(error))
         self._gates.mark_next(order.run, place_of_marks(call.context), order.mark)
         plain = end_of_plain_function(call.task)
         if plain is not None:

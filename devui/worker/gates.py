@@ -25,7 +25,7 @@ from devui.worker.jsontext import as_json
 from devui.worker.link import Link
 from devui.worker.output import current_run
 from devui.worker.replaying.effects import apply_effects
-from devui.worker.revisions import response, revise_args, revise_request
+from devui.worker.revisions import response, revise_args, revise_request, what_is_wrong
 from devui.worker.revisions import result as revised
 from devui.worker.schemas import schema_of
 
@@ -102,7 +102,7 @@ class Gates:
             try:
                 done = apply(verdict, shown)
             except (ValueError, TypeError) as error:
-                problem = str(error)
+                problem = what_is_wrong(error)
             else:
                 self.mark_next(run, place_of_marks(context), verdict.mark)
                 return done

@@ -2,12 +2,12 @@
 
 import json
 from collections import OrderedDict
-from hashlib import blake2b
 from typing import Any
 
 from pydantic import BaseModel
 
 from devui.runtime.models.llm_request import LlmRequest
+from devui.wire.pieces import piece_name
 from devui.wire.spans import Prompt
 from devui.worker.jsontext import as_json
 
@@ -62,11 +62,6 @@ class Prompts:
             known.popitem(last=False)
         pieces[name] = text
         return name
-
-
-def piece_name(text: str) -> str:
-    """The name of a piece: a hash of its JSON text."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _schema(schema: Any) -> Any:

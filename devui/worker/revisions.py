@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from google.genai import types
+from pydantic import ValidationError
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
@@ -94,6 +95,14 @@ def result(verdict: Verdict) -> Any:
     if verdict.action == "skip":
         return {"skipped": "the call was skipped by a person"}
     return {"result": None} if value is None else value
+
+
+def what_is_wrong(error: ValueError | TypeError) -> str:
+    """Why a value does not fit, in one line for each field."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    told = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
+    return "\n".join(f"{place}: {message}" if place else message for place, message in told)
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from devui.worker.instruments import Instruments
 from devui.worker.link import Link, Refused
 from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
-from devui.worker.revisions import mark, revise_event
+from devui.worker.revisions import mark, revise_event, what_is_wrong
 from devui.worker.storable import make_storable, wire_text
 from devui.worker.uncommitted import Uncommitted
 
@@ -256,7 +256,7 @@ class WireSessionService(BaseSessionService):
             try:
                 revise_event(event, verdict)
             except (ValueError, TypeError) as error:
-                revised, problem = False, str(error)
+                revised, problem = False, what_is_wrong(error)
             else:
                 revised, problem = True, None
                 temp = self._take_temp(session, event) or temp
@@ -308,6 +308,7 @@ class WireSessionService(BaseSessionService):
             state=told["state"],
             last_update_time=told["updated"],
         )
+        session._initial_state = told["initial"]
         session.events = events
         held = _Held(session, told["key"], told["head"])
         self._held[user, name] = held
@@ -354,6 +355,7 @@ def _copy(session: Session) -> Session:
         state=copy.deepcopy(session.state),
         last_update_time=session.last_update_time,
     )
+    copied._initial_state = session._initial_state
     copied.events = list(session.events)
     return copied
 

@@ -101,8 +101,10 @@ class Uncommitted:
 
     def read(self, key: str, value: Any, actor: Any = None) -> None:
         """As of `Watcher`."""
-        if isinstance(value, _PLAIN) and key not in self._pending:
-            return
+        if key.startswith(State.TEMP_PREFIX) or (
+            isinstance(value, _PLAIN) and key not in self._pending
+        ):
+            return  # what is never committed is never pending, and may be a secret
         if self._quiet == threading.get_ident():
             return
         who: Actor = actor or at_work()

@@ -15,7 +15,8 @@ export function connect(root) {
 function words(region) {
   if (region.id === "run") return status(region.querySelector(".run"));
   const row = region.lastElementChild;
-  return [".who", ".kind", ".what"].map((cell) => row?.querySelector(cell)?.textContent.trim()).filter(Boolean).join(" ");
+  const said = [".who", ".kind", ".what"].map((cell) => row?.querySelector(cell)?.textContent.trim()).filter(Boolean);
+  return said.filter((word, place) => !said[place + 1]?.startsWith(`${word} `)).join(" ");  // not "asks asks for input"
 }
 
 // Without the time, which changes every second.

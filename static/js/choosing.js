@@ -12,6 +12,17 @@ export function start() {
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     if (underway.delete(ctx)) goOn();
   });
+  document.addEventListener("click", wait, true);
+}
+
+// A tab's link is about the event that was selected when it was made: it waits for the one that comes with the choice.
+function wait(event) {
+  const link = event.target.closest?.("#inspector [data-tab]");
+  const elsewhere = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || elsewhere || !(choice || underway.size)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  afterwards(() => document.getElementById(link.id)?.click());
 }
 
 // Makes the choice when keys have rested for so many milliseconds.

@@ -16,7 +16,7 @@ export function start() {
   document.addEventListener("reset", (event) => { if (stream(event)) location.reload(); });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-reconnect]")) location.reload();
-    if (event.target.closest("[data-dismiss]")) document.getElementById("trouble").hidden = true;
+    if (event.target.closest("#trouble [data-dismiss]")) document.getElementById("trouble").hidden = true;
   });
 }
 

@@ -15,7 +15,10 @@ export function step(count) {
 function show(slider) {
   const pieces = [...slider.closest(".streamed").querySelectorAll("[data-piece]")];
   pieces.forEach((piece, place) => { piece.hidden = place >= slider.value; });
-  const told = `piece ${slider.value} of ${slider.max}, ${pieces[slider.value - 1].dataset.piece}`;
+  const here = slider.closest(".streamed").querySelector(".here"), piece = pieces[slider.value - 1];
+  here.removeAttribute("hidden");
+  here.setAttribute("x", Math.min(Math.max(piece.dataset.x - 2, 0), 996));
+  const told = `piece ${slider.value} of ${slider.max}, ${piece.dataset.piece}`;
   slider.setAttribute("aria-valuetext", told);
   slider.closest(".streamed").querySelector("output").textContent = told;
 }

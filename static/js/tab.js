@@ -8,7 +8,7 @@ const COLOURS = [
   "white", "yellow",
 ];
 const PATIENCE = 3000;
-const ORDERS = /^\/(sessions\/\d+\/runs|runs\/[^/]+\/(commands|stop))$/;
+const ORDERS = /^\/(sessions\/\d+\/(runs|answers)|runs\/[^/]+\/(commands|calls|stop))$/;
 let name = "";
 
 export function start() {

@@ -1,34 +1,47 @@
-// A list that grows stays at its end while the reader is there; otherwise a button counts what is new.
+// A list that grows stays at its end while the reader is there; otherwise a button counts what is new. A page that has
+// grown long sheds its beginning only where every list is followed: `data-follows` says so to what arrives.
 import { each } from "./connected.js";
 
 const NEAR = 24;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
 const toEnd = (box) => { box.scrollTop = box.scrollHeight; };
 const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
+const following = new WeakMap();
+const follows = (box) => following.get(box) && !selected();
+
+export function start() {
+  document.addEventListener("htmx:after:history:update", say);
+}
 
 export function connect(root) {
   each(root, "[data-tail]", (box) => {
     const button = box.parentElement.querySelector("[data-newer]");
-    const follows = () => following && !selected();
-    let following = !selected();
     let fresh = 0;
+    const follow = (is) => {
+      following.set(box, is);
+      if (is) { fresh = 0; button.hidden = true; }
+      say();
+    };
     const settle = () => {
-      if (follows()) toEnd(box);
-      if (follows()) fresh = 0;
+      if (follows(box)) toEnd(box);
+      if (follows(box)) fresh = 0;
       button.hidden = fresh === 0;
       button.textContent = `${fresh} new ↓`;
     };
-    box.addEventListener("scroll", () => {
-      following = atEnd(box);
-      if (following) { fresh = 0; button.hidden = true; }
-    }, { passive: true });
-    button.addEventListener("click", () => { fresh = 0; following = true; toEnd(box); button.hidden = true; });
+    follow(!selected());
+    box.addEventListener("scroll", () => follow(atEnd(box)), { passive: true });
+    button.addEventListener("click", () => { toEnd(box); follow(true); });
     new MutationObserver((changes) => {
       for (const change of changes) change.addedNodes.forEach((node) => { fresh += counts(node) ? 1 : 0; });
       settle();
     }).observe(box, { childList: true, subtree: true, characterData: true });
-    new ResizeObserver(() => { if (follows()) toEnd(box); }).observe(box);
+    new ResizeObserver(() => { if (follows(box)) toEnd(box); }).observe(box);
   });
+}
+
+function say() {
+  const all = [...document.querySelectorAll("[data-tail]")].every(follows);
+  document.getElementById("main").toggleAttribute("data-follows", all);
 }
 
 // Something new, at the end of its list: not older events, and not what is in flight.

@@ -11,6 +11,6 @@ export function connect(root) {
 }
 
 function single(list, node) {
-  const [, ...surplus] = list.querySelectorAll(`:scope > [id="${CSS.escape(node.id)}"]`);
+  const [, ...surplus] = list.querySelectorAll(`:scope > #${CSS.escape(node.id)}`);
   surplus.forEach((element) => element.remove());
 }

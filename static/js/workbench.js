@@ -16,10 +16,12 @@ import * as gutter from "./gutter.js";
 import * as history from "./history.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
+import * as once from "./once.js";
 import * as outside from "./outside.js";
 import * as panes from "./panes.js";
 import * as player from "./player.js";
 import * as putaway from "./putaway.js";
+import * as refusal from "./refusal.js";
 import * as returning from "./returning.js";
 import * as rows from "./rows.js";
 import * as scrubber from "./scrubber.js";
@@ -27,10 +29,12 @@ import * as seats from "./seats.js";
 import * as share from "./share.js";
 import * as splitters from "./splitters.js";
 import * as stream from "./stream.js";
+import * as switches from "./switches.js";
 import * as tab from "./tab.js";
 import * as tail from "./tail.js";
 import * as theme from "./theme.js";
 import * as times from "./times.js";
+import * as tip from "./tip.js";
 import * as title from "./title.js";
 import * as trace from "./trace.js";
 import * as trials from "./trials.js";
@@ -38,6 +42,6 @@ import * as unique from "./unique.js";
 
 start([
   announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
-  history, menus, keys, outside, panes, player, putaway, unique, returning, rows, scrubber, seats, share, splitters, stream,
-  tab, tail, theme, times, title, trace, trials,
+  history, menus, keys, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
+  switches, tab, tail, theme, times, tip, title, trace, trials,
 ]);

@@ -1,5 +1,6 @@
 """What an agent asks is answered once, whoever else answers at the same moment (R31)."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -11,7 +12,11 @@ from tests.kit.server import make_session, running, write_app
 AGENT = '''
 from pathlib import Path
 
+import os
+
 from devui.runtime.agents import LlmAgent
+from devui.runtime.apps import App
+from devui.runtime.plugins import BasePlugin
 from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import FunctionTool
 
@@ -29,6 +34,14 @@ def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
+class Dies(BasePlugin):
+    """Ends the process before the message that begins a run has become an event."""
+
+    async def on_user_message_callback(self, **_):
+        if PAID.with_name("dies").exists():
+            os._exit(5)
+
+
 root_agent = LlmAgent(
     name="asker",
     tools=[FunctionTool(pay, require_confirmation=True)],
@@ -37,6 +50,7 @@ root_agent = LlmAgent(
         Rule(user="pay", then=Call("pay", amount=5)),
     ]),
 )
+app = App(name="asker", root_agent=root_agent, plugins=[Dies(name="dies")])
 '''
 QUESTIONS = """
 from devui.runtime import Workflow
@@ -73,12 +87,20 @@ def paid_in(server) -> list[str]:
     return ledger.read_text().split() if ledger.exists() else []
 
 
+def told_of_foreign_answers(client) -> int:
+    """How many every page tells of."""
+    page = client.get("/", headers={"Accept": "text/html"}).text
+    found = re.search(r"(\d+) times?: an answer to what no run here has asked", page)
+    one = "an answer to what no run here has asked" in page
+    return int(found[1]) if found else int(one)
+
+
 @pytest.mark.req("R31")
 def test_a_question_that_came_with_a_session_makes_no_call(server):
     with server.client() as client:
         asked = Debugged(client, "asker").start("pay", pause=False)
         asked.settled()
-        paid = paid_in(server)
+        paid, told = paid_in(server), told_of_foreign_answers(client)
         events = asked.kept()["events"]
         call = events[2]["content"]["parts"][0]["functionCall"]
         call["args"]["originalFunctionCall"]["args"] = {"amount": 5_000}
@@ -95,8 +117,7 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         answered = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 409
         assert paid_in(server) == paid
-        page = client.get("/", headers={"Accept": "text/html"}).text
-        assert "3 times: an answer to what no run here has asked" in page
+        assert told_of_foreign_answers(client) == told + 3
         fork = client.post(f"/api/sessions/{asked.key}/forks", json={"number": 3}).json()
         answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 204, answered.text
@@ -106,6 +127,35 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         fork = client.post(f"/api/sessions/{landed}/forks", json={"number": 3}).json()
         answered = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 409, answered.text
+
+
+@pytest.mark.req("R31")
+def test_an_answer_to_no_question_of_its_session_makes_no_call(server):
+    with server.client() as client:
+        asked, other = (Debugged(client, "asker").start("pay", pause=False) for _ in range(2))
+        asked.settled()
+        other.settled()
+        paid = paid_in(server)
+        ids = [
+            each.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
+            for each in (asked, other)
+        ]
+        for call in ("never-asked", ids[1]):
+            fields = {"event": 3, "call": call, "choice": "yes"}
+            path = f"/sessions/{asked.key}/answers"
+            refused = client.post(path, data=fields, headers=PAGE)
+            assert refused.status_code in {404, 409}, refused.text
+            part = {"id": call, "name": "adk_request_confirmation", "response": {"confirmed": True}}
+            message = {"role": "user", "parts": [{"functionResponse": part}]}
+            where = {"appName": "asker", "userId": "u", "sessionId": asked.session}
+            assert client.post("/run", json={**where, "newMessage": message}).status_code == 409
+        assert paid_in(server) == paid
+        fields = {"event": 3, "call": ids[0], "choice": "yes", "amount": "9999"}
+        assert client.post(path, data=fields, headers=PAGE).status_code == 204
+        last = client.get(f"/api/sessions/{asked.key}/run").json()
+        asked.run = last["run"]
+        assert asked.settled()["status"] == "done"
+        assert paid_in(server) == [*paid, "5"], "with what the journal has"
 
 
 @pytest.mark.req("R31")
@@ -128,6 +178,31 @@ def test_many_who_answer_at_the_same_moment_begin_one_run(server):
     assert paid_in(server)[-ROUNDS:] == ["5"] * ROUNDS
 
 
+@pytest.mark.req("R31")
+def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(server):
+    with server.client() as client:
+        asked = Debugged(client, "asker").start("pay", pause=False)
+        asked.settled()
+        [question] = client.get(f"/api/runs/{asked.run}/standing").json()["questions"]
+        response = {"id": question["call"], "name": question["name"]}
+
+        def answer(confirmed: bool) -> dict[str, object]:
+            told = {**response, "response": {"confirmed": confirmed}}
+            return {"role": "user", "parts": [{"functionResponse": told}]}
+
+        asked.start(answer(True), pause=False).settled()
+        assert asked.texts()[-1] == "Done."
+        body = {"appName": "asker", "userId": "u", "sessionId": asked.session}
+        for path, again in (
+            (f"/api/sessions/{asked.key}/runs", {"message": answer(False)}),
+            ("/run", {**body, "newMessage": answer(True)}),
+            ("/run_sse", {**body, "newMessage": answer(False)}),
+        ):
+            refused = client.post(path, json=again)
+            assert (refused.status_code, "already, in #5" in refused.text) == (409, True), path
+        assert len(asked.kept()["events"]) == 7
+
+
 def test_a_question_that_was_asked_again_is_answered_there(server):
     with server.client() as client:
         asked = Debugged(client, "questions")
@@ -145,6 +220,28 @@ def test_a_question_that_was_asked_again_is_answered_there(server):
         asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
         asked.settled()
         assert asked.kept()["events"][-1]["output"] == "got 7"
+
+
+def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(server):
+    dies = server.agents / "asker" / "dies"
+    with server.client() as client:
+        asked = Debugged(client, "asker").start("pay", pause=False)
+        asked.settled()
+        call = asked.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
+        path, fields = f"/sessions/{asked.key}/answers", {"event": 3, "call": call, "choice": "yes"}
+        dies.touch()
+        assert client.post(path, data=fields, headers=PAGE).status_code == 204
+        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
+        assert asked.settled()["status"] == "failed"
+        dies.unlink()
+        cut = client.get(f"/api/sessions/{asked.key}/cutoff").json()
+        assert (cut["standing"], cut["question"]) == ("waiting", 3)
+        page = client.get(f"/sessions/{asked.key}", headers={"Accept": "text/html"}).text
+        assert "It ended before your answer became an event." in page
+        assert ("Waiting for an answer" in page, "waiting for you" in page) == (True, True)
+        assert client.post(path, data=fields, headers=PAGE).status_code == 204
+        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
+        assert asked.settled()["status"] == "done"
 
 
 def answered_together(server, session, fields):

@@ -52,7 +52,23 @@ app = App(
 )
 """
 )
-APPS = {"count": COUNT, "weather": WEATHER, "kept": KEPT, "team": TEAM}
+ASKS = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, ScriptedLlm
+from devui.runtime.tools import FunctionTool
+
+
+def pay(amount: int) -> str:
+    return "paid"
+
+
+root_agent = Agent(
+    name="payer",
+    model=ScriptedLlm(rules=[Rule(then=Call("pay", amount=5))]),
+    tools=[FunctionTool(pay, require_confirmation=True)],
+)
+"""
+APPS = {"asks": ASKS, "count": COUNT, "weather": WEATHER, "kept": KEPT, "team": TEAM}
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +152,10 @@ def stops(client, app, message="go", **body):
         ("team", {"on": "agent", "name": "looker", "when": "after"}, [None], []),
         ("team", {"on": "model", "hit": ">= 2"}, [None, None], [6, 8]),
         ("team", {"on": "budget", "condition": "run.repeats >= 2"}, ["look()"], [6]),
+        ("team", {"on": "budget", "condition": "run.calls == 2"}, ["look()"], [6]),
         ("team", {"on": "transfer"}, [], []),
         ("team", {"on": "human"}, [], []),
+        ("asks", {"on": "human"}, ["asks for a confirmation: pay(amount=5)"], [3]),
     ],
 )
 def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(
@@ -208,6 +226,17 @@ def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
     assert debugged.tell("continue")["status"] == "done"
 
 
+def test_what_is_held_again_since_a_change_of_it_could_not_be_is_met_once(client):
+    point = add(client, "weather", on="tool")
+    debugged = Debugged(client, "weather").start(pause=False)
+    debugged.settled()
+    debugged.tell("edit", value=["no", "arguments"])
+    debugged.tell("continue")
+    assert debugged.hold()["reason"] == "problem"
+    assert hits_of(client, "weather", point["id"]) == 1
+    assert debugged.tell("continue")["status"] == "done"
+
+
 def test_one_that_is_switched_off_or_of_another_app_does_nothing(client):
     point = add(client, "count", on="event")
     other = f"/api/apps/count/breakpoints/{point['id']}"
@@ -235,6 +264,9 @@ def test_a_change_of_a_breakpoint_that_was_changed_meanwhile_is_refused(client):
     [
         ({"on": "state", "condition": "new >"}, "condition", 5),
         ({"on": "event", "log": "is {kin}"}, "log", 4),
+        ({"on": "event", "log": "is {kind"}, "log", 3),
+        ({"on": "event", "name": "cal"}, "name", None),
+        ({"on": "budget", "condition": "run.call > 1"}, "condition", 4),
         ({"on": "event", "hit": "3"}, "hit", None),
         ({"on": "event", "hit": "== 0"}, "hit", None),
         ({"on": "budget"}, "condition", None),
@@ -251,6 +283,7 @@ def test_a_wrong_breakpoint_is_refused_with_the_place(client, body, field, at):
         assert answer.status_code == 422, answer.text
         [error] = answer.json()["detail"]
         assert error["loc"] == ["body", field, *([] if at is None else [at])]
+        assert at is None or f"column {at + 1}: " in error["msg"]
     assert client.get("/api/apps/count/breakpoints").json() == []
 
 

@@ -21,6 +21,7 @@ WAITS = {
     "stubborn": "look_up",
     "blocked": "crunch",
     "tools": "slow",
+    "twice": "slow",
 }
 """The call of each app that does not return."""
 
@@ -175,13 +176,17 @@ def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(serv
     assert [each.keys() for each in results(debugged)] == [{"error"}]
 
 
-def test_the_same_key_ends_a_call_once_and_another_order_with_it_is_refused(begin):
+def test_the_same_key_ends_a_call_once_whether_its_run_goes_on_or_is_over(begin):
     debugged, call = begin("sleeping")
-    debugged.tell("pause", wait=False)  # else the run may be over when it is asked again
+    debugged.tell("pause", wait=False)
     first = order(debugged, call, "end", key="k")
     again = order(debugged, call, "end", key="k")
     assert (first.status_code, again.status_code) == (200, 200), first.text
-    assert again.json() == first.json()
+    debugged.settled()
+    assert debugged.tell("continue")["status"] == "done"
+    late = order(debugged, call, "end", key="k")
+    assert (again.json(), late.json()) == (first.json(), first.json())
+    assert order(debugged, call, "answer", key="k", value=1).status_code == 422
     assert len(debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()) == 1
 
 
@@ -230,6 +235,23 @@ def test_one_of_two_parallel_calls_ends_and_the_other_runs_on(server, begin):
     debugged, call = begin("tools")
     assert order(debugged, call, "end").status_code == 200
     assert debugged.settled()["status"] == "done"
+    assert [set(each) for each in results(debugged)] == [{"error"}, {"result"}]
+
+
+def test_a_call_is_named_by_its_id_or_by_its_name_if_that_is_clear(begin):
+    debugged, _ = begin("twice")
+    both = seen(debugged, lambda told: len(told["calls"]) == 2)["calls"]
+    by_name = {"id": "slow"}
+    unclear = order(debugged, by_name, "end")
+    assert unclear.status_code == 422
+    for each in both:
+        assert f"{each['id']} ({each['about']})" in unclear.json()["detail"]
+    by_id, there = {"id": both[1]["call"]}, {"value": "there", "key": "once"}
+    first = order(debugged, by_id, "answer", **there)
+    assert first.status_code == 200
+    assert order(debugged, by_name, "end").status_code == 200  # there is only one now
+    assert debugged.settled()["status"] == "done"
+    assert order(debugged, by_id, "answer", **there).json() == first.json()
     assert [set(each) for each in results(debugged)] == [{"error"}, {"result"}]
 
 

@@ -55,6 +55,15 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     assert sent["differing"] == []
 
 
+def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, travelled):
+    bundle = client.get(f"/api/sessions/{travelled}/export").content
+    headers = {"content-type": "application/json"}
+    landed = client.post("/api/sessions/import", content=bundle, headers=headers).json()["key"]
+    found = compare(client, travelled, landed)
+    assert (found["equal"], found["prompts"]) == (True, [])
+    assert pair(client, travelled, landed, 2, 2)["prompts"]["differing"] == []
+
+
 def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(client, travelled):
     events = client.get(f"/api/sessions/{travelled}/events").json()
     number = next(e["number"] for e in events if e["kind"] == "result" and "airports" in e["text"])

@@ -1,7 +1,9 @@
 """Artifacts as downloads: bytes of anybody's, which act nowhere (R24)."""
 
 import base64
+import html
 import json
+import re
 from urllib.parse import quote
 
 import pytest
@@ -170,3 +172,25 @@ def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name
     assert answer.headers["content-disposition"].endswith(
         f"filename*=UTF-8''{quote(name, safe='')}"
     )
+
+
+@pytest.mark.req("R23")
+@pytest.mark.req("R24")
+@pytest.mark.parametrize("name", [".", ".."])
+def test_a_name_that_clients_take_out_of_a_path_has_an_address_too(client, name):
+    told = {"author": "saves", "actions": {"artifactDelta": {name: 0}}}
+    session = make_session(client, "saves", events=[told])["id"]
+    blob = {"data": base64.b64encode(SCRIPT).decode(), "mimeType": "text/html"}
+    body = {"filename": name, "artifact": {"inlineData": blob}}
+    made = client.post(f"/apps/saves/users/u/sessions/{session}/artifacts", json=body)
+    assert made.status_code == 200, made.text
+    found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
+    place = f"/sessions/{found.json()[0]['key']}"
+    page = client.get(f"{place}?event=1", headers={"Accept": "text/html"}).text
+    links = set(re.findall(rf'href="({place}/artifacts[^"]*)"', page))
+    assert links
+    for link in links:
+        answer = client.get(html.unescape(link))
+        assert (answer.status_code, answer.content) == (200, SCRIPT), link
+        assert answer.headers["content-security-policy"] == POLICY
+        assert answer.headers["content-disposition"].startswith("attachment;")

@@ -141,6 +141,9 @@ def test_arguments_and_results_are_changed_and_the_answer_follows(
     call, result = debugged.kept()["events"][1:3]
     assert marks(call) == []
     assert [(mark["gate"], mark["action"]) for mark in marks(result)] == [(gate, command)]
+    assert [mark["call"] for mark in marks(result)] == [
+        result["content"]["parts"][0]["functionResponse"]["id"]
+    ]
     assert call["content"]["parts"][0]["functionCall"]["args"] == {"city": "Oslo"}
 
 
@@ -203,24 +206,26 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
 
 @pytest.mark.req("R32")
 @pytest.mark.parametrize(
-    ("gate", "command", "value"),
+    ("gate", "command", "value", "problem"),
     [
-        ("before_commit", "edit", {"author": "x", "actions": {"fly": True}}),
-        ("before_commit", "edit", "no event"),
-        ("before_model", "edit", {"contents": [{"role": 3}]}),
-        ("before_model", "mock", {"content": 7}),
-        ("after_model", "edit", {"colour": "red"}),
-        ("before_tool", "edit", ["no", "arguments"]),
+        ("before_commit", "edit", {"author": "x", "actions": {"fly": True}}, "actions.fly: "),
+        ("before_commit", "edit", {"author": 5, "content": "no"}, "author: Input should be"),
+        ("before_commit", "edit", "no event", "Input should be"),
+        ("before_model", "edit", {"contents": [{"role": 3}]}, "role: Input should be"),
+        ("before_model", "mock", {"content": 7}, "content: Input should be"),
+        ("after_model", "edit", {"colour": "red"}, "colour: Extra inputs"),
+        ("before_tool", "edit", ["no", "arguments"], "this has to be an object"),
     ],
 )
-def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command, value):
+def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command, value, problem):
     debugged = at(client, "weather", gate, "forecaster")
     before = debugged.hold()
     debugged.tell(command, value=value)
     debugged.tell("continue")
     hold = debugged.hold()
     assert (hold["gate"], hold["reason"], hold["held"]) == (gate, "problem", before["held"])
-    assert hold["problem"]
+    assert problem in hold["problem"]
+    assert "pydantic" not in hold["problem"]
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
@@ -285,3 +290,17 @@ def test_what_an_event_would_have_changed_is_not_announced_once_it_is_edited_or_
         debugged.tell("undo")
         assert "2 state keys will change" in client.get(page).text
     debugged.tell("stop")
+
+
+@pytest.mark.req("R32")
+def test_the_state_of_a_session_is_not_changed_from_beside_while_its_run_goes_on(client):
+    debugged = at(client, "count", "before_commit", "count")
+    path = f"/apps/count/users/u/sessions/{debugged.session}"
+    refused = client.patch(path, json={"stateDelta": {"n": 7}})
+    assert refused.status_code == 409
+    assert "run" in refused.json()["detail"]
+    assert debugged.kept()["state"] == {}
+    debugged.tell("stop")
+    assert client.patch(path, json={"stateDelta": {"n": 7}}).status_code == 200
+    last = debugged.kept()["events"][-1]
+    assert (last["author"], last["actions"]["stateDelta"]) == ("user", {"n": 7})

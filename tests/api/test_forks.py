@@ -107,11 +107,24 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
     settled(client, answer.json()["run"])
     after = kept(client, made)["events"][number]
     expected = whole["events"][number]
+    assert after["actions"]["stateDelta"] == expected["actions"]["stateDelta"] == call["writes"]
     assert after["content"]["parts"][0]["functionResponse"]["response"] == call["recorded"]
     assert (
         after["content"]["parts"][0]["functionResponse"]["id"]
         == (expected["content"]["parts"][0]["functionResponse"]["id"])
     )
+
+
+def test_a_fork_with_another_message_goes_on_with_its_invocation(client, travelled):
+    asked = kept(client, travelled)["events"][0]
+    asked["content"]["parts"][0]["text"] = "Which airports does Paris have?"
+    made = fork(client, travelled, 1, event=asked)
+    assert made["fork"]["invocationId"] == asked["invocationId"]
+    assert client.get(f"/api/sessions/{made['key']}/cutoff").json()["standing"] == "forked"
+    again = fork(client, made, 1, run=True)
+    assert settled(client, again["run"])["status"] == "done"
+    last = kept(client, again)["events"][-1]
+    assert "CDG" in last["content"]["parts"][0]["text"]
 
 
 def test_a_fork_that_may_run_does(client, tmp_path):

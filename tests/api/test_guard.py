@@ -178,6 +178,19 @@ def test_a_replay_with_live_tools_asks_too(shopped, folder):
     assert replay["verdict"]["divergence"] is None
 
 
+def test_a_run_in_which_a_tool_was_answered_for_is_replayed_with_that_answer(shopped, folder):
+    client, answered = shopped.client, forked(shopped, guard="recorded")
+    made = client.post(f"/api/sessions/{answered.key}/replays", json={}).json()
+    again = Debugged.__new__(Debugged)
+    again.client, again.key, again.run = client, made["session"], made["run"]
+    again.settled()
+    verdict = client.get(f"/api/runs/{again.run}/replay").json()["verdict"]
+    assert (verdict["divergence"], verdict["identical"]) == (None, True)
+    [paid_now] = client.get(f"/api/sessions/{again.key}/state").json()["values"]
+    assert (paid_now["key"], paid_now["value"]) == ("paid", 7)
+    assert paid(folder) == []
+
+
 def test_a_transfer_is_made_again_without_a_question(client):
     said = Debugged(client, "desk").start("go", pause=False)
     said.settled()

@@ -207,6 +207,8 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
     answer = client.post(f"/api/sessions/{key}/spans/{span}/trials", json={"request": {}})
     yield path + "/spans/{span}/trials", "post", answer.json()
     yield path + "/trials", "get", client.get(f"/api/sessions/{key}/trials").json()
+    differs = client.get(f"/api/sessions/{key}/spans/{span}/diff", params={"with": span}).json()
+    yield path + "/spans/{span}/diff", "get", differs
 
 
 def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:

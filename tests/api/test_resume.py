@@ -42,14 +42,16 @@ app = App(
 
 
 def resume(client, app, session, invocation):
-    """The request of the seed: no message, only what to go on with."""
-    body = {
-        "app_name": app,
-        "user_id": "u",
-        "session_id": session,
-        "invocation_id": invocation,
-    }
-    with client.stream("POST", "/run_sse", json=body) as answer:
+    """The request as ADK's documentation of resuming prints it: the comma at its end, no message,
+    only what to go on with."""
+    body = f"""{{
+"app_name": "{app}",
+"user_id": "u",
+"session_id": "{session}",
+"invocation_id": "{invocation}",
+}}"""
+    headers = {"Content-Type": "application/json"}
+    with client.stream("POST", "/run_sse", content=body, headers=headers) as answer:
         assert answer.status_code == 200
         return list(frames(answer.iter_lines()))
 

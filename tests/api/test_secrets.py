@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.frames import frames
 from tests.kit.server import run_body, running, write_app
 
 KEY = "sk-ant-" + "a1B2c3D4" * 5
@@ -46,6 +47,15 @@ class Leaky(BaseAgent):
 KEY = "%s"
 root_agent = Leaky(name="leaky")
 """
+STREAMS = """
+import os
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+SAID = f"One is {os.environ['PLAIN_TOKEN']}, the other KEY and no more."
+model = ScriptedLlm(rules=[Rule(then=Say(SAID, chunks=len(SAID), delay=0.01))])
+root_agent = Agent(name="streams", model=model)
+"""
 
 
 @pytest.fixture
@@ -53,6 +63,7 @@ def leaky(tmp_path, monkeypatch):
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "leaky", LEAKY % KEY)
+    write_app(tmp_path / "agents", "streams", STREAMS.replace("KEY", KEY))
     (tmp_path / "agents" / "leaky" / ".env").write_text(f"OF_FILE={OF_FILE}\n", encoding="utf-8")
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         yield client
@@ -210,3 +221,72 @@ def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
     secret = SECRETS["SERVICE_PASSWORD"]
     assert texts == [f"It is *{secret}*.", "by hand"]
     assert edited[0]["event"]["actions"]["stateDelta"]["seen"] == {secret: [secret]}
+
+
+CLEAN = "One is [redacted], the other [redacted] and no more."
+
+
+def words(page):
+    """What a page says, without its tags and spaces."""
+    return re.sub(r"<[^>]*>|\s", "", html.unescape(page))
+
+
+@pytest.mark.req("R64")
+def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is_seen(leaky):
+    begun = [SECRETS["PLAIN_TOKEN"][:4], KEY[:8]]
+    debugged = Debugged(leaky, "streams")
+    path = f"/sessions/{debugged.key}"
+    with leaky.stream("GET", f"{path}/stream") as live:
+        lines = live.iter_lines()
+        body = run_body("streams", debugged.session, "go", streaming=True)
+        with leaky.stream("POST", "/run_sse", json=body) as answer:
+            told = list(frames(answer.iter_lines()))
+        shown = []
+        for line in lines:
+            shown.append(words(line))
+            if "Oneis[redacted],theother[redacted]andnomore." in shown[-1]:
+                break
+    texts = [frame["content"]["parts"][0]["text"] for frame in told]
+    said = "".join(texts[:-1])
+    assert texts[-1] == CLEAN
+    assert re.fullmatch(
+        r"One is (tok)?\[redacted\], the other (sk)?\[redacted\] and no more.", said
+    )
+    assert len(texts) > 30, "it was streamed"
+    assert len([line for line in shown if "live-chat" in line or "Oneis" in line]) > 1
+    pages = [f"{path}?event=2&tab={tab}" for tab in ("event", "raw", "request")]
+    pages += [f"/api{path}/export?format=html", path]
+    spans = leaky.get(f"/api{path}/spans").json()
+    numbers = [each["id"] for each in spans if each["type"] == "model"]
+    files = [f"/api{path}/{what}" for what in (f"spans/{numbers[0]}", "recording", "export")]
+    for seen in (said, *shown, *(words(leaky.get(page).text) for page in pages)):
+        assert [each for each in begun if each in seen] == [], seen
+    for file in files:
+        letters = re.findall(r'"text":\s*"([^"]*)"', leaky.get(file).text)
+        assert [each for each in begun if each in "".join(letters)] == [], file
+        assert "[redacted]" in "".join(letters), file
+
+
+@pytest.mark.req("R64")
+def test_a_preview_that_ends_in_a_secret_shows_nothing_of_it(leaky):
+    """Wherever it was cut: texts of every length, in rows, lists, trees and menus."""
+    secret = SECRETS["PLAIN_TOKEN"]
+    texts = ["x" * before + " " + secret for before in range(20, 600, 6)]
+    events = [
+        {
+            "author": "leaky",
+            "content": {
+                "parts": [{"text": text}, {"functionCall": {"name": "f", "args": {"a": text}}}]
+            },
+            "actions": {"stateDelta": {f"key{len(text)}": text}},
+        }
+        for text in texts
+    ]
+    body = {"sessionId": "previews", "events": events}
+    assert leaky.post("/apps/leaky/users/u/sessions", json=body).status_code == 200
+    [row] = leaky.get("/api/sessions", params={"id": "previews"}).json()
+    paths = [f"/sessions/{row['key']}{query}" for query in ("", "?event=9", "?tab=state", "?at=50")]
+    paths += ["/", "/apps/leaky", f"/api/sessions/{row['key']}/events?last=200"]
+    seen = [leaky.get(path).text for path in paths]
+    assert [text for text in seen if secret[:4] in text] == []
+    assert sum(text.count("[redacted]…") for text in seen) > 5

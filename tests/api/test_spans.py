@@ -127,6 +127,21 @@ def test_the_request_is_kept_as_the_last_callback_left_it(played: Debugged) -> N
     assert second["sent"]["stream"] is True
 
 
+def test_a_request_is_compared_with_the_one_before_and_with_any_other(played: Debugged) -> None:
+    [first, second] = [s["id"] for s in spans(played) if s["type"] == "model"]
+    [tool] = [s["id"] for s in spans(played) if s["type"] == "tool"]
+    path = f"/api/sessions/{played.key}/spans/%s/diff"
+    told = played.client.get(path % second).json()
+    assert (told["span"], told["with"]) == (second, first)
+    assert [block["kind"] for block in told["blocks"]] == ["same", "added", "added", "same"]
+    assert [block["breaks"] for block in told["blocks"]] == [False, True, False, False]
+    back = played.client.get(path % first, params={"with": second}).json()
+    assert [block["kind"] for block in back["blocks"]] == ["same", "removed", "removed", "same"]
+    assert played.client.get(path % first).status_code == 404
+    assert played.client.get(path % tool).status_code == 404
+    assert played.client.get(path % second, params={"with": tool}).status_code == 404
+
+
 def test_each_response_is_kept_with_its_time(played: Debugged) -> None:
     [_, second] = [s for s in spans(played) if s["type"] == "model"]
     times = [seconds for seconds, _ in second["result"]]

@@ -5,7 +5,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.kit.debugged import GOING, Debugged
@@ -155,6 +155,8 @@ def own(state: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(start=DELTAS, steps=st.lists(STEPS, max_size=9))
+@example(start={"a": 0}, steps=[("patch", 0, {"a": None}), ("rewind", 0, 1)])
+@example(start={"a": 0}, steps=[("patch", 0, {"a": "x"}), ("fork", 0, 1), ("rewind", 1, 1)])
 def test_the_state_as_of_n_is_the_fold_of_the_first_n_deltas(client, app_state, start, steps):
     history = History(client, app_state)
     history.create(start)

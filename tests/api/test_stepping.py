@@ -253,6 +253,17 @@ def test_a_double_click_steps_once(client):
     assert other.status_code == 422
 
 
+def test_a_command_that_is_repeated_after_the_end_of_its_run_gets_its_answer_again(client):
+    debugged = Debugged(client, "count").start()
+    position = debugged.settled()["position"]
+    first = debugged.post("continue", key="last", position=position)
+    assert (first.status_code, debugged.settled()["status"]) == (200, "done")
+    again = debugged.post("continue", key="last", position=position)
+    assert (again.status_code, again.text) == (200, first.text)
+    assert debugged.post("stop", key="last").json()["position"] == debugged.position
+    assert debugged.post("stop", key="another").status_code == 409
+
+
 def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_one(client):
     debugged = Debugged(client, "count").start()
     old = debugged.settled()["position"]

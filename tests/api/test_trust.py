@@ -15,6 +15,7 @@ import pytest
 from starlette.routing import Route
 
 from devui.web.routes import routes
+from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, TOKEN, Server, run, write_app
@@ -68,6 +69,15 @@ from pathlib import Path
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event
 
+ACTS = [
+    "/run",
+    "/sessions/1/answers",
+    *(f"/api/sessions/1/{what}" for what in ("runs", "trials", "forks", "rewind")),
+    "/api/runs/1/commands",
+    "/apps/travel/users/u/sessions",
+]
+# What begins a run, answers for a person, runs a tool again, changes a session.
+
 
 class Spies(BaseAgent):
     async def _run_async_impl(self, ctx):
@@ -77,7 +87,7 @@ class Spies(BaseAgent):
         told += [str(os.readlink(file)) for file in open_files if file.is_symlink()]
         base = ctx.user_content.parts[0].text
         statuses = [self.asked(base + "/list-apps", None)]
-        statuses += [self.asked(base + "/api/sessions/1/runs", b'{"message": "go"}')]
+        statuses += [self.asked(base + path, b"{}") for path in ACTS]
         yield Event(author=self.name, output={"told": told, "statuses": statuses})
 
     def asked(self, url, data):
@@ -175,6 +185,8 @@ def test_reading_changes_nothing_and_tells_nothing_of_the_environment(server, us
 
 
 @pytest.mark.req("R05")
+@pytest.mark.req("R06")
+@pytest.mark.req("R13")
 def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
     wanted = {
         "cross-origin-resource-policy": "same-origin",
@@ -186,6 +198,12 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
             for client in (stranger, used.client):
                 with client.stream("GET", path) as answer:
                     assert {name: answer.headers.get(name) for name in wanted} == wanted, path
+                    assert not [name for name in answer.headers if "access-control" in name], path
+                    if answer.headers.get("content-type", "").startswith("text/html"):
+                        policy = answer.headers["content-security-policy"]
+                        assert policy == CONTENT_SECURITY_POLICY, path
+                        assert answer.headers["x-content-type-options"] == "nosniff", path
+                        assert answer.headers["x-frame-options"] == "DENY", path
                     known = client is used.client or path == "/health"
                     assert (answer.status_code == 401) is not known, path
 
@@ -202,6 +220,21 @@ def test_no_route_is_read_or_acted_on_without_a_sign_in(server, used):
                 answered.append(f"{method} {route.path}")
             connection.close()
     assert answered == ["GET /health"]
+
+
+@pytest.mark.req("R06")
+def test_no_route_takes_what_a_page_of_another_site_can_send(server, used):
+    before, taken = journal(server), []
+    kinds = ["text/plain", "multipart/form-data; boundary=x", "application/x-www-form-urlencoded"]
+    for route in routes:
+        for method in (route.methods or set()) - {"GET", "HEAD"}:
+            path = re.sub(r"\{[^}]*\}", "1", route.path.replace("{app}", "travel"))
+            for kind in kinds:
+                headers = {"Content-Type": kind}
+                answer = used.client.request(method, path, content=b"{}", headers=headers)
+                taken += [] if answer.status_code == 415 else [f"{method} {path}: {kind}"]
+    assert taken == []
+    assert journal(server) == before
 
 
 @pytest.mark.req("R65")
@@ -243,6 +276,36 @@ def test_no_path_leads_to_a_file_or_to_the_environment(server, used, path):
     assert "root:" not in told
 
 
+ODD_NAMES = [
+    *("a'b", 'a"b', 'a"]b', "a]b", "a[b", "a--b", "a;b", "a/*b", "a%b", "a_b", "a!b", "a\\b"),
+    *("$.a", "a.b", "a b", "aXb", "a*b", "a?b", "' OR 1=1 --", '"] || "'),
+]
+"""What means something to SQL, to LIKE, to GLOB or to a path into JSON; and `aXb` for `a_b`."""
+
+
+@pytest.mark.req("R30")
+def test_names_and_words_are_looked_for_as_they_are(used):
+    client, where = used.client, "/apps/travel/users/u/sessions"
+    events = [{"author": name, "content": {"parts": [{"text": name}]}} for name in ODD_NAMES]
+    made = client.post(where, json={"sessionId": "o_d%", "events": events}).json()["id"]
+    client.post(where, json={"sessionId": "oXdX"})
+    [row] = client.get("/api/sessions", params={"app": "travel", "user": "u", "id": made}).json()
+    key = row["key"]
+    wanted = {name: number for number, name in enumerate(ODD_NAMES)}
+    assert client.patch(f"{where}/{made}", json={"stateDelta": wanted}).status_code == 200
+    for name, number in wanted.items():
+        history = client.get(f"/api/sessions/{key}/state/history", params={"key": name})
+        assert [each["new"] for each in history.json()["writes"]] == [number], name
+        quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        asked = {"filter": quoted, "after": 0, "limit": len(ODD_NAMES)}
+        found = client.get(f"/api/sessions/{key}/events", params=asked).json()
+        # The last event is the one that has set all the keys.
+        assert [each["number"] for each in found] == [number + 1, len(ODD_NAMES) + 1], name
+    for wrong in ODD_NAMES:
+        params = {"app": "travel", "user": "u", "id": wrong}
+        assert client.get("/api/sessions", params=params).json() == [], wrong
+
+
 @pytest.mark.req("R33")
 def test_whatever_is_done_writes_nothing_among_the_agents(server, used):
     before = files(server.agents)
@@ -270,7 +333,7 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
     assert spies.settled()["status"] == "done", spies.position
     found = spies.kept()["events"][-1]["output"]
     key = json.loads((server.data / "server.json").read_text())["key"]
-    assert found["statuses"] == [401, 401]
+    assert found["statuses"] == [401] * 9
     for path in ("/", f"/sessions/{spies.key}"):
         page = used.client.get(path, headers={"Accept": "text/html"}).text
         assert "a program that does not know the token" in page, path

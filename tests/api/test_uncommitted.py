@@ -100,7 +100,8 @@ class Fails(BaseAgent):
     async def _run_async_impl(self, ctx):
         yield Event(author=self.name)
         ctx.session.state["draft"] = "half done"
-        ctx.session.state["temp:secret"] = "not told"
+        ctx.session.state["temp:secret"] = {"token": "not told"}
+        ctx.session.state["temp:secret"]["token"] = "nor this"
         raise RuntimeError("no more")
 
 
@@ -186,7 +187,14 @@ def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     [write], [read] = told(debugged)
     assert (write["fate"], write["event"], read["event"]) == ("pending", None, None)
+    state = f"/api/sessions/{debugged.key}/state"
+    [pending] = client.get(state).json()["pending"]
+    assert pending == {"key": "plan", "new": {"steps": 3}, "hold": None}
+    debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
+    [pending] = client.get(state).json()["pending"]
+    assert pending == {"key": "plan", "new": {"steps": 3}, "hold": debugged.hold()["id"]}
     debugged.tell("continue")
+    assert client.get(state).json()["pending"] == []
     assert [write["fate"] for write in told(debugged)[0]] == ["committed"]
 
 

@@ -76,10 +76,14 @@ def test_a_call_that_had_returned_is_not_made_again(client, clerk):
     debugged.tell("stop")
     [call] = standing(debugged)["unknown"]
     assert (call["recorded"], call["default"]) == ({"result": "pay 7 done"}, "recorded")
+    assert call["writes"] == {"paid": 7}
     assert go_on(debugged, **{call["id"]: {"do": "recorded"}}).status_code == 201
     assert debugged.position["status"] == "done"
     assert debugged.texts()[-1] == "answered: pay 7 done"
     assert clerk.ledger == ["pay 7"]
+    kept = debugged.kept()
+    assert kept["state"] == {"paid": 7}
+    assert kept["events"][2]["actions"]["stateDelta"] == {"paid": 7}
 
 
 @pytest.mark.req("R54")

@@ -105,6 +105,25 @@ def test_a_breakpoint_that_is_switched_off_holds_nothing(session):
     session.ends("stopped")
 
 
+def test_two_quick_clicks_switch_it_there_and_back_and_a_third_one_off(session):
+    session.tab("breaks")
+    make(session, on="tool", name="find_airports")
+    switch = session.page.get_by_role("switch")
+    for clicks, state in ((2, "true"), (3, "false")):
+        with session.page.expect_response(last_of(clicks)):
+            switch.click(click_count=clicks)
+        session.page.reload()
+        expect(switch).to_have_attribute("aria-checked", state)
+
+
+def last_of(posts: int):
+    """Whether a response is that to so many posts."""
+    seen = []
+    return lambda response: (
+        response.request.method == "POST" and (seen.append(response) or len(seen) == posts)
+    )
+
+
 def test_b_breaks_on_events_like_the_selected_one_and_no_longer(session):
     session.say(BOOK)
     session.select(FIRST_CALL)
@@ -290,10 +309,10 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(se
     press(session, "l")
     expect(session.page.locator("#break-said")).to_contain_text("Logs call event")
     going = session.held_back(re.compile(r"/sessions/\d+(\?|$)"))
-    with session.page.expect_request(re.compile(r"/sessions/\d+$")):
-        press(session, "Shift+G")
+    press(session, "Shift+G")
+    held = going.next()
     press(session, "Shift+F8")
-    going[0].continue_()
+    held.continue_()
     session.page.unroute_all()
     expect(session.page).to_have_url(re.compile(r"event=([3-9]|\d\d)"))
     last = int(session.page.url.partition("event=")[2].partition("&")[0])

@@ -118,6 +118,7 @@ def test_the_newest_run_is_compared_with_the_one_before(visit, client):
     page = visit.open(f"/sessions/{session.key}?tab=run")
     page.get_by_role("link", name="Compare with the run before").click()
     expect(page).to_have_url(re.compile(rf"left={session.key}@1&right={session.key}@2$"))
+    expect(page.locator("body.comparing")).to_be_visible()
     expect(page.locator(".verdict")).to_contain_text("the first at #1: text differs")
     expect(page.locator(".pair.first del").first).to_contain_text("Book")
     page.locator(".compared").first.locator("summary").click()

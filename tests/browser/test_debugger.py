@@ -87,6 +87,10 @@ def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
     ):
         command(paused, "Into").click()
         is_held(paused, sentence)
+        if sentence == "Paused before the agent begins":
+            expect(paused.page.locator("#held .held-what")).to_have_text(
+                re.compile(r"begins\s+TravelAgent\s+LlmAgent$")
+            )
     expect(paused.page.locator("#held .held-what")).to_contain_text("response")
     expect(paused.page.locator("#held .what")).to_have_text('find_airports(city="London")')
     paused.page.get_by_text("The response as JSON").click()
@@ -163,15 +167,20 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
 
 def change(session: SessionPage, text: str, choice: str) -> None:
     form = session.page.locator("#held .change")
-    for fold in (form, form.locator(".as-json")):
-        if not fold.evaluate("(details) => details.open"):
-            fold.locator("> summary").click()
-    field = "Why, for the model" if choice == "Reject the call" else "In place of the"
-    form.locator(".as-json").get_by_label(field).fill(text)
+    unfold(form)
     if choice == "Reject the call":
-        form.locator(".as-json").get_by_label(field).press("Enter")
-    else:
-        form.get_by_role("button", name=choice, exact=True).click()
+        form.get_by_label("Why, for the model").fill(text)
+        form.get_by_label("Why, for the model").press("Enter")
+        return
+    if choice in {"Use this instead", "Answer with this"}:
+        unfold(form.locator(".as-json"))
+        form.get_by_label("In place of the").fill(text)
+    form.get_by_role("button", name=choice, exact=True).click()
+
+
+def unfold(details) -> None:
+    if not details.evaluate("(details) => details.open"):
+        details.locator("> summary").click()
 
 
 def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
@@ -218,10 +227,12 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
     expect(city).to_have_value("Paris")
+    press(paused, "i")
+    expect(paused.page.locator("#held .what")).to_have_text('find_airports → ["CDG", "ORY", "BVA"]')
     press(paused, "m")
     is_held(paused, "Paused before the commit")
     expect(paused.page.locator("#held .what")).to_contain_text("CDG")
-    paused.page.locator("#held .change > summary").click()
+    unfold(paused.page.locator("#held .change"))
     state = paused.page.get_by_role("form", name="What it writes to the state")
     city = state.get_by_label("city", exact=True)
     city.fill("nonsense")
@@ -244,7 +255,8 @@ def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visi
     expect(paused.page.locator("#notice")).to_contain_text("this is not JSON")
     change(paused, "{}", "Drop the event")
     expect(paused.page.locator("#held .change-note")).to_contain_text("will be dropped")
-    paused.page.locator("#held .change").get_by_role("button", name="Undo").click()
+    expect(paused.page.locator("#held .change-note")).to_be_in_viewport()
+    paused.page.locator("#held .change-told").get_by_role("button", name="Undo").click()
     expect(paused.page.locator("#held .change-note")).to_have_count(0)
     press(paused, "c")
     paused.ends()

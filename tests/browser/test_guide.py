@@ -98,6 +98,7 @@ def the_rest_is_right_once_the_bill_is(session: SessionPage) -> None:
     bill.fill("75.6")
     session.page.locator("#held").get_by_role("button", name="Use these values").press("Enter")
     expect(session.page.locator("#held .diff .added")).to_contain_text("75.6")
+    expect(session.page.locator("#pending")).to_contain_text("75.6 will be committed instead")
     picture(session, "4-edited")
     press(session, "n")
     expect(session.page.locator("#held header b")).to_contain_text("after the commit of #5")

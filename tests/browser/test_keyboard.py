@@ -74,6 +74,24 @@ def test_numbers_choose_the_inspectors_tab(answered, key, tab, shows):
     expect(answered.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
 
 
+@pytest.mark.parametrize(("way", "number"), [("click", 3), ("key", 4)])
+def test_a_tab_that_is_clicked_while_a_choice_is_on_its_way_waits_for_it(answered, way, number):
+    answered.select(5)
+    answered.page.evaluate(
+        """way => {
+            const link = document.querySelector("#e-3 .seq a");
+            const key = new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true });
+            if (way === "click") link.click();
+            else { link.focus(); link.dispatchEvent(key); }
+            document.getElementById("tab-raw").click();
+        }""",
+        way,
+    )
+    is_selected(answered, number)
+    expect(answered.page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
+    expect(answered.panel).to_contain_text('"author"')
+
+
 def test_enter_opens_the_focused_event(answered):
     answered.row(2).locator(".seq a").focus()
     press(answered, "Enter")

@@ -18,7 +18,16 @@ TURNS = {
     ],
     "faulty": ["Trip the safety filter", "Divide one by zero", "How do you do?", "Exit"],
 }
-SHOWN = ["#rows", "#messages", "#run", "#totals", "#ticks", "#composer-state", "#title", "#notice"]
+SHOWN = [
+    "#rows",
+    "#messages",
+    "#run",
+    "#totals",
+    "#ticks",
+    "#composer-state",
+    "#title",
+    "#warnings",
+]
 
 
 def converse(session: SessionPage, turns: list[str]) -> None:

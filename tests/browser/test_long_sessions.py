@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.restyled import restyled
 from tests.kit.server import Server
 
 pytestmark = pytest.mark.browser
@@ -190,3 +191,14 @@ def test_a_message_goes_on_where_a_long_session_ends(visit, server):
     expect(session.row(EVENTS + 2)).to_be_in_viewport()
     session.ends()
     assert len(numbers(session)) <= WINDOW + 2
+
+
+def test_what_arrives_is_all_that_is_styled(visit, server):
+    """A selector that makes each new row cost as much as all rows froze pages of busy runs."""
+    session = SessionPage(visit.open(make(server, "styled", short_turns())))
+    elements = session.page.evaluate("document.querySelectorAll('*').length")
+    with restyled(session.page) as passes:
+        session.send("Shorter, please: one sentence")
+        session.ends()
+    assert passes, "a turn is styled"
+    assert max(passes) < elements / 6, passes

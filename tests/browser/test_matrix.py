@@ -120,7 +120,7 @@ def test_what_people_write_into_breakpoints_forks_and_titles(visit, client):
     path = f"/sessions/{debugged.key}"
     session = SessionPage(visit.open(path))
     for text in CORPUS:
-        body = {"on": "event", "name": text[:100], "log": text.replace("{", "")[:200]}
+        body = {"on": "tool", "name": text[:100], "log": text.replace("{", "")[:200]}
         answer = client.post("/api/apps/clerk/breakpoints", json=body)
         assert answer.status_code == 201, answer.text
     fork = client.post(f"/api{path}/forks", json={"number": 2, "note": "\n".join(CORPUS)[:2000]})

@@ -53,10 +53,15 @@ async def ask_boss(what: str) -> None:
     await asyncio.sleep(1)
 
 
+LONG = "a colour of which more is to be said than there is room for in a line of the chat"
+
 DETAILS = {
     "type": "object",
     "properties": {"seats": {"type": "integer"}, "window": {"type": "boolean"},
-                   "meal": {"enum": ["none", "vegan"]}},
+                   "meal": {"enum": ["none", "vegan"]},
+                   "names": {"type": "array", "items": {"type": "string"}},
+                   "contact": {"type": "object", "properties": {"phone": {"type": "integer"}},
+                               "required": ["phone"]}},
     "required": ["seats"],
 }
 
@@ -74,7 +79,7 @@ root_agent = Agent(
         Rule(user="pay", then=Call("pay", amount=5)),
         Rule(user="refund", then=Call("refund", order=17)),
         Rule(user="read", then=Call("read")),
-        Rule(user="choose", then=Call("get_user_choice", options=["red", "blue"])),
+        Rule(user="choose", then=Call("get_user_choice", options=["red", "blue", LONG])),
         Rule(user="details", then=Call("adk_request_input", message="Which seats?",
                                        payload={"train": "ICE 7"}, response_schema=DETAILS)),
         Rule(user="boss", then=Call("ask_boss", what="a raise")),
@@ -133,14 +138,18 @@ def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
     session = asked(asking, "pay")
     expect(session.page.locator(".ask")).to_contain_text('May this call be made? pay {"amount": 5}')
     expect(session.page.locator(".ask")).not_to_contain_text("ToolConfirmation")
+    expect(session.page.locator("#messages .outcome.done")).to_contain_text("waits for")
+    expect(session.page.locator("#messages .outcome.failed")).to_have_count(0)
 
 
 @pytest.mark.req("R31")
 def test_a_confirmed_call_is_made(asking):
     session = asked(asking, "pay")
     expect(session.page.locator(".ask pre")).to_have_text('pay {"amount": 5}')
-    button(session, "Confirm").click()
+    button(session, "Confirm").dblclick()
     is_answered(session, asking, "Done: paid 5")
+    session.tab("log")
+    expect(session.panel).to_contain_text(re.compile("answered by [a-z]+ tab"))
 
 
 def test_a_rejected_call_is_not_made(asking):
@@ -193,6 +202,8 @@ def test_the_top_bar_says_that_a_person_is_waited_for(asking):
 
 def test_a_choice_is_a_button_for_each_option(asking):
     session = asked(asking, "choose")
+    long = session.page.locator(".ask .answers button").last
+    assert long.evaluate("(one) => one.offsetWidth <= one.closest('.answers').clientWidth")
     button(session, "blue").click()
     is_answered(session, asking, "You chose blue")
 
@@ -201,9 +212,12 @@ def test_an_input_has_a_form_made_from_its_schema(asking):
     session = asked(asking, "details")
     expect(session.messages.get_by_text("Which seats?").filter(visible=True)).to_have_count(1)
     expect(session.page.locator(".ask pre")).to_have_text('{"train": "ICE 7"}')
+    expect(session.page.get_by_label("names (JSON list)")).to_be_visible()
     session.page.get_by_label("seats").fill("2")
     session.page.get_by_label("window").check()
     session.page.get_by_label("meal").select_option("vegan")
+    spoken = session.page.locator("#spoken")
+    expect(spoken).to_contain_text("Asker asks for input: Which seats?")
     button(session, "Send answer").click()
     expected = '{"seats": 2, "window": true, "meal": "vegan"}'
     is_answered(session, asking, f"Noted: {expected}")

@@ -45,7 +45,8 @@ def cut(own_visit, clerk) -> SessionPage:
 
 def stopped(visit: Visit, clerk: Clerk, message: str) -> SessionPage:
     session = visit.session("clerk")
-    session.send(message)
+    session.composer.fill(message)
+    button(session, "Send").dblclick()  # which is one order, here and wherever else it is done
     clerk.at_work()
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -59,7 +60,7 @@ def test_a_call_of_unknown_outcome_is_asked_about_and_not_made_twice(cut, clerk)
     expect(bar(cut).get_by_label("treat as failed")).to_be_checked()
     bar(cut).get_by_label("give a result").check()
     cut.page.get_by_label("The result of pay, as JSON").fill('{"result": "paid by hand"}')
-    button(cut, "Resume").click()
+    button(cut, "Resume").dblclick()
     cut.ends()
     expect(cut.messages.last).to_contain_text("answered: paid by hand")
     expect(bar(cut)).to_have_count(0)
@@ -86,13 +87,18 @@ def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
     assert clerk.ledger == ["order tea"]
 
 
-def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_visit):
+def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_visit, clerk):
     own_visit.allow("422")
     bar(cut).get_by_label("give a result").check()
     cut.page.get_by_label("The result of pay, as JSON").fill("{nonsense")
     button(cut, "Resume").click()
     expect(cut.page.locator("#notice")).to_contain_text("the result is not JSON")
     expect(cut.page.get_by_label("The result of pay, as JSON")).to_have_value("{nonsense")
+    (clerk.folder / "agent.py").write_text("import nothing_at_all", encoding="utf-8")
+    expect(cut.page.locator("#warnings")).to_contain_text("clerk does not load")
+    expect(cut.page.locator("#notice")).to_contain_text("the result is not JSON")
+    button(cut, "Dismiss").click()
+    expect(cut.page.locator("#notice .notice")).to_have_count(0)
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
@@ -137,7 +143,7 @@ def test_a_held_event_is_told_as_lost(visit):
 
 def test_fork_here_leaves_the_session_alone_and_goes_on_in_a_new_one(cut, clerk):
     path = cut.path
-    button(cut, "Fork here").click()
+    button(cut, "Fork here").dblclick()
     cut.page.wait_for_url(lambda url: path not in url)
     fork = SessionPage(cut.page)
     expect(fork.events).to_have_count(2)
@@ -201,6 +207,7 @@ def test_a_fork_with_the_event_edited(travelled):
     field.fill(field.input_value().replace('"London"', '"Rome"'))
     fork = forked(travelled)
     expect(fork.page.locator("#state-live")).to_contain_text('"Rome"')
+    expect(fork.page.locator("#lineage .fork-of")).to_contain_text("at #3, edited")
     fork.select(3)
     expect(fork.panel).to_contain_text("Rome")
 

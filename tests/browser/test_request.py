@@ -153,6 +153,10 @@ def test_a_streamed_answer_can_be_gone_through_piece_by_piece(told):
     expect(streamed.locator(".plain")).to_have_text("It is sunny in Oslo.")
     told.page.keyboard.press("[")
     expect(streamed.locator("output")).to_contain_text("piece 2 of 3")
+    expect(streamed.locator("output")).to_contain_text(
+        re.compile(r"after the one before, \d+ char")
+    )
+    expect(streamed.locator(".here")).to_be_visible()
     expect(streamed.locator("[data-piece]").nth(2)).to_be_hidden()
     streamed.get_by_role("slider").press("Home")
     expect(streamed.locator("[data-piece]:visible")).to_have_text(["It is "])

@@ -105,10 +105,10 @@ def test_a_tool_that_blocks_the_loop_is_named_and_the_run_can_be_stopped(begin, 
     expect(worst).to_contain_text("The tool crunch blocks the event loop")
     expect(worst).to_contain_text("blocked/agent.py:")
     expect(worst).to_contain_text("in crunch")
-    expect(session.page.locator("#notice")).to_contain_text("The tool crunch blocks")
+    expect(session.page.locator("#warnings")).to_contain_text("The tool crunch blocks")
     let_go(server, "blocked")
     session.ends()
-    expect(session.page.locator("#notice .warn")).to_have_count(0)
+    expect(session.page.locator("#warnings .warn")).to_have_count(0)
 
 
 def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
@@ -161,6 +161,8 @@ def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin
     expect(beside).to_contain_text("mover runs slow")
     expect(beside).to_contain_text("tools/agent.py:")
     press(session, "h")
+    why = session.page.locator("#standing .whys li")
+    expect(why).to_contain_text("holds it before the tool is called (quick, of mover)")
     both = session.page.locator("#standing .beside li")
     expect(both).to_have_text([re.compile("mover held quick"), re.compile("mover runs slow")])
     let_go(server, "tools")
@@ -240,7 +242,8 @@ def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
     call.get_by_role("button", name="End this call").click()
     session.ends()
     expect(session.messages.last).to_contain_text("done")
-    expect(session.page.locator("#timeline")).to_contain_text("ended the call of fetch")
+    told = re.compile(r"[a-z]+ tab ended the call of fetch")
+    expect(session.page.locator("#timeline")).to_contain_text(told)
 
 
 def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fit(begin, visit):

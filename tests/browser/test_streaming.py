@@ -39,6 +39,30 @@ class Word(BaseLlm):
 root_agent = Agent(name="speaks", model=Word(model="word-by-word"))
 """
 
+CHUNKS, EVENTS, MEGABYTES = 12_000, 300, 20
+MUCH = f"""
+from google.genai import types
+from devui.runtime.agents import Agent, BaseAgent
+from devui.runtime.events import Event
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+model = ScriptedLlm(rules=[Rule(then=Say("word " * {CHUNKS}, chunks={CHUNKS}))])
+
+
+class Much(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        if ctx.user_content.parts[0].text == "events":
+            for number in range({EVENTS}):
+                content = types.ModelContent(f"event {{number}} " + "x" * 500)
+                yield Event(author=self.name, invocation_id=ctx.invocation_id, content=content)
+            return
+        async for event in self.sub_agents[0].run_async(ctx):
+            yield event
+
+
+root_agent = Much(name="much", sub_agents=[Agent(name="speaks", model=model)])
+"""
+
 
 class Answer:
     """An answer of which the next word comes when a test lets it."""
@@ -67,6 +91,7 @@ class Answer:
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("streaming")
     write_app(folder / "agents", "speaks", SPEAKS)
+    write_app(folder / "agents", "much", MUCH)
     with running(folder / "agents", folder / "data") as started:
         started.agents = folder / "agents"
         yield started
@@ -114,3 +139,28 @@ def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit, se
     expect(session.live).to_have_count(0)
     expect(session.messages.last.locator(".prose")).to_have_text("".join(WORDS))
     same(session, visit.again(session), SHOWN)
+
+
+@pytest.mark.req("R63")
+def test_a_page_that_has_seen_much_holds_little(visit):
+    """What is in use after a collection: bytes of scripts, and elements."""
+    session = visit.session("much")
+    devtools = session.page.context.new_cdp_session(session.page)
+
+    def held() -> tuple[int, int]:
+        devtools.send("HeapProfiler.collectGarbage")
+        used = devtools.send("Runtime.getHeapUsage")["usedSize"]
+        return used, session.page.evaluate("document.querySelectorAll('*').length")
+
+    session.say("chunks")
+    bytes_once, elements_once = held()
+    session.say("chunks")
+    bytes_twice, elements_twice = held()
+    assert bytes_twice < MEGABYTES * 1_000_000
+    assert bytes_twice - bytes_once < 500_000, "a page holds on to what was streamed"
+    assert elements_twice - elements_once < 200
+    session.say("events")
+    expect(session.row(EVENTS + 5)).to_be_attached()
+    bytes_then, elements_then = held()
+    assert bytes_then - bytes_twice < EVENTS * 10_000
+    assert elements_then - elements_twice < EVENTS * 40

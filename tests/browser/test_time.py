@@ -33,6 +33,11 @@ def is_as_of(session: SessionPage, number: int, count: int) -> None:
     assert shown(session) == [f"e-{n}" for n in range(1, number + 1)]
 
 
+def takes_keys(session: SessionPage) -> None:
+    """The scrubber of a page that was just opened has the focus."""
+    expect(session.page.locator("#scrub")).to_be_focused()
+
+
 def test_the_whole_page_is_as_of_the_event_in_its_address(visit, travelled):
     count = travelled.events.count()
     session = visit.again(travelled, "?at=2&tab=state")
@@ -57,14 +62,19 @@ def test_keys_move_the_page_through_time(travelled):
     is_as_of(travelled, count, count)
     keyboard.press(",")
     is_as_of(travelled, count - 1, count)
+    takes_keys(travelled)
     keyboard.press("Home")
     is_as_of(travelled, 1, count)
+    takes_keys(travelled)
     keyboard.press("ArrowRight")
     is_as_of(travelled, 2, count)
+    takes_keys(travelled)
     keyboard.press("Shift+ArrowRight")
     expect(travelled.page.locator("#as-of")).not_to_contain_text("#2 of")
     changed = int(re.search(r"at=(\d+)", travelled.page.url)[1])
     expect(travelled.row(changed).locator(".flag.delta")).to_be_visible()
+    is_as_of(travelled, changed, count)
+    takes_keys(travelled)
     keyboard.press("End")
     is_as_of(travelled, count, count)
     keyboard.press("<")
@@ -90,6 +100,29 @@ def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
     expect(session.page.locator("#as-of")).to_contain_text("as of #3")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     assert shown(session) == ["e-1", "e-2", "e-3"]
+
+
+def test_a_tick_under_the_pointer_tells_its_event_and_what_that_changed(travelled):
+    page, count = travelled.page, travelled.events.count()
+    changed = int(travelled.page.locator("#rows .row:has(.flag.delta)").get_attribute("data-event"))
+    scrub, tip = page.locator("#scrub"), page.locator("#tip")
+    box = scrub.bounding_box()
+    expect(tip).to_be_hidden()
+    way = 7 + (box["width"] - 14) * (changed - 1) / (count - 1)
+    page.mouse.move(box["x"] + way, box["y"] + 12)
+    expect(tip).to_be_visible()
+    expect(tip).to_contain_text(re.compile(rf"#{changed}\b"))
+    expect(tip.locator(".change")).to_contain_text(["user:home_airport"])
+    page.mouse.move(box["x"] + 7, box["y"] + 12)
+    expect(tip).to_contain_text("#1")
+    expect(tip).to_contain_text("I live in Paris")
+    expect(tip.locator(".change")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.mouse.move(box["x"] + way, box["y"] + 12)
+    expect(tip).to_be_visible()
+    page.mouse.move(box["x"] + way, box["y"] - 200)
+    expect(tip).to_be_hidden()
 
 
 def test_it_is_watched_from_the_row_that_was_chosen(visit, travelled):

@@ -90,7 +90,12 @@ def test_the_same_key_steps_once(terminal, held):
     at = str(held.position["position"])
     for _ in range(2):
         assert terminal("dbg", "step", "--position", at, "--key", "k").returncode == 0
+    assert terminal("dbg", "step", "--key", "k").returncode == 0
     assert len(held.kept()["events"]) == 1
+    for _ in range(2):
+        done = terminal("dbg", "continue", "--key", "last")
+        assert (done.returncode, done.stdout.splitlines()[-1].strip()) == (0, "done"), done.stderr
+    assert terminal("dbg", "continue", "--key", "another").returncode == 6
 
 
 def test_what_is_held_is_changed(terminal, client):
@@ -114,6 +119,9 @@ def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal
     assert terminal("dbg", "state", "n", "--at", "3").stdout == "n = 2  #3\n"
     told = json.loads(terminal("dbg", "state", "other", "--json").stdout)
     assert told == {"at": None, "values": [], "pending": []}
+    differs = terminal("dbg", "state", "--from", "2", "--at", "3").stdout
+    assert differs == "n: 1 → 2  #3\n"
+    assert terminal("dbg", "state", "--from", "3", "--at", "3").stdout == "nothing differs\n"
     missing = terminal("dbg", "state", "--at", "9")
     assert (missing.returncode, "it has 4" in missing.stderr) == (5, True)
 
@@ -140,14 +148,17 @@ def begun(terminal, client):
 
 def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
     debugged = begun(terminal, client)
-    done = terminal("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait")
+    answer = ("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait", "--key", "once")
+    done = terminal(*answer)
     assert (done.returncode, done.stderr) == (0, "")
     until = time.monotonic() + PATIENCE
     while len(results(debugged)) < 1 or "tool wait" not in terminal("dbg", "why").stdout:
         assert time.monotonic() < until
     shown = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
     assert json.loads(shown.stdout)["lastCommand"]["command"] == "end"
+    assert terminal(*answer).returncode == 0  # the same call is not under way any more,
     terminal("dbg", "stop")
+    assert terminal(*answer).returncode == 0  # nor is its run
     first, second = results(debugged)[:2]
     assert first == {"waited": 3}
     assert second["error"].endswith("no more of it")
@@ -198,6 +209,8 @@ def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(termin
         held.tell("step_half")
         opened.until("n: nothing → 1")
         status, said = opened.interrupt()
+    shown = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
+    assert len(shown) == 1
     assert (status, "the run goes on without you" in said) == (130, True)
     assert held.settled()["status"] == "held"
     held.tell("continue")
@@ -210,7 +223,9 @@ def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, 
         opened.until("Paused after the commit of #2")
         held.tell("continue")
         opened.until("stdout: saw 3")
-        opened.until("done")
+        assert opened.until("done") == "done"
+        status, said = opened.interrupt()
+    assert (status, said.strip()) == (130, "left")
     assert not [line for line in opened.lines if line.startswith("#1")]
     assert [line[:2] for line in opened.lines if line[0] == "#"] == ["#2", "#3", "#4"]
 
@@ -274,6 +289,19 @@ def test_a_run_is_started_held_from_the_terminal(terminal, client):
     assert terminal("dbg", "stop").stdout.startswith("stopped")
 
 
+def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
+    before = Debugged(client, "count")
+    done = terminal("dbg", "start", "go", "--new", "count")
+    assert "Paused before the commit" in done.stdout
+    newest = client.get("/api/sessions").json()[0]
+    assert (newest["key"] > before.key, newest["app"], newest["user"]) == (True, "count", "user")
+    assert terminal("dbg", "stop").stdout.startswith("stopped")
+    missing = terminal("dbg", "start", "go", "--new", "nothing")
+    assert (missing.returncode, "nothing" in missing.stderr) == (5, True)
+    both = terminal("dbg", "start", "go", "--new", "count", "-s", str(before.key))
+    assert both.returncode == 2
+
+
 def test_without_a_server_it_is_said_what_to_do(tmp_path):
     nobody = Terminal(Server(tmp_path, tmp_path / "nothing"))
     done = nobody("dbg", "where")
@@ -298,6 +326,8 @@ def test_an_address_where_nobody_listens_is_no_server(tmp_path):
     told = {"pid": os.getpid(), "url": "http://127.0.0.1:9", "key": "k"}
     (tmp_path / "data" / "server.json").write_text(json.dumps(told))
     done = terminal("dbg", "where")
+    assert (done.returncode, "left its address there and is gone" in done.stderr) == (3, True)
+    done = terminal("dbg", "where", "--url", told["url"])
     assert (done.returncode, "no server answers at" in done.stderr) == (3, True)
 
 
@@ -338,12 +368,83 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert asked.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
+    a_tool_is_said_to_be_harmless(terminal, there)
 
 
-def test_a_session_is_forked_rewound_counted_and_traced(terminal, client):
+def a_tool_is_said_to_be_harmless(terminal, there):
+    """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
+    said = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
+    assert said.stdout == "weather  read_only (page)  forecaster\n", said.stderr
+    assert terminal("dbg", "try", "weather", '{"city": "Rome"}', *there).returncode == 0
+    back = terminal("dbg", "tools", "weather", "--is", "as_in_code", *there).stdout
+    assert back == terminal("dbg", "tools", "weather", *there).stdout
+    assert back == "weather  unknown (nobody)  forecaster\n"
+    nowhere = terminal("dbg", "tools", "wether", "--is", "effects", *there)
+    assert (nowhere.returncode, nowhere.stderr) == (5, "Error: weather has no tool wether\n")
+    assert terminal("dbg", "tools", "--is", "effects", *there).returncode == 2
+
+
+def prompts_are_shown(terminal, there):
+    """`devui dbg prompt` in a session of the weather app."""
+    shown = terminal("dbg", "prompt", "4", *there).stdout
+    assert shown.startswith("scripted  asked by forecaster  streaming\nsystem\n  ")
+    assert "\ntools\n  weather(city)\n" in shown
+    assert '\nuser\n  go\nmodel\n  {"functionCall": {' in shown
+    told = json.loads(terminal("dbg", "prompt", "4", "--json", *there).stdout)
+    assert [each["role"] for each in told["sent"]["contents"]] == ["user", "model", "user"]
+    tool = terminal("dbg", "prompt", "3", *there).stdout.splitlines()
+    assert tool[:3] == ["weather  called by forecaster", "arguments", '  {"city": "Oslo"}']
+    differs = terminal("dbg", "prompt", "4", "--diff", *there).stdout.splitlines()
+    assert differs[:4] == [
+        "compared with #2",
+        "The cached prefix holds: 2 new messages.",
+        "= system instruction and 1 unchanged message",
+        "+ model #2",
+    ]
+    back = terminal("dbg", "prompt", "2", "--with", "4", *there).stdout.splitlines()
+    assert (back[0], "- model #2" in back) == ("compared with #4", True)
+    assert terminal("dbg", "prompt", "2", "--diff", *there).returncode == 5
+    assert terminal("dbg", "prompt", "3", "--diff", *there).returncode == 2
+    assert terminal("dbg", "prompt", "1", *there).returncode == 5
+
+
+def notes_are_kept(terminal, there):
+    """`devui dbg note` and `notes`."""
+    assert terminal("dbg", "notes", *there).stdout == "there are no notes\n"
+    terminal("dbg", "note", "0", "a trip", *there)
+    made = terminal("dbg", "note", "2", "odd", "--star", "--as", "Ada", *there)
+    assert (made.returncode, made.stdout) == (0, "★ #2      odd  Ada\n")
+    terminal("dbg", "note", "2", "--no-star", "--as", "Bob", *there)
+    [trip, odd] = terminal("dbg", "notes", *there).stdout.splitlines()
+    assert trip.startswith("  session a trip")
+    assert odd == "  #2      odd  Bob"
+    assert terminal("dbg", "note", "2", *there).returncode == 2
+    assert terminal("dbg", "note", "99", "none", *there).returncode == 5
+
+
+def an_event_is_edited_in_a_fork(terminal, there, said):
+    """`devui dbg fork --event` at the user's message."""
+    assert terminal("dbg", "fork", "1", "--event", "no", *there).returncode == 2
+    lacks = terminal("dbg", "fork", "1", "--event", "{}", *there)
+    assert (lacks.returncode, "event.author: Field required" in lacks.stderr) == (2, True)
+    said["content"]["parts"][0]["text"] = "stop"
+    edited = terminal("dbg", "fork", "1", "--event", json.dumps(said), "--run", *there)
+    assert edited.stdout.partition("\n")[0].endswith(" at #1, edited"), edited.stderr
+
+
+def is_found_by_its_number(client, asked):
+    """`GET /api/sessions?key=`."""
+    [found] = client.get("/api/sessions", params={"key": asked.key}).json()
+    assert found["id"] == asked.session
+    assert client.get("/api/sessions", params={"key": 999}).json() == []
+
+
+def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal, client):
     asked = Debugged(client, "weather").start(pause=False)
     asked.settled()
     there = ("-s", str(asked.key))
+    prompts_are_shown(terminal, there)
+    notes_are_kept(terminal, there)
     forked = terminal("dbg", "fork", "2", "--state", '{"city": "Rome"}', "--note", "why", *there)
     assert (forked.returncode, forked.stderr) == (0, "")
     key = int(re.match(r"session (\d+), a fork of session \d+ at #2\n", forked.stdout)[1])
@@ -352,6 +453,7 @@ def test_a_session_is_forked_rewound_counted_and_traced(terminal, client):
     again = terminal("dbg", "fork", "1", "--message", "--run", "--guard", "recorded", *there)
     assert again.stdout.splitlines()[-1].startswith("done")
     assert terminal("dbg", "fork", "1", "--state", "[]", *there).returncode == 2
+    an_event_is_edited_in_a_fork(terminal, there, asked.kept()["events"][0])
     assert terminal("dbg", "fork", "99", *there).returncode == 5
     back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
     assert (back.returncode, back.stderr) == (0, "")
@@ -360,6 +462,8 @@ def test_a_session_is_forked_rewound_counted_and_traced(terminal, client):
     told = terminal("dbg", "trace", *there).stdout
     spans = json.loads(told)["resourceSpans"][0]["scopeSpans"][0]["spans"]
     assert "execute_tool weather" in [span["name"] for span in spans]
+    assert "answers 1 " in terminal("dbg", "usage", "--at", "2", *there).stdout
+    is_found_by_its_number(client, asked)
     used = terminal("dbg", "usage", *there)
     assert (used.returncode, used.stderr) == (0, "")
     assert re.fullmatch(

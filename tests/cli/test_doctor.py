@@ -5,13 +5,18 @@ import os
 import shutil
 import socket
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from subprocess import PIPE
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from devui.cli import main
+from devui.store import place
 from tests.kit.debugged import Debugged
 from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app
 from tests.kit.terminal import devui
@@ -193,6 +198,41 @@ def test_an_older_journal_is_a_note_and_not_migrated(data):
         assert journal.execute("PRAGMA user_version").fetchall() == [(3,)]
 
 
+HOLDS = """
+import sqlite3, sys
+journal = sqlite3.connect(sys.argv[1], isolation_level=None)
+journal.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.req("R41")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a lock")
+def test_a_program_that_holds_up_all_who_write_is_named(data):
+    command = [sys.executable, "-c", HOLDS, str(data / "journal.db")]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        status, found = doctor(data)
+        [told] = said(found, "note", "journal")
+        assert told.startswith(f"process {other.pid} has locked the journal to write to it")
+        assert (status, said(found, "fault")) == (0, [])
+        other.stdin.close()
+    assert said(doctor(data)[1], "note", "journal") == []
+
+
+@pytest.mark.req("R43")
+def test_of_a_damaged_file_it_tells_what_becomes_of_it_and_how_to_get_something_out(data):
+    journal = data / "journal.db"
+    content = journal.read_bytes()
+    journal.write_bytes(content[: len(content) // 2 + 100])
+    _, found = doctor(data)
+    [fault] = [each for each in found["journal"] if each["level"] == "fault"]
+    assert "malformed" in fault["what"] or "is damaged" in fault["what"]
+    assert f"sqlite3 {journal} .recover" in fault["advice"]
+    assert "the next server sets this file aside" in fault["advice"]
+
+
 @pytest.mark.req("R10")
 def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(data, tmp_path):
     (data / "journal.db").chmod(0o644)
@@ -206,6 +246,43 @@ def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(
     }
     (tmp_path / "link").symlink_to(data)
     assert "is a symbolic link" in said(doctor(tmp_path / "link")[1], "fault", "data folder")[0]
+
+
+@pytest.mark.req("R42")
+@pytest.mark.parametrize(
+    ("planted", "what"),
+    [
+        (("shutil.disk_usage", lambda _: SimpleNamespace(free=4096)), "its disk is full"),
+        (("os.access", lambda path, mode: mode != os.W_OK), "nothing can be written"),
+    ],
+)
+def test_a_folder_that_takes_nothing_more_is_a_fault(data, monkeypatch, planted, what):
+    monkeypatch.setattr(*planted)
+    status, found = doctor(data)
+    assert status == 1
+    [told] = said(found, "fault", "data folder")
+    assert told.startswith(what)
+
+
+@pytest.mark.req("R46")
+def test_a_place_where_a_journal_may_be_damaged_is_told(data, tmp_path, monkeypatch):
+    mounts = [
+        "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
+        f"23 22 0:44 / {tmp_path}/of\\040others rw - nfs4 server:/homes rw",
+        f"24 23 0:45 / {tmp_path}/of\\040others/near rw - ext4 /dev/sdb1 rw",
+    ]
+    (tmp_path / "mounts").write_text("\n".join(mounts) + "\n")
+    monkeypatch.setattr(place, "MOUNTS", tmp_path / "mounts")
+    others = tmp_path / "of others"
+    for where, told in [
+        (others, ["the data folder is on a disk of the network (nfs4)"]),
+        (others / "near", []),
+        (others / "near" / "Dropbox", ["the data folder is inside Dropbox"]),
+        (tmp_path / "own", []),
+    ]:
+        shutil.copytree(data, where / "data")
+        status, found = doctor(where / "data")
+        assert (status, said(found, "note", "data folder")) == (0, told)
 
 
 def test_what_was_set_aside_is_told_with_what_gets_it_out(data):
@@ -228,7 +305,7 @@ def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_p
         server.kill()
         status, found = doctor(server.data)
         assert (status, said(found, "fault")) == (0, [])
-        assert said(found, "note", "journal") == [f"1 runs were cut off: {held.run}"]
+        assert said(found, "note", "journal") == [f"cut off in the middle: 1 run, {held.run}"]
         assert f"process {server.pid}, which had it, was killed" in said(found, "note")
         server.start()
         assert said(doctor(server.data)[1], "note", "journal") == []

@@ -1,6 +1,7 @@
 """A session becomes a test, which plays without a server and fails when the agent goes astray."""
 
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,9 +78,10 @@ class Stage:
     def live(self) -> list[str]:
         return (self.folder / "live.log").read_text().split()
 
-    def play(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def play(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         """`devui test` in the folder, without a cache or a data folder of anybody."""
-        return devui("test", *arguments, "--", "-p", "no:cacheprovider", cwd=self.folder)
+        cache = ("-p", "no:cacheprovider")
+        return devui("test", *arguments, "--", *cache, cwd=self.folder, **env)
 
     def change(self, old: str, new: str, *more: tuple[str, str]) -> None:
         text = source(self.folder)
@@ -205,7 +207,15 @@ def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:
     assert (first.returncode, again.returncode) == (0, 2)
     assert "--force writes over it" in again.stderr
     assert "result.tools" not in (stage.folder / "twice" / "test_trip.py").read_text()
+    spoken = stage.folder / "agents" / "test_spoken.py"
+    spoken.write_text('TEXT = "import devui.testing"\n')
     nothing = stage.play("agents")
     assert (nothing.returncode, "devui make-test" in nothing.stderr) == (2, True)
+    (stage.folder / "bare").mkdir()
+    (stage.folder / "bare" / "sitecustomize.py").write_text(
+        "import sys; sys.modules['pytest'] = None"
+    )
+    bare = stage.play("twice", PYTHONPATH=str(stage.folder / "bare"))
+    assert (bare.returncode, f"{sys.executable} -m pip install pytest" in bare.stderr) == (2, True)
     (stage.folder / "twice" / "test_trip.py").write_text("import devui.testing\nthis is none\n")
     assert stage.play("twice").returncode == 2

@@ -52,3 +52,24 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         assert "Write badly." in other.stdout
         assert terminal("replay", key, "--run", "none").returncode == 5
         assert (folder / "live.log").read_text() == live
+
+
+def test_a_replay_that_a_breakpoint_holds_says_so(server):
+    terminal = Terminal(server)
+    with server.client() as client:
+        recorded = Debugged(client, "team").start(pause=False)
+        recorded.settled()
+        body = {"on": "tool", "name": "*", "hit": "== 1"}
+        made = client.post("/api/apps/team/breakpoints", json=body)
+        assert made.status_code == 201, made.text
+        with terminal.open("replay", str(recorded.key), "--check") as replay:
+            newest = recorded.key
+            while newest == recorded.key:
+                newest = client.get("/api/sessions").json()[0]["key"]
+            going_on = ("dbg", "continue", "--session", str(newest))
+            while terminal(*going_on).returncode not in {0, 5}:  # 5: identical, and put away
+                pass
+            status, said = replay.ended()
+            assert f"`devui {' '.join(going_on)}`" in said
+            assert (status, "identical" in replay.lines[-1]) == (0, True)
+        client.delete(f"/api/apps/team/breakpoints/{made.json()['id']}")

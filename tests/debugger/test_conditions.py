@@ -78,6 +78,7 @@ def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
         ("len()", 1, "takes one value"),
         ("len(kind, tool)", 1, "takes one value"),
         ("state.", 7, "expected a name"),
+        ("run.call > 3", 5, "no run.call; there are events"),
         ("state.1", 7, "expected a name"),
         ("kind not 'call'", 10, "expected 'in' or 'like'"),
         ("__import__('os')", 1, "no function '__import__'"),

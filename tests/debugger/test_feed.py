@@ -9,7 +9,7 @@ import pytest
 from devui.debugger import bus as buses
 from devui.debugger.bus import Bus
 from devui.debugger.feed import CATCH_UP, TooFarBehind, follow
-from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged
+from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged, SessionChanged
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 
@@ -117,6 +117,27 @@ async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bu
     kinds = [type(news) for news in batch.news]
     assert kinds.index(EventCommitted) < kinds.index(RunChanged)
     assert batch.seq == done.seq
+
+
+@pytest.mark.req("R58")
+async def test_who_joins_a_busy_session_is_told_its_title(journal, bus, writer):
+    async def write_on() -> None:
+        while True:
+            await writer.write()
+
+    writing = [asyncio.create_task(write_on()) for _ in range(4)]
+    try:
+        for title in map(str, range(20)):
+            before = await journal.head()
+            await journal.sessions.rename(writer.session, title)
+            async with aclosing(follow(journal, bus, writer.session, before)) as batches:
+                first = await anext(batches)
+            told = [news.session.title for news in first.news if isinstance(news, SessionChanged)]
+            assert told == [title]
+    finally:
+        for each in writing:
+            each.cancel()
+        await asyncio.wait(writing)
 
 
 async def test_glimpses_are_passed_on_and_not_replayed(journal, bus, writer):

@@ -1,6 +1,5 @@
 """Which events a filter lets through, of a journal: all of them, and the ones next to an event."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,39 +7,13 @@ import pytest
 from devui.debugger.filters import Filter
 from devui.debugger.matches import beside, matches
 from devui.debugger.prices import Prices
-from devui.debugger.summary import summarise
+from devui.store.events import history
 from devui.store.journal import Journal
-from devui.store.rows import NewEvent
+from tests.kit.needles import event
 from tests.store.kit import ListeningConnection
 
 UNPRICED = Prices({}, "")
 FILTERS = ["author:user", "tool:look", "seconds>1", '"a far needle"', "is:starred", "-kind:call"]
-
-
-def event(number: int) -> NewEvent:
-    """A turn is ten events long; every fiftieth says at its end what its row does not show."""
-    author = "user" if number % 10 == 1 else "Agent"
-    text = "x" * 300 + (" a far needle" if number % 50 == 5 else "")
-    call = {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
-    told = {
-        "id": f"e{number}",
-        "author": author,
-        "invocationId": f"i{number // 10}",
-        "content": {"parts": [call if number % 7 == 0 else {"text": text}]},
-    }
-    summary = summarise(told, final=False)
-    return NewEvent(
-        id=f"e{number}",
-        invocation_id=f"i{number // 10}",
-        author=author,
-        branch=None,
-        timestamp=number * 0.5 + number // 30,
-        kind=summary.kind,
-        final=False,
-        summary=summary.to_json(),
-        data=json.dumps(told),
-        state_delta={},
-    )
 
 
 async def fill(path: Path, count: int) -> tuple[Journal, int]:
@@ -66,6 +39,32 @@ async def test_the_matches_beside_an_event_are_those_of_the_whole_session(
         after = [each for each in numbers if here and here < each <= (until or 260)]
         assert found == (before[-1] if before else None, after[0] if after else None), here
     await journal.close()
+
+
+@pytest.mark.parametrize("text", [*FILTERS, "-is:noted", "remark"])
+async def test_what_is_remembered_of_a_search_is_what_a_new_one_finds(
+    tmp_path: Path, text: str
+) -> None:
+    async with await Journal.open(tmp_path) as journal:
+        told = [event(number) for number in range(1, 121)]
+        key = (await journal.sessions.create("a", "u", "s", {}, history=history(told))).key
+        wanted = Filter.read(text)
+
+        async def same(until: int | None = None) -> list[int]:
+            found = await matches(journal, key, wanted, UNPRICED, until=until)
+            assert found == await matches(journal, key, wanted, Prices({}, ""), until=until)
+            return list(found.numbers)
+
+        before = await same()
+        await journal.notes.put(key, 33, actor="ada", starred=True)
+        await journal.notes.put(key, 105, actor="ada", text="a Remark")
+        for number in range(121, 131):
+            await journal.events.append(key, event(number), None)
+        [row] = await journal.events.rows(key, [60])
+        assert await same(row.seq) == [number for number in await same() if number < 60]
+        await journal.notes.put(key, 33, actor="ada", starred=False)
+        await journal.notes.put(key, 105, actor="ada", text="")
+        assert [number for number in await same() if number <= 120] == before
 
 
 async def test_the_next_match_costs_no_more_in_a_long_session(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ def call(name: str, **args: Any) -> dict[str, Any]:
     return {"functionCall": {"id": "adk-1", "name": name, "args": args}}
 
 
-def response(name: str, value: Any) -> dict[str, Any]:
-    return {"functionResponse": {"id": "adk-1", "name": name, "response": value}}
+def response(name: str, value: Any, call: str = "adk-1") -> dict[str, Any]:
+    return {"functionResponse": {"id": call, "name": name, "response": value}}
 
 
 FLIGHT = "下周二预订去伦敦的航班"
@@ -237,6 +237,13 @@ def test_the_answer_of_a_person_to_a_tool_is_a_result() -> None:
 def test_a_tool_that_answers_with_an_error_has_failed() -> None:
     event = {"author": "A", "content": parts(response("read", {"error": "disk full"}))}
     assert [r.failed for r in summarise(event, final=False).responses] == [True]
+
+
+def test_a_call_that_waits_for_a_consent_has_not_failed() -> None:
+    answers = [response("pay", {"error": "waits"}, call=each) for each in ("asked", "broken")]
+    waits = {"requestedToolConfirmations": {"asked": {"hint": "Pay?"}}}
+    event = {"author": "A", "content": parts(*answers), "actions": waits}
+    assert [r.failed for r in summarise(event, final=False).responses] == [False, True]
 
 
 def test_the_line_is_one_line_of_at_most_two_hundred_characters() -> None:

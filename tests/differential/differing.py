@@ -54,9 +54,10 @@ def _without_summary_prompts(record: Json) -> Json:
 
 def _without_kept_state(record: Json) -> Json:
     for session in record["sessions"].values():
-        session["state"].pop("b", None)
-        for event in session["events"]:
-            event["actions"]["stateDelta"].pop("b", None)
+        for key in "ab":
+            session["state"].pop(key, None)
+            for event in session["events"]:
+                event["actions"]["stateDelta"].pop(key, None)
     return record
 
 
@@ -359,9 +360,10 @@ SUMMARY_PROMPT = Difference(
 )
 KEPT_STATE = Difference(
     "State that a session was created with",
-    here="A rewind leaves keys alone that no event has written.",
-    there="It sets them to None.",
-    why="They were there before the invocation that is taken back.",
+    here="A rewind gives it back, and leaves keys alone that no event has written. A session file"
+    " of ADK's schema does not tell it: from one, keys that were written since are set to None.",
+    there="It is set to None.",
+    why="It was there before the invocation that is taken back.",
     without=_without_kept_state,
 )
 BAD_ANSWER = Difference(

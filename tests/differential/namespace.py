@@ -27,11 +27,17 @@ _WHERE = {
     "code_executors.built_in_code_executor": "BuiltInCodeExecutor",
     "code_executors.code_execution_utils": "CodeExecutionResult File",
     "code_executors.unsafe_local_code_executor": "UnsafeLocalCodeExecutor",
+    "environment": "LocalEnvironment",
     "events.event": "Event",
     "events.event_actions": "EventActions EventCompaction",
     "examples.base_example_provider": "BaseExampleProvider",
     "examples.example": "Example",
     "events.request_input": "RequestInput",
+    "flows.llm_flows._base_llm_processor": "BaseLlmRequestProcessor BaseLlmResponseProcessor",
+    "flows.llm_flows.base_llm_flow": "BaseLlmFlow",
+    "flows.llm_flows.functions": "find_event_by_function_call_id find_matching_function_call"
+    " generate_client_function_call_id get_long_running_function_calls"
+    " handle_function_calls_async AF_FUNCTION_CALL_ID_PREFIX",
     "flows.llm_flows.single_flow": "SingleFlow",
     "memory.in_memory_memory_service": "InMemoryMemoryService",
     "memory.memory_entry": "MemoryEntry",
@@ -60,7 +66,8 @@ _WHERE = {
     "skills.models": "Frontmatter Resources Script Skill",
     "tools.openapi_tool.auth.auth_helpers": "dict_to_auth_scheme openid_dict_to_scheme_credential"
     " service_account_dict_to_scheme_credential token_to_scheme_credential",
-    "tools.skill_toolset": "SkillDiscoveryMode SkillToolset",
+    "tools.skill_toolset": "SkillDiscoveryMode SkillLifecycleConfig SkillLifecycleMode"
+    " SkillToolset",
     "tools.agent_tool": "AgentTool",
     "tools.authenticated_function_tool": "AuthenticatedFunctionTool",
     "tools.base_tool": "BaseTool",
@@ -72,9 +79,12 @@ _WHERE = {
     "tools.load_artifacts_tool": "load_artifacts_tool",
     "tools.load_memory_tool": "load_memory_tool",
     "tools.long_running_tool": "LongRunningFunctionTool",
+    "tools.mcp_tool.conversion_utils": "adk_to_mcp_tool_type gemini_to_json_schema",
     "tools.mcp_tool": "McpToolset SseConnectionParams StdioConnectionParams"
     " StreamableHTTPConnectionParams",
+    "tools.openapi_tool.openapi_spec_parser.openapi_spec_parser": "OpenApiSpecParser",
     "tools.openapi_tool.openapi_spec_parser.openapi_toolset": "OpenAPIToolset",
+    "tools.openapi_tool.openapi_spec_parser.rest_api_tool": "RestApiTool",
     "tools.preload_memory_tool": "preload_memory_tool",
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",

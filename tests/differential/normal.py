@@ -42,6 +42,7 @@ _OURS = (
     "load_skill",
     "load_skill_resource",
     "list_skills",
+    "run_skill_script",
     "set_model_response",
     "transfer_to_agent",
 )
@@ -234,6 +235,8 @@ def _is_worded(key: str, text: Json) -> bool:
         return "()" in text or text.startswith("Please ")
     if key == "description":
         return text.startswith(_DOCSTRINGS)
+    if key == "lifecycle_notice":
+        return True
     if key == "error_details":
         return "adk_handle_model_error" in text
     if key == "status":

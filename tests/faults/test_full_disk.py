@@ -166,13 +166,18 @@ def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
 
 
 @pytest.mark.req("R43")
-def test_pages_say_where_a_damaged_journal_was_put(tmp_path):
+@pytest.mark.req("R46")
+def test_pages_say_where_a_damaged_journal_was_put_and_that_it_lies_in_danger(tmp_path):
     (tmp_path / "agents").mkdir()
-    (tmp_path / "data").mkdir(mode=0o700)
-    (tmp_path / "data" / "journal.db").write_bytes(b"no database at all")
-    (tmp_path / "data" / "journal.db").chmod(0o600)
-    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+    data = tmp_path / "Dropbox" / "data"
+    data.mkdir(mode=0o700, parents=True)
+    (data / "journal.db").write_bytes(b"no database at all")
+    (data / "journal.db").chmod(0o600)
+    with running(tmp_path / "agents", data) as server, server.client() as client:
         page = html.unescape(page_of(client, "/"))
+        assert client.get("/version").json()["sqlite_version"] == sqlite3.sqlite_version
+    assert "The data folder is inside Dropbox." in page
+    assert f"keeps sessions in <code>{data}</code>, with SQLite {sqlite3.sqlite_version}." in page
     kept = re.search(r"kept untouched as ([^;]+);", page)
     assert Path(kept[1]).read_bytes() == b"no database at all"
     assert f'sqlite3 "{kept[1]}" .recover' in page

@@ -12,7 +12,9 @@ import pytest
 
 from devui.web.sse import MAX_STREAMS
 from tests.faults.zoo import AGENTS
+from tests.kit.debugged import Debugged
 from tests.kit.frames import frames
+from tests.kit.mortal import Forge
 from tests.kit.processes import workers_of
 from tests.kit.server import Server, get_session, make_session, run, run_body, running, write_app
 
@@ -81,6 +83,30 @@ def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_en
     assert server.stop() == 0
     assert workers_of(agents) == []
     assert not marks[1].exists(), "the version before was given up for one that hangs, too"
+
+
+@pytest.mark.req("R51")
+def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path):
+    agents = tmp_path / "agents"
+    for app in ("endless", "fine"):
+        write_app(agents, app, AGENTS[app])
+    with Forge() as forge:
+        life = forge.serve(agents, tmp_path / "data", loads=10)
+        with life.client() as client:
+            client.get("/apps/endless", headers=HTML)
+            assert Debugged(client, "fine").start(pause=False).settled()["status"] == "done"
+
+            def told() -> str:
+                return client.get("/apps/endless", headers=HTML).text
+
+            wait_until(lambda: "LoadTimeout" in told())
+            assert "move slow work out of the module level" in told()
+            assert "LoadTimeout" in client.get("/", headers=HTML).text
+            wait_until(lambda: workers_of(agents, "endless") == [])
+            write_app(agents, "endless", AGENTS["fine"])
+            wait_until(lambda: "LoadTimeout" not in told())
+            assert Debugged(client, "endless").start(pause=False).settled()["status"] == "done"
+        life.kill()
 
 
 @pytest.mark.req("R57")

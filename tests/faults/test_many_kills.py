@@ -1,4 +1,4 @@
-"""Servers and workers are killed two hundred times; what was shown is never lost (R35 to R37, R55).
+"""Two hundred servers and two hundred workers are killed; nothing shown is lost (R35 to R37, R55).
 
 At random moments, and at the places in a commit where it would hurt most. A client remembers what
 it was shown; the next server has to have it, in its place and no more than once.
@@ -40,14 +40,13 @@ PLACES = [
 
 @pytest.fixture(scope="module")
 def forge():
-    with Forge() as opened:
+    with Forge(workers=True) as opened:
         yield opened
 
 
 @pytest.fixture
 def agents(tmp_path):
-    for number in range(3):
-        write_app(tmp_path / "agents", f"flood{number}", FLOOD)
+    write_app(tmp_path / "agents", "flood", FLOOD)
     return tmp_path / "agents"
 
 
@@ -96,10 +95,21 @@ def test_servers_that_are_killed_while_people_write_lose_nothing(forge, agents, 
                     witness.holds(client)
                 if not witnesses:
                     names = ("ada", "bob")
-                    witnesses = [Witness.of_new_session(client, "flood0", n) for n in names]
+                    witnesses = [Witness.of_new_session(client, "flood", n) for n in names]
                 live(life, client, witnesses, runs=False, until=until)
         is_sound(data)
+    all_hold(forge, agents, data, witnesses)
     assert all(len(witness.shown) > LIVES for witness in witnesses)
+
+
+def all_hold(forge, agents, data, witnesses: list[Witness]) -> None:
+    """Look at everything once more, by a server that is left alone."""
+    life = forge.serve(agents, data)
+    with life.client() as client:
+        for witness in witnesses:
+            witness.holds(client)
+            witness.ends_hold(client)
+    life.kill()
 
 
 CUTS = [
@@ -112,10 +122,11 @@ CUTS = [
 """Where the next server dies, which has to mark the runs that were cut off."""
 
 
-def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agents, tmp_path):
-    chance, data = random.Random(7), tmp_path / "data"
+@pytest.mark.parametrize("seed", range(4))
+def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agents, tmp_path, seed):
+    chance, data = random.Random(seed), tmp_path / "data"
     witnesses: list[Witness] = []
-    for number in range(16):
+    for number in range(LIVES):
         if (life := forge.serve(agents, data, CUTS[number % len(CUTS)])) is None:
             continue
         with life.client() as client:
@@ -123,64 +134,62 @@ def test_servers_that_are_killed_while_agents_run_mark_each_run_once(forge, agen
                 witness.holds(client)
             if not witnesses:
                 names = [f"u{n}" for n in range(3)]
-                witnesses = [Witness.of_new_session(client, "flood0", n) for n in names]
+                witnesses = [Witness.of_new_session(client, "flood", n) for n in names]
             live(life, client, witnesses, runs=True, until=chance.randint(1, 90))
         is_sound(data)
+    all_hold(forge, agents, data, witnesses)
     assert sum(len(witness.runs) for witness in witnesses) > 20
     assert sum(len(witness.shown) for witness in witnesses) > 100
 
 
-WORKER_KILLS = 48
+WORKER_KILLS = 200
 
 
-def test_workers_that_are_killed_lose_nothing_that_was_committed(agents, tmp_path):
-    with running(agents, tmp_path / "data") as server, ThreadPoolExecutor(3) as pool:
-        apps = [f"flood{n}" for n in range(3)]
-        killed = list(pool.map(lambda app: kill_workers(server, app), apps))
-    assert sum(killed) == WORKER_KILLS
+def test_workers_that_are_killed_lose_nothing_that_was_committed(forge, agents, tmp_path):
+    """While runs of two sessions go on in each."""
+    chance, witnesses, killed = random.Random(7), [], set()
+    life = forge.serve(agents, tmp_path / "data")
+    with life.client() as client:
+        for number in range(WORKER_KILLS):
+            if number % 7 == 0:
+                names = [f"{number}{letter}" for letter in "ab"]
+                witnesses = [Witness.of_new_session(client, "flood", name) for name in names]
+            killed.add(kill_worker(life, client, witnesses, chance))
+            for witness in witnesses:
+                witness.holds(client)
+    life.kill()
+    assert len(killed) == WORKER_KILLS
     is_sound(tmp_path / "data")
 
 
-def kill_workers(server, app: str) -> int:
-    """Kill the app's workers while runs of two sessions go on; how many were killed."""
-    chance, number = random.Random(app), 0
-    with server.client() as client:
-        witnesses: list[Witness] = []
-        for number in range(1, WORKER_KILLS // 3 + 1):
-            if number % 7 == 1:
-                witnesses = [Witness.of_new_session(client, app, f"{app}{number}{n}") for n in "ab"]
-            kill_worker_of(server, app, witnesses, [chance.randint(1, 30) for _ in witnesses])
-            for witness in witnesses:
-                witness.holds(client)
-    return number
-
-
-def kill_worker_of(server, app: str, witnesses: list[Witness], until: list[int]) -> None:
-    """Kill it as soon as each run was seen to do so much."""
-    with server.client() as client, ThreadPoolExecutor(2) as pool:
+def kill_worker(life, client, witnesses: list[Witness], chance: random.Random) -> int:
+    """Kill it as soon as each run was seen to do so much; its id."""
+    with ThreadPoolExecutor(len(witnesses)) as pool:
         watching = []
         for witness in witnesses:
             witness.run(client)
             seen = threading.Semaphore(0)
             watch = pool.submit(witness.watch, client, seen, until_its_end=True)
             watching.append((seen, watch))
-        for (seen, _), count in zip(watching, until, strict=True):
-            for _ in range(count):
+        for seen, _ in watching:
+            for _ in range(chance.randint(1, 30)):
                 seen.acquire()
-        worker_of(server, app).kill()
+        worker = life.worker()
+        worker.kill()
         for _, watch in watching:
             watch.result()
+    return worker.pid
 
 
 def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agents, tmp_path):
     with running(agents, tmp_path / "data") as server, server.client() as client:
         for steps, gate, kept in [(0, "before_commit", 0), (3, "after_commit", 2)]:
-            debugged = Debugged(client, "flood0").start()
+            debugged = Debugged(client, "flood").start()
             debugged.settled()
             for _ in range(steps):
                 debugged.tell("step_half")
             assert debugged.hold()["gate"] == gate
-            worker_of(server, "flood0").kill()
+            worker_of(server, "flood").kill()
             while debugged.settled()["status"] == "held":  # the server takes a moment to hear of it
                 time.sleep(0.02)
             assert debugged.position["status"] == "failed"

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from devui.debugger.driver import SECONDS_TO_STOP, SECONDS_TO_TERMINATE
+from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import worker_of, workers_of
 from tests.kit.server import get_session, make_session, run, run_body
@@ -57,6 +58,11 @@ def still_serves(client) -> None:
         ("cancels", "CancelledError: "),
         ("misuses", "Refused: the initial state has to be a dict"),
         ("deletes", "Refused: session"),
+        ("texts", "TypeError: Agent 'zoo' yielded 'no event' (str)"),
+        ("nothing", "TypeError: Agent 'zoo' yielded None"),
+        ("dicts", "TypeError: Agent 'zoo' yielded {'author': 'zoo'} (dict)"),
+        ("untidy", "OSError: cannot put away"),
+        ("deep", "RecursionError: "),
     ],
 )
 def test_whatever_the_agent_raises_fails_its_run(client, app, error):
@@ -76,7 +82,17 @@ def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
     still_serves(client)
 
 
-@pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores"])
+@pytest.mark.parametrize("app", ["exits", "dies", "segfaults"])
+def test_what_one_run_does_to_its_process_is_nothing_to_those_of_other_apps(client, app):
+    other = Debugged(client, "fine").start()
+    other.settled()
+    last, _ = ends(client, app)
+    assert "error" in last
+    assert other.tell("continue")["status"] == "done"
+    assert other.texts() == ["go", "begun", "after"]
+
+
+@pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores", "takes"])
 def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
     for _ in range(2):
         last, kept = ends(client, app)
@@ -110,6 +126,17 @@ def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
             psutil.Process(process).kill()
 
 
+def test_a_thread_that_outlives_its_run_ends_with_its_worker(client, server):
+    for _ in range(2):
+        last, kept = ends(client, "outlives")
+        assert "error" not in last
+        shown(client, kept, "begun", "after")
+    worker = worker_of(server, "outlives")
+    client.post("/apps/outlives/reload")
+    worker.wait(timeout=PATIENCE)
+    still_serves(client)
+
+
 @pytest.mark.req("R34")
 def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
     session = make_session(client, "spins")
@@ -138,6 +165,9 @@ def test_an_agent_may_print_a_gigabyte_or_close_its_streams(client, server, app)
         ("unstorable", "<object object at"),
         ("surrogate", r"bad \\ud800 text"),
         ("halfway", r"half of \\ud83d"),
+        ("numberless", '"none": null'),
+        ("stranger", "of another"),
+        ("extra", '"author": "zoo"'),
     ],
 )
 def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app, words):
@@ -147,6 +177,14 @@ def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app
     assert words in json.dumps(kept["events"])
     shown(client, kept, "begun", "after")
     still_serves(client)
+
+
+@pytest.mark.req("R53")
+def test_an_event_that_comes_twice_is_kept_once(client):
+    last, kept = ends(client, "twice")
+    assert "error" not in last
+    texts = [event["content"]["parts"][0]["text"] for event in kept["events"]]
+    assert texts == ["go", "begun", "the same", "after"]
 
 
 @pytest.mark.req("R53")
@@ -310,6 +348,8 @@ def test_processes_that_an_agent_started_end_with_it(client, server):
     [
         ("syntax", ["SyntaxError", "syntax/agent.py:1"]),
         ("missing", ["a_module_that_is_not_there", "missing/agent.py:1"]),
+        ("circular", ["partially initialized module", "circular/agent.py:1"]),
+        ("asks", ["EOFError", "asks/agent.py:1"]),
         ("bare", ["exports neither `root_agent` nor `app`"]),
         ("foreign", ["is a builtins.object"]),
         ("raising", ["RuntimeError: no key", "raising/agent.py:2"]),

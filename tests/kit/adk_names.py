@@ -1,4 +1,4 @@
-"""The public names of google-adk: its modules, and what its packages list in `__all__`.
+"""The public names of google-adk: its modules, and what packages list or load late.
 
 DEVUI_ADK_PYTHON=... python -m tests.kit.adk_names > tests/runtime/data/adk_names.txt
 """
@@ -24,9 +24,12 @@ for folder, folders, files in os.walk(base):
         tree = ast.parse(file.read())
     for node in ast.walk(tree):
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        if "__all__" in [getattr(one, "id", None) for one in targets]:
-            value = getattr(node, "value", None)
+        named = [getattr(one, "id", None) or "" for one in targets]
+        value = getattr(node, "value", None)
+        if "__all__" in named:
             found += [at + one.value for one in getattr(value, "elts", []) if hasattr(one, "value")]
+        elif "LAZY" in named[0]:
+            found += [at + one.value for one in getattr(value, "keys", []) if hasattr(one, "value")]
 print(json.dumps(sorted({one for one in found if not one.rpartition(".")[2].startswith("_")})))
 """
 

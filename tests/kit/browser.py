@@ -152,6 +152,23 @@ class Visit:
             self.complaints.append(f"status {response.status}: {response.url}")
 
 
+class HeldBack:
+    """Requests of a page that wait to be told how to go on."""
+
+    def __init__(self, page: Page, url: str | re.Pattern[str]) -> None:
+        self._page, self._held = page, list[Route]()
+        page.route(url, self._keep)
+
+    def _keep(self, route: Route) -> None:
+        self._held.append(route)
+
+    def next(self) -> Route:
+        """The oldest that has not been taken, waited for: it is here after the page has sent it."""
+        while not self._held:
+            self._page.wait_for_timeout(10)
+        return self._held.pop(0)
+
+
 class SessionPage:
     """The page of one session."""
 
@@ -177,9 +194,9 @@ class SessionPage:
 
     def say(self, text: str, status: str = "done") -> None:
         """Send a message and wait for the end of its run."""
-        before = self.events.count()
+        last = self.events.last.get_attribute("data-event") if self.events.count() else ""
         self.send(text)
-        expect(self.page.locator(f"#e-{before + 1}")).to_be_attached()
+        expect(self.events.last).not_to_have_attribute("data-event", last or "")
         self.ends(status)
 
     def ends(self, status: str = "done") -> None:
@@ -203,15 +220,9 @@ class SessionPage:
         """The text of one column, row by row."""
         return [text.strip() for text in self.events.locator(f".{cell}").all_inner_texts()]
 
-    def held_back(self, url: str | re.Pattern[str]) -> list[Route]:
+    def held_back(self, url: str | re.Pattern[str]) -> HeldBack:
         """Requests to here as they come, until `page.unroute_all`: each goes on when told to."""
-        held: list[Route] = []
-
-        def keep(route: Route) -> None:
-            held.append(route)
-
-        self.page.route(url, keep)
-        return held
+        return HeldBack(self.page, url)
 
     def outline(self, selector: str) -> list[str]:
         """An element's content, without what readers and behaviours do to it."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from devui.runtime.agents import Agent
 from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.tools import LongRunningFunctionTool, idempotent
+from devui.runtime.tools import LongRunningFunctionTool, ToolContext, idempotent
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,9 @@ async def work(what: str) -> str:
     return what + " done"
 
 
-async def pay(amount: int) -> str:
+async def pay(amount: int, tool_context: ToolContext) -> str:
+    tool_context.state["paid"] = amount
+    tool_context.state["temp:till"] = "open"
     return await work(f"pay {amount}")
 
 

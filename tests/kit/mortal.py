@@ -6,6 +6,7 @@ of that. `python -m tests.kit.mortal` is the process that forks; `Forge` starts 
 """
 
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -16,12 +17,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import httpx2
+import psutil
 
+from tests.kit.forkedworkers import fork_workers, load_worker
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, TOKEN
 
@@ -56,6 +60,15 @@ class Life:
         os.kill(self.pid, signal.SIGKILL)  # the number is not given anew before the next one
         self.ended()
 
+    def worker(self) -> psutil.Process:
+        """The youngest process that it started and that has not ended."""
+        living = []
+        for child in psutil.Process(self.pid).children():
+            with suppress(psutil.NoSuchProcess):
+                if child.status() != psutil.STATUS_ZOMBIE:
+                    living.append((child.create_time(), child.pid, child))
+        return max(living)[2]
+
     def counts(self) -> tuple[int, int]:
         """How many tasks and threads it has at this moment."""
         os.kill(self.pid, signal.SIGUSR1)
@@ -71,9 +84,10 @@ class Life:
 class Forge:
     """The process that forks servers, one at a time; a context manager that ends both."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, workers: bool = False) -> None:
+        """`workers`: servers fork their workers, too (`tests/kit/forkedworkers.py`)."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.kit.mortal"],
+            [sys.executable, "-m", "tests.kit.mortal", *(["--workers"] if workers else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -91,14 +105,22 @@ class Forge:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def serve(
-        self, agents: Path, data: Path, doom: Doom | None = None, *, stalled: int | None = None
+        self,
+        agents: Path,
+        data: Path,
+        doom: Doom | None = None,
+        *,
+        stalled: int | None = None,
+        loads: float | None = None,
     ) -> Life | None:
         """A server that answers; None if its doom came first.
 
-        `stalled` are the seconds after which a reader that takes nothing is dropped.
+        `stalled` are the seconds after which a reader that takes nothing is dropped, `loads` those
+        that an app may take to be imported.
         """
         command = [str(agents), "--no-browser", "--port", "0", "--data-dir", str(data)]
-        job = {"command": command, "doom": asdict(doom) if doom else None, "stalled": stalled}
+        job = {"command": command, "doom": asdict(doom) if doom else None}
+        job |= {"stalled": stalled, "loads": loads}
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
         pid = int(self.told(r"# begun (\d+)")[1])
@@ -172,6 +194,8 @@ def _play(job: dict[str, Any]) -> None:
         manner = importlib.import_module("devui.web.sse").PAGE
         object.__setattr__(manner, "stalled", job["stalled"])
         importlib.import_module("devui.cli.listening")._UNREAD_SECONDS = job["stalled"]
+    if job["loads"]:
+        importlib.import_module("devui.debugger.workers").SECONDS_TO_LOAD = job["loads"]
     importlib.import_module("devui.cli").main(job["command"])
 
 
@@ -182,9 +206,31 @@ def _load_all() -> None:
             importlib.import_module(module.name)
 
 
+def _compile_templates() -> None:
+    """Once, for all servers."""
+    kind = importlib.import_module("jinja2").Environment
+    compiled, compile_one = {}, kind.compile
+
+    def recall(environment: Any, source: str, name: str, *where: Any) -> Any:
+        if name not in compiled:
+            compiled[name] = compile_one(environment, source, name, *where)
+        return compiled[name]
+
+    kind.compile = recall
+    assets = importlib.import_module("devui.web.assets").Assets.find()
+    environment = importlib.import_module("devui.web.render").Renderer(assets).environment
+    for template in environment.list_templates():
+        environment.get_template(template)
+
+
 def main() -> None:
     """Fork a server for each line of standard input, and tell when it begins and ends."""
     _load_all()
+    _compile_templates()
+    if "--workers" in sys.argv:
+        load_worker()
+        fork_workers()
+    gc.freeze()  # a collection in a server would copy all that they share
     pid = 0
     for line in sys.stdin:
         if pid:

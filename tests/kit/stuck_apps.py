@@ -147,6 +147,8 @@ root_agent = Agent(name="mover", model=ScriptedLlm(rules=script), tools=[slow, q
 """
 )
 
+TWICE = TOOLS.replace('Call("quick"', 'Call("slow"').replace('after="quick"', 'after="slow"')
+
 STUBBORN = (
     _HEAD
     + """
@@ -243,4 +245,5 @@ APPS = {
     "asking": ASKING,
     "branches": BRANCHES,
     "tools": TOOLS,
+    "twice": TWICE,
 }

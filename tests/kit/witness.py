@@ -30,6 +30,8 @@ class Witness:
     """Values of `n` whose change was acknowledged."""
     runs: list[str] = field(default_factory=list)
     """Runs whose start was acknowledged; each is to be cut off."""
+    ended: dict[str, str] = field(default_factory=dict)
+    """How those ended whose end was looked at; an end is for good."""
 
     @classmethod
     def of_new_session(cls, client: httpx2.Client, app: str, name: str) -> "Witness":
@@ -80,7 +82,10 @@ class Witness:
             self.runs.append(answer.json()["run"])
 
     def holds(self, client: httpx2.Client) -> None:
-        """All that was shown is there, in its place; the state is the fold; runs are marked."""
+        """All that was shown is there, in its place; the state is the fold; runs are marked.
+
+        Ends that were looked at before are looked at again by `ends_hold`.
+        """
         kept = get_session(client, self.app, self.name, self.name)
         events = kept["events"]
         assert {number: events[number - 1]["id"] for number in self.shown} == self.shown
@@ -96,10 +101,20 @@ class Witness:
             self._runs_are_marked(client)
 
     def _runs_are_marked(self, client: httpx2.Client) -> None:
-        for run in self.runs:
-            assert client.get(f"/api/runs/{run}").json()["status"] in CUT_OFF
+        for run in self.runs[len(self.ended) :]:
+            self.ended[run] = self._end(client, run)
         page = client.get(f"/sessions/{self.key}", headers=HTML).text
         marked = _MARKS.findall(page)
         assert {status for status, _ in marked} <= CUT_OFF
         assert len({run for _, run in marked}) == len(marked), "a run has two marks"
         assert [run for _, run in marked].count(self.runs[-1]) == 1
+
+    def ends_hold(self, client: httpx2.Client) -> None:
+        """Every run has the end that it had when that was first looked at."""
+        assert {run: self._end(client, run) for run in self.runs} == self.ended
+
+    @staticmethod
+    def _end(client: httpx2.Client, run: str) -> str:
+        status = client.get(f"/api/runs/{run}").json()["status"]
+        assert status in CUT_OFF
+        return status

@@ -256,3 +256,8 @@ def test_by_default_a_transfer_has_no_reason():
     assert set(declaration.parameters_json_schema["properties"]) == {"agent_name"}
     assert "reason" not in declaration.description
     assert "agent_name: The name" in declaration.description
+
+
+def test_spreadsheets_are_read_by_ones_own_function_alone():
+    with pytest.raises(ValueError, match="process_artifact"):
+        LoadArtifactsTool(enable_spreadsheet_parsing=True)

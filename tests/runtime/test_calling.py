@@ -3,9 +3,12 @@
 import asyncio
 import contextvars
 import functools
+import os
+import resource
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -103,6 +106,38 @@ async def test_more_calls_than_threads_wait_for_a_free_one():
     release.set()
     assert await late
     assert all(await asyncio.gather(*blocked))
+
+
+async def test_the_thread_that_worked_last_is_the_next_to_work():
+    together = threading.Barrier(4)
+    await asyncio.gather(*[call(together.wait, 10) for _ in range(4)])
+    assert len({await call(threading.get_ident) for _ in range(20)}) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="Linux tells processors")
+async def test_a_plain_function_may_use_every_processor_of_its_caller():
+    allowed = os.sched_getaffinity(0)
+    for _ in range(20):
+        assert await call(os.sched_getaffinity, 0) == allowed
+
+
+async def test_without_files_for_another_thread_calls_wait_for_those_there_are():
+    await call(int)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        calls = [call(time.sleep, 0.01) for _ in range(MAX_THREADS + 1)]
+        told = await asyncio.wait_for(asyncio.gather(*calls), 10)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert told == [None] * (MAX_THREADS + 1)
+
+
+async def test_many_callers_at_once_do_not_hold_up_the_loop():
+    calls = [asyncio.create_task(call(time.sleep, 0.0002)) for _ in range(50)]
+    await asyncio.sleep(0)
+    assert not all(each.done() for each in calls), "one round of the loop waited for all of them"
+    await asyncio.gather(*calls)
 
 
 def test_a_forked_copy_has_threads_of_its_own():

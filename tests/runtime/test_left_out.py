@@ -18,12 +18,12 @@ from tests.kit.oracle import needs_adk
 IMPORTED = {
     "Agent": ". agents",
     "LlmAgent": "agents agents.llm_agent",
-    "ToolContext": "tools tools.tool_context",
+    "ToolContext": "tools tools.tool_context tools.base_tool",
     "Runner": ". runners",
     "InMemorySessionService": "sessions sessions.in_memory_session_service",
     "InMemoryRunner": "runners",
     "AgentTool": "tools tools.agent_tool",
-    "CallbackContext": "agents.callback_context",
+    "CallbackContext": "agents.callback_context tools.tool_context",
     "RunConfig": "agents agents.run_config",
     "StreamingMode": "agents.run_config",
     "google_search": "tools",
@@ -34,8 +34,8 @@ IMPORTED = {
     "InMemoryArtifactService": "artifacts artifacts.in_memory_artifact_service",
     "BuiltInPlanner": "planners planners.built_in_planner",
     "App": "apps apps.app",
-    "McpToolset": "tools.mcp_tool tools.mcp_tool.mcp_toolset",
-    "MCPToolset": "tools.mcp_tool tools.mcp_tool.mcp_toolset",
+    "McpToolset": "tools tools.mcp_tool tools.mcp_tool.mcp_toolset",
+    "MCPToolset": "tools tools.mcp_tool tools.mcp_tool.mcp_toolset",
     "Session": "sessions sessions.session",
     "State": "sessions sessions.state",
     "LoopAgent": "agents agents.loop_agent",
@@ -94,6 +94,8 @@ IMPORTED = {
     "StreamableHTTPServerParams": "tools.mcp_tool.mcp_session_manager",
     "REQUEST_EUC_FUNCTION_CALL_NAME": "flows.llm_flows.functions",
     "token_to_scheme_credential": "tools.openapi_tool.auth.auth_helpers",
+    "adk_to_mcp_tool_type": "tools.mcp_tool.conversion_utils",
+    "BaseLlmRequestProcessor": "flows.llm_flows._base_llm_processor",
     "Aclosing": "utils.context_utils",
 }
 """What the table has as must and should, what is imported beside it, and from which modules."""
@@ -137,6 +139,10 @@ def test_what_authors_import_is_there_or_explained(name, module):
         ("from devui.runtime.tools.langchain_tool import LangchainTool", "def search"),
         ("from devui.runtime.agents import LlmAgnet", "Did you mean LlmAgent?"),
         ("from devui.runtime import Agnet", "Did you mean Agent?"),
+        (
+            "from devui.runtime.tools.skill_toolset import UnloadSkillTool",
+            "lifecycle_config",
+        ),
         ("import devui.runtime.nothing.such", "docs/guide/runtime.md"),
     ],
 )

@@ -1,5 +1,6 @@
 """Tools of real MCP servers, over stdio, streamable HTTP and SSE (adk-runtime 8.9)."""
 
+import copy
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import pytest
 from devui.runtime.agents import LlmAgent
 from devui.runtime.auth import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials
 from devui.runtime.auth.auth_schemes import APIKey
-from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.models import Call, LlmRequest, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
@@ -243,3 +244,30 @@ async def test_the_list_is_asked_for_once_while_it_is_fresh():
 def test_the_former_name_warns():
     with pytest.warns(DeprecationWarning, match="McpToolset"):
         MCPToolset(connection_params=STDIO)
+
+
+def test_a_toolset_tells_what_it_was_given():
+    scheme = APIKey(**{"in": "header", "name": "X-Key"})
+    credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")
+    given = {
+        "connection_params": STDIO,
+        "auth_scheme": scheme,
+        "auth_credential": credential,
+        "require_confirmation": True,
+        "header_provider": lambda context: {},
+    }
+    toolset = McpToolset(**given)
+    assert {name: getattr(toolset, name) for name in given} == given
+
+
+async def test_a_copy_of_a_request_has_the_tools_of_the_same_server():
+    toolset = McpToolset(connection_params=STDIO, tool_filter=["add"])
+    try:
+        request = LlmRequest()
+        request.append_tools(await toolset.get_tools())
+        copied = copy.deepcopy(request)
+        assert copied.tools_dict == request.tools_dict
+        assert copied.contents is not request.contents
+        assert copied.config == request.config
+    finally:
+        await toolset.close()

@@ -71,6 +71,18 @@ async def test_state_and_files_are_as_they_were_and_other_scopes_are_left_alone(
     }
 
 
+async def test_what_a_session_was_given_is_given_back():
+    runner = runner_of(writer())
+    given = {"note": {"of": ["the", "user"]}, "given": 1, "user:note": "mine"}
+    await runner.session_service.create_session(app_name="app", **WHERE, state=given)
+    first = (await run(runner, "one"))[0].invocation_id
+    await runner.rewind_async(**WHERE, rewind_before_invocation_id=first)
+    state = (await stored(runner)).state
+    own = {key: value for key, value in state.items() if ":" not in key and value is not None}
+    assert own == {"note": {"of": ["the", "user"]}, "given": 1}
+    assert state["user:note"] == "one"
+
+
 async def test_the_history_stays_and_the_model_does_not_see_what_was_taken_back():
     runner, (_, second) = await after("one", "two")
     count = len((await stored(runner)).events)

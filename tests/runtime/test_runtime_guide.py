@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 
+from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
@@ -44,7 +45,7 @@ def example(index):
 
 
 def test_the_example_of_a_credential_makes_a_tool():
-    declared = example(1)["tool"]._get_declaration()
+    declared = example(2)["tool"]._get_declaration()
     assert list(declared.parameters_json_schema["properties"]) == ["folder"]
 
 
@@ -54,3 +55,12 @@ async def test_the_example_runs():
     events = await InMemoryRunner(names["root_agent"]).run_debug("Rome?", quiet=True)
 
     assert events[-1].content.parts[0].text == "Sunny, 21 degrees. Take a hat."
+
+
+async def test_the_example_of_a_step_of_ones_own_runs():
+    model = ScriptedLlm(rules=[Rule(then=Say("Yes."))])
+    agent = example(1)["Moody"](name="moody", model=model, instruction="Answer.")
+
+    await InMemoryRunner(agent).run_debug("So?", quiet=True)
+
+    assert model.requests[0].config.system_instruction.startswith("Answer.\n\nBe kind.")

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,24 @@ async def test_numbers_are_kept_exactly(service):
     assert numbers.items() <= (await reread(service)).state.items()
 
 
+async def test_a_row_of_jobs_lets_others_have_the_loop(service):
+    session = await service.create_session(**WHERE, session_id="s")
+    rounds = 0
+
+    async def others() -> None:
+        nonlocal rounds
+        while True:
+            rounds += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    for moment in range(1, 21):
+        await service.append_event(session, at(moment))
+        await reread(service)
+    task.cancel()
+    assert rounds >= 40
+
+
 async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
     session = await service.create_session(**WHERE, session_id="s")
     for moment in range(1, 6):
@@ -200,6 +219,24 @@ async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
     stored = await reread(service)
     assert [e.id for e in stored.events] == [e.id for e in session.events]
     await service.append_event(session, at(9))
+
+
+async def test_an_append_that_is_cancelled_while_it_waits_for_another_process(tmp_path):
+    service = SqliteSessionService(tmp_path / "sessions.db")
+    session = await service.create_session(**WHERE, session_id="s")
+    with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        task = asyncio.create_task(service.append_event(session, at(1)))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        assert not task.done(), "it knows not yet whether its event is stored"
+        other.execute("ROLLBACK")
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [e.id for e in session.events] == [e.id for e in (await reread(service)).events] != []
+    await service.append_event(session, at(2))
+    await service.close()
 
 
 async def test_two_services_share_a_file(tmp_path):
@@ -294,9 +331,35 @@ async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, said):
     assert (tmp_path / "old.db").read_bytes() == before
 
 
+@pytest.mark.req("R29")
+async def test_what_google_adk_pickled_is_never_unpickled(tmp_path):
+    marker = tmp_path / "marker"
+    with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
+        connection.execute("CREATE TABLE events (id TEXT, session_id TEXT, actions BLOB)")
+        bomb = f"cos\nmkdir\n(V{marker}\ntR.".encode()
+        connection.execute("INSERT INTO events VALUES ('e1', 's', ?)", [bomb])
+        connection.commit()
+    for service in (SqliteSessionService, DatabaseSessionService):
+        opened = service(f"sqlite:///{tmp_path / 'old.db'}")
+        with pytest.raises(RuntimeError, match="cannot be read safely"):
+            await opened.get_session(**WHERE, session_id="s")
+        await opened.close()
+    assert not marker.exists()
+
+
 def test_servers_are_refused():
     with pytest.raises(ValueError, match="postgresql"):
         DatabaseSessionService("postgresql://localhost/db")
+
+
+async def test_settings_of_an_engine_are_not_needed(tmp_path):
+    url = f"sqlite+aiosqlite:///{tmp_path / 'sessions.db'}"
+    how = {"connect_args": {"timeout": 5}, "pool_pre_ping": True, "echo": False}
+    async with DatabaseSessionService(db_url=url, **how) as service:
+        await service.create_session(**WHERE, session_id="s", state={"k": 1})
+        assert (await reread(service)).state == {"k": 1}
+    with pytest.raises(TypeError, match="no db_engine, json_serializer: it works"):
+        DatabaseSessionService(url, db_engine=object(), json_serializer=str)
 
 
 @needs_adk
@@ -424,3 +487,13 @@ async def test_a_file_that_was_closed_is_read_anew():
         await grown(service, 1)
         assert told(await reread(service)) == ["at 1"]
         await service.close()
+
+
+async def test_tables_may_be_made_before_the_first_session(tmp_path):
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'sessions.db'}") as service:
+        for _ in range(2):
+            await service.prepare_tables()
+        with closing(sqlite3.connect(tmp_path / "sessions.db")) as file:
+            made = {name for (name,) in file.execute("SELECT name FROM sqlite_master")}
+
+    assert {"sessions", "events", "app_states", "user_states"} <= made

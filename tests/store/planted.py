@@ -78,7 +78,7 @@ def _trust_the_cache(patch: pytest.MonkeyPatch) -> None:
 
     def wrong(self: EventCache, connection: Any, layout: Any, key: Any) -> Any:
         if (kept := self._kept.get(key)) is not None:
-            return list(kept)
+            return kept.read()
         return read(self, connection, layout, key)
 
     patch.setattr(EventCache, "read", wrong)

@@ -13,7 +13,7 @@ async def test_a_cancelled_append_happens_wholly_or_not_at_all(
     journal: Journal, session: SessionRow
 ) -> None:
     kept = 0
-    for steps in [*range(60), *range(60, 1500, 8)] * 4:
+    for steps in [*range(60), *range(60, 1500, 7)] * 4:
         event = new_event(f"c{kept}-{steps}", kept=kept)
         task = asyncio.create_task(journal.events.append(session.key, event, None))
         for _ in range(steps):

@@ -198,13 +198,6 @@ async def test_counts_follow_the_kinds(journal: Journal, session: SessionRow) ->
     assert await journal.events.counts(session.key) == {"call": 1, "result": 1, "text": 2}
 
 
-async def test_kinds_come_in_order(journal: Journal, session: SessionRow) -> None:
-    kinds = ["user", "call", "result", "text", "call"]
-    for number, kind in enumerate(kinds):
-        await journal.events.append(session.key, new_event(f"e{number}", kind=kind), None)
-    assert await journal.events.kinds(session.key) == kinds
-
-
 async def test_tokens_add_up_once_per_event(journal: Journal, session: SessionRow) -> None:
     for number, tokens in enumerate([10, 0, 5]):
         event = dataclasses.replace(new_event(f"e{number}"), tokens=tokens)

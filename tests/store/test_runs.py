@@ -114,6 +114,7 @@ async def test_changes_since_a_seq_come_in_order(journal: Journal, session: Sess
     second = await journal.runs.start("r2", session.key)
     assert await journal.runs.since(session.key, first.seq) == [done, second]
     assert await journal.runs.since(session.key, second.seq) == []
+    assert await journal.runs.since(session.key, first.seq, until=second.seq) == [done]
 
 
 @pytest.mark.req("R55")

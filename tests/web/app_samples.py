@@ -3,7 +3,8 @@
 from devui.web import links
 from devui.web.parts import every as parts
 from devui.web.text.formats import moment
-from tests.web.samples import NOW, WELCOME
+from tests.web.samples import WELCOME
+from tests.web.travel_samples import NOW
 
 
 def app_card(

@@ -18,19 +18,26 @@ from devui.web.presenters.comparesides import figures
 from devui.web.presenters.comparing import Asked, Rows, row_id, verdict
 from devui.web.presenters.pairdiff import pair_diff
 from tests.web import request_samples, samples
-from tests.web.samples import NOW, PRICES, Stored
+from tests.web.samples import PRICES
+from tests.web.travel_samples import FIRST, NOW, Stored, call, stored, text, travel
 
-LEFT = samples.travel()
+LEFT = travel()
 _BRANCH = "root.right"
 
 
 def _other() -> list[Stored]:
     """The same with another question, a call more, and a parallel branch that was faster."""
-    first = [*samples.FIRST]
-    first[0] = {"author": "user", "content": samples.text("Book a flight to London on Monday")}
-    extra = {"author": "TravelAgent", "content": samples.call("weather", "adk-77", city="London")}
-    aside = {"author": "Watcher", "branch": _BRANCH, "content": samples.text("all is well")}
-    return samples.stored([*first[:3], extra, aside, *first[3:]], invocation="e-other")
+    first = [*FIRST]
+    first[0] = {
+        "author": "user",
+        "content": text("Book a flight to London on Monday"),
+    }
+    extra = {
+        "author": "TravelAgent",
+        "content": call("weather", "adk-77", city="London"),
+    }
+    aside = {"author": "Watcher", "branch": _BRANCH, "content": text("all is well")}
+    return stored([*first[:3], extra, aside, *first[3:]], invocation="e-other")
 
 
 RIGHT = _other()

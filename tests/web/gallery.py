@@ -27,6 +27,7 @@ from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
 from tests.web import (
     app_samples,
+    break_samples,
     compare_samples,
     filter_samples,
     held_samples,
@@ -34,11 +35,13 @@ from tests.web import (
     replay_samples,
     request_samples,
     samples,
-    samples_breaks,
     standing_samples,
+    state_samples,
+    travel_samples,
     trial_samples,
 )
-from tests.web.samples import Stored, session_page
+from tests.web.samples import session_page
+from tests.web.travel_samples import Stored
 
 ASSETS = Assets.find()
 SIZES = {1440: 900, 1100: 800, 900: 800}
@@ -55,10 +58,12 @@ SELECTED = {
 def long_session() -> list[Stored]:
     """Three hundred events in twenty-five turns."""
     kept: list[Stored] = []
-    at = samples.NOW
+    at = travel_samples.NOW
     for turn in range(25):
-        events = samples.FIRST + samples.SECOND[1:]
-        block = samples.stored(events, invocation=f"e-{turn}", start=len(kept) + 1, at=at + 30)
+        events = travel_samples.FIRST + travel_samples.SECOND[1:]
+        block = travel_samples.stored(
+            events, invocation=f"e-{turn}", start=len(kept) + 1, at=at + 30
+        )
         kept += block
         at = block[-1][0].timestamp
     return kept
@@ -75,22 +80,22 @@ def huge() -> list[Stored]:
     arabic = "احجز رحلة إلى لندن يوم الثلاثاء القادم"
     failed = {"error": "disk full", "n": list(range(120))}
     events = [
-        {"author": "user", "content": samples.text(arabic, role="user")},
+        {"author": "user", "content": travel_samples.text(arabic, role="user")},
         {
             "author": "AnAgentWhoseNameIsExactlySixtyCharactersLongAndThenSomeMore12",
             "branch": "root.left.deeper.deepest",
-            "content": samples.call(
+            "content": travel_samples.call(
                 "write_report", "adk-9", body="x" * 10_000, title="<b>&\"'</b>"
             ),
         },
         {
             "author": "TravelAgent",
-            "content": samples.response("write_report", "adk-9", failed),
+            "content": travel_samples.response("write_report", "adk-9", failed),
         },
-        {"author": "TravelAgent", "content": samples.text(DECEPTIVE)},
+        {"author": "TravelAgent", "content": travel_samples.text(DECEPTIVE)},
         {"author": "LLMAgent", "errorCode": "SAFETY", "errorMessage": "Blocked by a filter. " * 12},
     ]
-    return samples.stored(events, invocation="e-huge")
+    return travel_samples.stored(events, invocation="e-huge")
 
 
 def app_pages() -> dict[str, Model]:
@@ -123,9 +128,9 @@ def side_pages() -> dict[str, Model]:
         "export": ExportPage(
             "auto",
             "Flight to London",
-            samples.links.session_url(samples.KEY),
-            samples.links.export_url(samples.KEY),
-            samples.links.export_api_url(samples.KEY),
+            samples.links.session_url(travel_samples.KEY),
+            samples.links.export_url(travel_samples.KEY),
+            samples.links.export_api_url(travel_samples.KEY),
             (parts.Left("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
             (parts.KeyChoice("city", chosen=False), parts.KeyChoice("user:mail", chosen=True)),
             keep=False,
@@ -133,12 +138,12 @@ def side_pages() -> dict[str, Model]:
         "again": AgainPage(
             "auto",
             "Flight to London",
-            samples.links.session_url(samples.KEY),
+            samples.links.session_url(travel_samples.KEY),
             parts.AgainMenu(
                 1,
-                samples.links.rewind_url(samples.KEY),
-                samples.links.forks_url(samples.KEY),
-                samples.links.replays_url(samples.KEY),
+                samples.links.rewind_url(travel_samples.KEY),
+                samples.links.forks_url(travel_samples.KEY),
+                samples.links.replays_url(travel_samples.KEY),
                 "Book a flight to London",
             ),
         ),
@@ -149,22 +154,22 @@ def side_pages() -> dict[str, Model]:
             "user",
             "4f21c9",
             "8 events",
-            parts.NoteForm(0, samples.links.note_url(samples.KEY, 0), "the first trip"),
-            samples.state_at(None),
+            parts.NoteForm(0, samples.links.note_url(travel_samples.KEY, 0), "the first trip"),
+            state_samples.state_at(None),
         ),
     }
 
 
 def live_pages() -> dict[str, Model]:
     """The session page as it follows what happens."""
-    travel, long = samples.travel(), long_session()
-    running = replace(samples.RUN, status="running", started=samples.NOW, ended=None)
-    now = samples.inspector(samples.state_tab(None), "state")
+    travel, long = travel_samples.travel(), long_session()
+    running = replace(samples.RUN, status="running", started=travel_samples.NOW, ended=None)
+    now = samples.inspector(state_samples.state_tab(None), "state")
     hint = samples.inspector(parts.Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
-    breaks = samples.inspector(samples_breaks.breaks_panel(), "breaks")
+    breaks = samples.inspector(break_samples.breaks_panel(), "breaks")
     standing = samples.inspector(standing_samples.PANEL, "run")
-    no_breaks = samples.inspector(samples_breaks.breaks_panel(filled=False), "breaks")
+    no_breaks = samples.inspector(break_samples.breaks_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
     broken = parts.Notice("bad", "travel does not load.", text, "/apps/travel", "Show")
     return {
@@ -185,13 +190,15 @@ def live_pages() -> dict[str, Model]:
 
 def selected_pages() -> dict[str, Model]:
     """The session page as of an event."""
-    travel, big = samples.travel(), huge()
+    travel, big = travel_samples.travel(), huge()
     panels: dict[str, tuple[list[Stored], parts.Panel, parts.TabKey]] = {
         "session-event": (travel, samples.event_panel(travel, 11), "event"),
         "session-text": (travel, samples.event_panel(travel, 5), "event"),
         "session-state": (
             travel,
-            parts.StateTab(samples.state_at(11), samples.state_with(11), history_samples.HISTORY),
+            parts.StateTab(
+                state_samples.state_at(11), state_samples.state_with(11), history_samples.HISTORY
+            ),
             "state",
         ),
         "session-raw": (travel, samples.raw_panel(travel, 11), "raw"),
@@ -209,7 +216,7 @@ def selected_pages() -> dict[str, Model]:
 
 def alone() -> list[Model]:
     """Parts that answer or are pushed by themselves."""
-    travel = samples.travel()
+    travel = travel_samples.travel()
     rows = samples.timeline(travel[5:], None)
     panel = samples.event_panel(travel, 11)
     chosen = (
@@ -223,18 +230,18 @@ def alone() -> list[Model]:
         parts.Selection(*chosen),
         parts.Narrowed(rows, *chosen, parts.PageStream("/sessions/7/stream?filter=kind:call")),
         break_sheet(*travel[10][:2], samples.MARGINS),
-        samples.state_at(None),
+        state_samples.state_at(None),
         parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
         parts.HistoryAsk("/sessions/7/state/history"),
         history_samples.BAR,
-        held_samples.EDITS,
-        held_samples.DROPPED,
-        held_samples.NOTES,
+        *held_samples.OF_EVENTS,
+        parts.Later("/sessions/7", 31),
+        parts.EventTip(7, "result", "result", "Agent", "look → 3", (("plan", "", "[1]"),), 2),
         *request_samples.ALL,
         *compare_samples.ALL,
-        samples.STATE_DIFF,
+        state_samples.STATE_DIFF,
         *filter_samples.ALL,
-        parts.StateTab(samples.STATE_DIFF, samples.state_with(11, since=4)),
+        parts.StateTab(state_samples.STATE_DIFF, state_samples.state_with(11, since=4)),
         *trial_samples.ALL,
         standing_samples.PANEL,
         standing_samples.EMPTY,

@@ -99,7 +99,12 @@ HELD = parts.Held(
                 key="k2",
                 position=7,
                 value='{"author": "FlightAgent"}',
-                choices=(parts.CommandButton("drop", "Drop the event", "", "Not kept"),),
+                choices=(parts.CommandButton("mock", "Answer with this", "", "No call is made"),),
+                refusals=(
+                    parts.CommandButton("drop", "Drop the event", "", "Not kept"),
+                    parts.CommandButton("reject", "Reject the call", "", "The model is told why"),
+                ),
+                undo=parts.CommandButton("undo", "Undo", "", "Leave it as it was"),
                 fields=parts.HeldFields(
                     action="/runs/run-1/commands",
                     key="k3",
@@ -162,6 +167,7 @@ NOTES = parts.EventNotes(
         parts.NoteShown("overlap", "last writer wins", "city was written by other, too"),
     )
 )
+OF_EVENTS = (EDITS, DROPPED, NOTES)
 PENDING = tuple(
     parts.PendingGroup(
         "planner",

@@ -6,11 +6,12 @@ from devui.debugger.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web import links
 from devui.web.parts import every as parts
+from devui.web.parts.request import StreamedPiece
 from devui.web.presenters.blocks import as_text, body_of, tool_shown
 from devui.web.presenters.promptdiff import prompt_diff
 from devui.web.text.jsontext import json_text
 from devui.web.text.jsontree import json_tree
-from tests.web.samples import KEY
+from tests.web.travel_samples import KEY
 
 SCHEMA = {"type": "OBJECT", "properties": {"city": {"type": "STRING"}}}
 DATA = {"inlineData": {"mimeType": "image/png", "data": "AAAA" * 300}}
@@ -69,7 +70,11 @@ PANEL = parts.RequestPanel(
     tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),
     config=json_tree({"temperature": 0.5}),
     streamed=parts.Streamed(
-        (("1 ms", "It is "), ("2.0 s", "sunny.")), "M1 3v14", ((1, 9),), "2 pieces", True
+        (StreamedPiece("It is ", "1 ms", 1.0), StreamedPiece("sunny.", "2.0 s", 1000.0)),
+        "M1 3v14",
+        ((1, 9),),
+        "2 pieces",
+        True,
     ),
     raw_href=links.raw_request_url(KEY, SPAN.id),
     json_href=links.span_api_url(KEY, SPAN.id),

@@ -4,7 +4,7 @@ from devui.web import links
 from devui.web.parts import every as parts
 from devui.web.text.formats import moment
 from tests.web import replay_samples
-from tests.web.samples import KEY, NOW
+from tests.web.travel_samples import KEY, NOW
 
 SINCE = moment(NOW)
 FRAMES = (

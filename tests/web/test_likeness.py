@@ -4,9 +4,9 @@ import pytest
 
 from devui.debugger.breakpoints.breakpoints import Breakpoint
 from devui.web.presenters.likeness import break_sheet, composed
-from tests.web import samples
+from tests.web import samples, travel_samples
 
-EVENTS = {row.number: (row, summary) for row, summary, _ in samples.travel()}
+EVENTS = {row.number: (row, summary) for row, summary, _ in travel_samples.travel()}
 CALL, RESULT = 10, 11
 """The numbers of the events that call `search_flights` and bring its result."""
 

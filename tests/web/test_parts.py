@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from devui.debugger.summary import summarise
 from devui.store.rows import Change, Value
 from devui.web import links
 from devui.web.parts import every as parts
@@ -21,14 +22,14 @@ from devui.web.text.figures import compact, plural, seconds
 from devui.web.text.jsontext import SHOWN, json_text
 from devui.web.text.jsontree import CHILDREN, NODES, json_tree
 from devui.web.text.visible import quoted, readable, visible
-from tests.web import samples
+from tests.web import samples, state_samples, travel_samples
 
-TRAVEL = samples.travel()
+TRAVEL = travel_samples.travel()
 PAIRS = [(row, summary) for row, summary, _ in TRAVEL]
 
 
 def messages() -> tuple[parts.ChatMessage, ...]:
-    return conversation([(row.number, e, s) for row, s, e in TRAVEL], session=samples.KEY)
+    return conversation([(row.number, e, s) for row, s, e in TRAVEL], session=travel_samples.KEY)
 
 
 # --- rows --------------------------------------------------------------------------------------
@@ -84,8 +85,8 @@ def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
 
 
 def test_there_is_something_earlier_only_after_the_first_event() -> None:
-    assert earlier(samples.KEY, PAIRS[0][0]) is None
-    found = earlier(samples.KEY, PAIRS[3][0])
+    assert earlier(travel_samples.KEY, PAIRS[0][0]) is None
+    found = earlier(travel_samples.KEY, PAIRS[3][0])
     assert found is not None
     assert (found.count, found.page_href) == (3, "/sessions/7?event=3")
 
@@ -109,19 +110,35 @@ def test_events_without_words_for_people_have_no_message() -> None:
     assert [message.number for message in messages()] == [1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13]
 
 
+def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
+    answers: list[dict[str, object]] = [
+        {"functionResponse": {"id": each, "name": "look", "response": {}}} for each in ("a", "b")
+    ]
+    mark = {"edit": 1, "gate": "before_tool", "action": "skip", "by": "Ada", "call": "b"}
+    event = {
+        "author": "A",
+        "content": {"parts": answers},
+        "customMetadata": {"devui_edited": [mark]},
+    }
+    told = [each.edited for each in tool_outcomes(3, summarise(event, final=False), session=1)]
+    assert told == ["", "Ada skipped the call"]
+
+
 def test_a_result_goes_into_the_chip_of_its_call() -> None:
     chip = messages()[1].parts[1]
     assert isinstance(chip, parts.ToolChip)
     assert (chip.name, chip.args) == ("find_airports", 'city="London"')
     assert (chip.outcome.status, chip.outcome.text) == ("done", '["LHR", "LGW", "STN"]')
-    (pushed,) = tool_outcomes(3, PAIRS[2][1], session=samples.KEY)
+    (pushed,) = tool_outcomes(3, PAIRS[2][1], session=travel_samples.KEY)
     assert pushed == chip.outcome
 
 
 def test_the_page_and_the_stream_make_the_same_message() -> None:
     row, summary, event = TRAVEL[12]
     previous = messages()[-2].author
-    pushed = chat_message(row.number, event, summary, session=samples.KEY, previous_author=previous)
+    pushed = chat_message(
+        row.number, event, summary, session=travel_samples.KEY, previous_author=previous
+    )
     assert pushed == messages()[-1]
 
 
@@ -169,7 +186,7 @@ def test_the_detail_has_every_labelled_field() -> None:
 
 def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
     row, summary, event = TRAVEL[3]
-    chunks = [{"content": samples.text(f"piece {n}")} for n in range(250)]
+    chunks = [{"content": travel_samples.text(f"piece {n}")} for n in range(250)]
     detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary, chunks=chunks)
     assert detail.artifacts == (
         parts.ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
@@ -184,7 +201,7 @@ def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
 
 
 def test_state_changes_show_old_and_new() -> None:
-    values = changed_values(samples.CHANGES, session=samples.KEY, number=11)
+    values = changed_values(state_samples.CHANGES, session=travel_samples.KEY, number=11)
     assert [(value.key, value.mark) for value in values] == [
         ("flights", "changed"),
         ("cheapest", "changed"),
@@ -199,10 +216,10 @@ def test_state_changes_show_old_and_new() -> None:
 def test_the_state_panel_is_by_scope_and_marks_what_changed() -> None:
     gone = Change("user", "draft", '"x"', None)
     panel = state_panel(
-        samples.VALUES,
-        [*samples.CHANGES, gone],
+        state_samples.VALUES,
+        [*state_samples.CHANGES, gone],
         {"temp:url": "https://fares.test"},
-        session=samples.KEY,
+        session=travel_samples.KEY,
         number=11,
     )
     scopes = {scope.label: {v.key: v for v in scope.values} for scope in panel.scopes}

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from starlette.types import Send
 
 from devui.web.errors import Unavailable
-from devui.web.sse import AWAY, BARE, BYE, EventStream, Manner, Message, Streams, stream_response
+from devui.web.sse import (
+    AWAY,
+    BARE,
+    BYE,
+    PAGE,
+    EventStream,
+    Manner,
+    Message,
+    Streams,
+    stream_response,
+)
 
 
 def read(stream: bytes) -> list[tuple[str, str, str]]:
@@ -155,6 +165,8 @@ async def test_the_first_bytes_come_at_once_and_say_how_to_come_back() -> None:
     assert headers[b"content-type"] == b"text/event-stream; charset=utf-8"
     assert headers[b"x-accel-buffering"] == b"no"
     assert headers[b"cache-control"] == b"no-store"
+    assert b"content-encoding" not in headers
+    assert (PAGE.heartbeat, PAGE.retry) == (15, 1000)
 
 
 @pytest.mark.req("R62")

@@ -14,7 +14,7 @@ from devui.web.pages import apps, compare, keeping, session
 from devui.web.parts import every as parts
 from devui.web.render import Model, Renderer
 from tests.kit.work import Work
-from tests.web import compare_samples, gallery, samples
+from tests.web import compare_samples, gallery, samples, state_samples, travel_samples
 
 RENDER = Renderer(Assets.find())
 ENVIRONMENT = RENDER.environment
@@ -145,7 +145,9 @@ def test_every_text_is_escaped(name: str) -> None:
 @pytest.mark.req("R15")
 def test_what_agents_say_is_inert() -> None:
     page = samples.session_page(
-        samples.travel(), panel=samples.inspector(samples.state_tab(11), "state", 11), selected=11
+        travel_samples.travel(),
+        panel=samples.inspector(state_samples.state_tab(11), "state", 11),
+        selected=11,
     )
     tree = html5lib.parse(str(RENDER.part(page)), namespaceHTMLElements=False)
     inert = {

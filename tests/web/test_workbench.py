@@ -1,34 +1,39 @@
 """The session page, while the journal goes on."""
 
 import asyncio
-import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
+from sqlite3 import Cursor
 from typing import Any, ClassVar
 
 import pytest
 
+from devui.debugger.filters import Typed
 from devui.settings import Settings
 from devui.store import Journal
+from devui.store.events import history
 from devui.web.parts.session import RunEnd
+from devui.web.presenters.breaking import Asked
 from devui.web.presenters.workbench import session_page
 from devui.web.program import opened
 from devui.web.security.access import Access
 from devui.web.services import Services
+from tests.kit.needles import event
+from tests.store.kit import ListeningConnection
 
 SECONDS = 30
 
 
-class PausingConnection(sqlite3.Connection):
+class PausingConnection(ListeningConnection):
     """Stops once after it has read the journal's head, until it may go on."""
 
     armed: ClassVar[bool] = False
     paused: ClassVar[threading.Event] = threading.Event()
     go_on: ClassVar[threading.Event] = threading.Event()
 
-    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+    def execute(self, sql: str, parameters: Any = ()) -> Cursor:
         cursor = super().execute(sql, parameters)
         if type(self).armed and sql == "SELECT seq FROM journal":
             type(self).armed = False
@@ -60,3 +65,51 @@ async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Servi
     page = await making
     assert page.topbar.run.status == "failed"
     assert [type(item) for item in page.timeline.items] == [RunEnd]
+
+
+async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later(
+    found: Services,
+) -> None:
+    told = history(event(number) for number in (1, 2, 3))
+    session = await found.journal.sessions.create("travel", "u", "s", {}, history=told)
+    await found.journal.runs.start("run-1", session.key)
+    await found.journal.runs.change("run-1", "failed")
+    [row] = await found.journal.events.rows(session.key, [2])
+    asked = Asked(typed=Typed.read("kind:text,error"))
+    for at, ends in [(None, 1), (row, 0)]:
+        asked = replace(asked, at=at)
+        page = await session_page(found, session, at, tab=None, theme="auto", asked=asked)
+        assert sum(isinstance(item, RunEnd) for item in page.timeline.items) == ends
+
+
+PAGES = {
+    "now": Asked(),
+    "now, with a filter": Asked(typed=Typed.read("author:user")),
+    "as of an event": Asked(),
+    "as of an event, with a filter": Asked(typed=Typed.read("tool:look")),
+    "as of an event, with words": Asked(typed=Typed.read('"a far needle"')),
+}
+
+
+async def costs(found: Services, count: int) -> dict[str, int]:
+    """Of each page of a session with so many events, looked at before; tens of SQLite's steps."""
+    told = history(event(number) for number in range(1, count + 1))
+    session = await found.journal.sessions.create("travel", "ada", None, {}, history=told)
+    await found.journal.runs.start(f"run {count}", session.key, f"i{count // 10}")
+    await found.journal.runs.change(f"run {count}", "done")
+    [row] = await found.journal.events.rows(session.key, [700])
+    steps = {}
+    for name, asked in PAGES.items():
+        asked = replace(asked, at=row) if name.startswith("as of") else asked
+        for _ in range(2):
+            PausingConnection.steps = 0
+            await session_page(found, session, asked.at, tab=None, theme="auto", asked=asked)
+            steps[name] = PausingConnection.steps
+    return steps
+
+
+@pytest.mark.req("R48")
+async def test_no_page_costs_more_in_a_long_session(found: Services) -> None:
+    small, large = await costs(found, 1_000), await costs(found, 5_000)
+    dear = {name: (small[name], large[name]) for name in PAGES if large[name] > small[name] * 1.2}
+    assert not dear

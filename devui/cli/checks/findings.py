@@ -27,3 +27,8 @@ def note(what: str, advice: str = "") -> Finding:
 def fault(what: str, advice: str) -> Finding:
     """Something that is wrong."""
     return Finding("fault", what, advice)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 event`, `12 events`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -11,10 +11,12 @@ from typing import Final
 from devui.address import FILE, PRIVATE_FILE, read_address
 from devui.cli.checks.findings import Finding, fault, good, note
 from devui.store.folder import PRIVATE_FOLDER
+from devui.store.place import dangers
 
 _LITTLE: Final = 200 * 1024 * 1024
 """Bytes that are left of the disk; less is told."""
-_SYNCED: Final = frozenset({"Dropbox", "Google Drive", "OneDrive", "iCloud Drive", "Nextcloud"})
+_NOTHING: Final = 1024 * 1024
+"""With less than this, a message and its answer do not fit any more."""
 _OURS: Final = ("journal.*", FILE)
 
 
@@ -23,19 +25,29 @@ def look_at_folder(path: Path) -> Iterator[Finding]:
     yield from _owner(path)
     yield from _modes(path)
     yield _server(path)
-    free = shutil.disk_usage(path).free
-    told = f"{free // 1024**2:,} MiB are free on its disk"
-    yield good(told) if free > _LITTLE else note(told, "make room before the journal needs it")
-    for synced in sorted(_SYNCED & set(path.absolute().parts)):
-        yield note(
-            f"the data folder is inside {synced}",
-            "a program that copies the journal while it is written can damage it: move it away",
-        )
+    yield _room(path)
+    for danger in dangers(path):
+        yield note(f"the data folder {danger.what}", danger.why)
     for aside in sorted(path.glob("journal.db.damaged-*Z")):
         yield note(
             f"{aside.name} was set aside as damaged",
             f"`sqlite3 {aside} .recover` gets out what can be got; delete it when it is not needed",
         )
+
+
+def _room(path: Path) -> Finding:
+    if not os.access(path, os.W_OK):
+        return fault(
+            "nothing can be written in the data folder",
+            "make its disk writable, or choose another folder with --data-dir",
+        )
+    free = shutil.disk_usage(path).free
+    if free < _NOTHING:
+        return fault(
+            "its disk is full: nothing new can be kept", "make room; runs that wait then go on"
+        )
+    told = f"{free // 1024**2:,} MiB are free on its disk"
+    return good(told) if free > _LITTLE else note(told, "make room before the journal needs it")
 
 
 def _owner(path: Path) -> Iterator[Finding]:

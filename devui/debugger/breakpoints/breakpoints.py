@@ -13,7 +13,7 @@ from typing import Any, Literal
 from devui.debugger.breakpoints.condition_words import ConditionError
 from devui.debugger.breakpoints.conditions import Condition, Facts, compiled, like
 from devui.debugger.stepping.arrivals import Arrival, GateKind
-from devui.debugger.summary import Summary
+from devui.debugger.summary import KINDS, Summary
 from devui.store.rows import BreakpointRow
 
 On = Literal[
@@ -78,6 +78,8 @@ class Breakpoint:
         """Compile; raises BreakpointError."""
         self.draft = draft
         self.gate: GateKind = _GATES.get(draft.on, _COMMIT)[draft.when == "after"]
+        if draft.on == "event" and "*" not in draft.name and draft.name not in KINDS:
+            raise BreakpointError(f"no kind {draft.name!r}; there are {', '.join(KINDS)}", "name")
         if draft.on == "budget" and not draft.condition:
             raise BreakpointError("say how much, such as `run.tokens > 1000`", "condition")
         self._condition = _compiled(draft.condition, "condition") if draft.condition else None
@@ -161,7 +163,8 @@ _OF_EVENT: Mapping[str, Callable[[Summary], list[str]]] = {
     # A checkpoint, which a resumable app records at the end of an agent, answers nobody.
     "final": lambda summary: [""] if summary.final and summary.kind != "checkpoint" else [],
     "error": lambda summary: [summary.error_code or ""] if summary.kind == "error" else [],
-    "human": lambda summary: [""] if summary.kind == "human" else [],
+    # The event behind the question, which stands in for the call's result, asks nothing more.
+    "human": lambda summary: [""] if summary.kind == "human" and not summary.responses else [],
     "budget": lambda _: [""],
 }
 """What a breakpoint's name is compared with; nothing where it waits for nothing named."""
@@ -198,7 +201,8 @@ def _compiled(text: str, field: str, offset: int = 0) -> Condition:
     try:
         return compiled(text)
     except ConditionError as error:
-        raise BreakpointError(str(error), field, error.at + offset) from error
+        placed = error.moved(offset)
+        raise BreakpointError(str(placed), field, placed.at) from error
 
 
 def _hit(text: str) -> tuple[str, int] | None:
@@ -213,10 +217,18 @@ def _hit(text: str) -> tuple[str, int] | None:
 def _pieces(template: str) -> Iterator[str | Condition]:
     at = 0
     for match in _PIECE.finditer(template):
-        yield template[at : match.start()]
+        yield _plain(template, at, match.start())
         yield _compiled(match[1], "log", match.start(1))
         at = match.end()
-    yield template[at:]
+    yield _plain(template, at, len(template))
+
+
+def _plain(template: str, start: int, end: int) -> str:
+    """What stands between the braces; one that opens here is closed nowhere."""
+    lost = template.find("{", start, end)
+    if lost >= 0:
+        raise BreakpointError(f"column {lost + 1}: this {{ is not closed", "log", lost)
+    return template[start:end]
 
 
 def _shown(value: Any) -> str:

@@ -28,7 +28,12 @@ class ConditionError(ValueError):
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(f"column {at + 1}: {message}")
+        self.message = message
         self.at = at
+
+    def moved(self, by: int) -> "ConditionError":
+        """The same of a text in which this one begins so many characters later."""
+        return ConditionError(self.message, self.at + by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,9 +44,21 @@ NAMES: dict[str, str] = {
     "error": "the event's error code",
     "tokens": "tokens that the model counted for the event",
     "held": "all that is held: event, request, response, arguments, result",
-    "run": "of the run so far: events, answers, tokens, cost, seconds, repeats",
+    "run": "what the run has used so far",
 }
 """The names that a condition may begin a path with, and what they mean."""
+
+RUN: dict[str, str] = {
+    "events": "its events",
+    "answers": "answers of models",
+    "calls": "calls of tools",
+    "tokens": "tokens that the models counted",
+    "cost": "US dollars, as far as prices are known; null: none is",
+    "unpriced": "answers whose price is unknown",
+    "seconds": "seconds, without those that it was held",
+    "repeats": "how often in a row the same tool calls were made with the same arguments",
+}
+"""What there is of `run`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +201,17 @@ class _Parser:
             known = ", ".join(NAMES)
             raise ConditionError(f"no name {word.text!r}; there are {known}", word.at)
         self.names.add(word.text)
+        if word.text == "run":
+            self._check_run()
         return _fact(word.text)
+
+    def _check_run(self) -> None:
+        """A budget on what nobody counts would never be met, and nobody would know."""
+        if self._word.text != "." or self._word.kind != "mark":
+            return
+        name = self._words[self._next + 1]
+        if name.kind == "name" and name.text not in RUN:
+            raise ConditionError(f"no run.{name.text}; there are {', '.join(RUN)}", name.at)
 
     def _steps(self, value: _Value) -> _Value:
         """The path behind a value: `.name` and `[…]`, any number of them."""

@@ -64,6 +64,7 @@ class Meter:
         return {
             "events": self.events,
             "answers": self.answers,
+            "calls": self.calls,
             "tokens": self.tokens,
             "cost": self.cost,
             "unpriced": self.unpriced,

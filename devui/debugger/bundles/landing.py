@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from devui.debugger.bundles import schema
 from devui.debugger.bundles.reading import Bundle
-from devui.debugger.bundles.writing import dumped, relabel
+from devui.debugger.bundles.writing import dumped, relabel, renamed
 from devui.debugger.commit import event_of
 from devui.store.imports import Landing, NewImport
 from devui.store.rows import (
@@ -20,6 +20,7 @@ from devui.store.rows import (
     OutputLine,
     RunRow,
 )
+from devui.wire.pieces import piece_name
 
 
 def new_import(bundle: Bundle, app: str | None) -> NewImport:
@@ -55,6 +56,9 @@ class Lander:
         self._runs: dict[str, str] = {}
         self._edits: dict[int, int] = {}
         self._lines: dict[str, int] = {}
+        self._pieces: dict[str, str] = {}
+        """Names of pieces here, by those in the bundle."""
+        self._named: set[str] = set()
 
     def land(self, records: Iterable[Any]) -> None:
         """Hand all records over, in order."""
@@ -135,7 +139,13 @@ class Lander:
 
     def piece(self, record: schema.PieceOf) -> None:
         """A piece of requests."""
-        self._landing.piece(record.name, dumped(record.data))
+        text = dumped(record.data)
+        name = piece_name(text)
+        # Two may say the same once their secrets are left out: they stay two, for the next export.
+        if name not in self._named:
+            self._named.add(name)
+            self._pieces[record.name] = name
+        self._landing.piece(self._pieces.get(record.name, record.name), text)
 
     def span(self, record: schema.Span) -> None:
         """What an agent, a model or a tool did."""
@@ -150,7 +160,7 @@ class Lander:
             branch=record.branch,
             call=record.call,
             began=record.began,
-            sent=_json(record.sent),
+            sent=_json(renamed(record.sent, lambda name: self._pieces.get(name, name))),
         )
         told = (record.seconds, record.first, record.error, _json(record.result))
         self._landing.span(span, record.event, (*told, _json(record.effects)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from devui.debugger.bundles.schema import FORMAT, VERSION
+from devui.debugger.fragments import clean_answers, clean_fragments
 from devui.debugger.redaction import MARK, NOTHING, Redactor, without_keys
 from devui.store.database import Snapshot
 from devui.store.exported_spans import Record, names_in
@@ -42,6 +43,8 @@ class Cleaning:
         def heard(kind: str, text: str) -> None:
             self._hear(place, kind, text)
 
+        if record["type"] == "span":
+            clean_answers(kept.get("result"), self.redactor, heard)
         clean: Record = self.redactor.value(kept, heard)
         if record["type"] == "artifact" and "data" in record:
             clean["data"] = self.redactor.base64(record["data"], heard)
@@ -50,11 +53,8 @@ class Cleaning:
     def chunks(self, chunks: Sequence[Record]) -> list[Record]:
         """Partial events of one answer; what is split among them is found, too."""
         place = place_of(chunks[0])
-        slots = [part for chunk in chunks for part in _texts(chunk["data"])]
-        whole = [part["text"] for part in slots]
-        clean = self.redactor.pieces(whole, lambda kind, text: self._hear(place, kind, text))
-        for part, text in zip(slots, clean, strict=True):
-            part["text"] = text
+        events = [chunk["data"] for chunk in chunks]
+        clean_fragments(events, self.redactor, lambda kind, text: self._hear(place, kind, text))
         return [self.record(chunk) for chunk in chunks]
 
     def _named(self, record: Record) -> bool:
@@ -184,11 +184,3 @@ _PLACES: Final = {
     "edit": "what was changed by hand",
     "touch": "state before its commit",
 }
-
-
-def _texts(data: Any) -> list[dict[str, Any]]:
-    """The parts with a text of a partial event."""
-    content = data.get("content") if isinstance(data, dict) else None
-    parts = content.get("parts") if isinstance(content, dict) else None
-    found = parts if isinstance(parts, list) else []
-    return [part for part in found if isinstance(part, dict) and isinstance(part.get("text"), str)]

@@ -39,4 +39,4 @@ async def guard_of_fork(
     parent = await journal.sessions.get(row.parent) if row else None
     if row is None or parent is None or await journal.runs.newest(fork.key) is not None:
         return None
-    return await guard_over(journal, parent, row.number, policy=policy, agents=agents)
+    return await guard_over(journal, parent, row.at, policy=policy, agents=agents)

@@ -59,13 +59,13 @@ async def recorded_calls(
                 found.append((called, call))
     effects = await journal.spans.effects(session, [called for called, _ in found])
     return tuple(
-        replace(call, effects=_kept(effects[called])) if called in effects else call
+        replace(call, effects=kept_actions(effects[called])) if called in effects else call
         for called, call in found
     )
 
 
-def _kept(effects: str) -> dict[str, Any]:
-    """Of the actions of a call those that another call may have in its place."""
+def kept_actions(effects: str) -> dict[str, Any]:
+    """Of the actions of a call, as JSON text, those that go along with its result elsewhere."""
     return {name: told for name, told in json.loads(effects).items() if name not in _OWN}
 
 

@@ -4,12 +4,14 @@ import json
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from devui.debugger.commit import event_of
 from devui.debugger.recovery.lastspans import FAILED_CALL
 from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.runrequest import Opening
 from devui.store.events import USER
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit, NewEvent
@@ -65,6 +67,8 @@ class Settled:
     response: Mapping[str, Any]
     """Empty of one that is made again."""
     actor: str
+    actions: Mapping[str, Any] = field(default_factory=dict)
+    """What the call did besides giving the response, in wire form."""
     by_user: bool = False
     """It is the answer that somebody owes to a call which is answered later, not what its tool gave
     in the meantime: only the user's word ends the waiting."""
@@ -98,13 +102,19 @@ def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | Non
     if answer.do == "recorded":
         if call.recorded is None:
             raise Misjudged(f"no result of the call {call.id!r} was recorded")
-        return Settled(call, "mock", call.recorded, actor)
+        did = {**call.actions, "stateDelta": dict(call.writes)}
+        return Settled(call, "mock", call.recorded, actor, did)
     value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
     return Settled(call, "mock", value, actor, by_user=call.later)
 
 
-async def responses(
-    journal: Journal, session: int, settled: Sequence[Settled], run: str
+def opening(settled: Sequence[Settled]) -> Opening | None:
+    """What a run that goes on begins with; None if nothing was decided."""
+    return partial(_responses, settled) if settled else None
+
+
+async def _responses(
+    settled: Sequence[Settled], journal: Journal, session: int, run: str
 ) -> list[NewEvent]:
     """An event for each event with such calls; who decided is kept in the journal first."""
     by_event: dict[int, list[Settled]] = {}
@@ -174,8 +184,18 @@ def _event(
     ]
     return _beside(asked) | {
         "content": {"role": "user", "parts": parts},
+        "actions": _together(settled),
         "customMetadata": {EDITED: list(marks)},
     }
+
+
+def _together(settled: Sequence[Settled]) -> dict[str, Any]:
+    """The actions of all; what several wrote is as the last one has it, as in the runtime."""
+    actions = no_actions()
+    for each in settled:
+        written = {**actions["stateDelta"], **each.actions.get("stateDelta", {})}
+        actions |= {**each.actions, "stateDelta": written}
+    return actions
 
 
 def _committable(event: dict[str, Any]) -> NewEvent:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.live import LiveRun
+from devui.debugger.open_questions import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
@@ -48,10 +49,10 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
         return await _forked(journal, session)
     if run.invocation_id is None or run.closed:
         return Cutoff("idle", run, run.invocation_id)
-    events = await journal.events.of_invocation(session, run.invocation_id)
-    last = events[-1][0] if events else None
-    if run.status == "done":
-        question = _question([row for row, _ in events])
+    events = await journal.events.rows_of_invocation(session, run.invocation_id)
+    last = events[-1] if events else None
+    if run.status == "done" or answer_lost(run):
+        question = _question(events)
         standing = "idle" if question is None else "waiting"
         return Cutoff(standing, run, run.invocation_id, last, question)
     return Cutoff(
@@ -77,13 +78,13 @@ async def _forked(journal: Journal, session: int) -> Cutoff:
     fork = await journal.forks.get(session)
     if fork is None or fork.invocation is None:
         return Cutoff("idle")
-    events = await journal.events.of_invocation(session, fork.invocation)
-    question = _question([row for row, _ in events])
+    events = await journal.events.rows_of_invocation(session, fork.invocation)
+    question = _question(events)
     return Cutoff(
         "forked" if question is None else "waiting",
         None,
         fork.invocation,
-        events[-1][0] if events else None,
+        events[-1] if events else None,
         question,
         unknown=await unknown_calls(journal, session, fork.invocation),
     )

@@ -13,8 +13,9 @@ from devui.debugger.news import ForksChanged, News
 from devui.debugger.recovery.answers import no_actions
 from devui.store.errors import EventNotFound
 from devui.store.events import USER, history
+from devui.store.forkrows import NewFork
 from devui.store.journal import Journal
-from devui.store.rows import NewEvent, NewFork, SessionRow
+from devui.store.rows import NewEvent, SessionRow
 from devui.wire.gates import EDITED
 
 Reason = Literal["same", "message", "state", "event", "replay"]

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from devui.debugger.guard.recorded import kept_actions
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.wire.spans import CANCELLED
@@ -23,6 +24,8 @@ class Left:
     """It returned or raised; false if it was going on when its run was cut off."""
     result: Mapping[str, Any] | None = None
     """What it returned, if no event has that; None also for nothing."""
+    actions: Mapping[str, Any] = field(default_factory=dict)
+    """What it did besides, such as writing to the state, in wire form; with a result alone."""
 
 
 async def lasting(
@@ -45,15 +48,21 @@ async def lasting(
             if not span.call:
                 continue
             over = span.seconds is not None and span.error != CANCELLED
-            result = None
+            found[span.call] = Left(run, over)
             if over and span.event is None and span.error is None:
-                result = _result((await journal.spans.bodies(span.id))[1])
-            found[span.call] = Left(run, over, result)
+                _, result, did = await journal.spans.bodies(span.id)
+                found[span.call] = Left(run, over, _result(result), _did(did or "{}"))
     return found
 
 
 def _failed(event: Mapping[str, Any]) -> str:
     return str((event.get("customMetadata") or {}).get(FAILED_CALL) or "")
+
+
+def _did(effects: str) -> dict[str, Any]:
+    """Its files are in the session already; that they are of this call is told by their delta."""
+    files = json.loads(effects).get("artifactDelta")
+    return kept_actions(effects) | ({"artifactDelta": files} if files else {})
 
 
 def _result(text: str | None) -> Mapping[str, Any] | None:

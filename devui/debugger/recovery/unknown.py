@@ -3,7 +3,7 @@
 The committed event with the call is the record that came before the act: the agent learns of the
 commit, and then the tool runs. So a call without a response in a run that was cut off may have
 been carried out, unless the debugger held it back, which is in the journal too. If the tool had
-returned already, its span has the result, though not what it wrote to the state. Calls of a run
+returned already, its span has the result and what it wrote to the state. Calls of a run
 that came to an end of its own, also with an error, are not in question: what is left of them is run
 again (resume seed).
 
@@ -13,16 +13,19 @@ with nothing, the call waits for its answer; if it did not end, nobody knows whe
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 from devui.debugger.guard.effects import FRAMEWORK_CALLS
+from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import Left, lasting
+from devui.store.forkrows import ForkRow
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, ForkRow, RunRow
+from devui.store.rows import EventRow, RunRow
 from devui.wire.gates import EFFECTS, Effect
 
 Choice = Literal["run", "fail", "recorded", "wait"]
+_TEMPORARY: Final = "temp:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +43,20 @@ class UnknownCall:
     recorded: Mapping[str, Any] | None = None
     """What the call returned: before its run was cut off, or in the session that this one was
     forked from."""
+    actions: Mapping[str, Any] = field(default_factory=dict)
+    """What it did besides returning that, in wire form."""
     in_parent: bool = False
     """It returned in the session that this one was forked from."""
     later: bool = False
     """It is one that somebody answers later: it may also be waited for."""
     made: bool = True
     """False if the debugger had held it back, so that it is known not to have been made."""
+
+    @property
+    def writes(self) -> Mapping[str, Any]:
+        """The state that comes with the recorded result."""
+        delta = self.actions.get("stateDelta") or {}
+        return {key: value for key, value in delta.items() if not key.startswith(_TEMPORARY)}
 
     @property
     def default(self) -> Choice:
@@ -85,7 +96,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
         return tuple(call for call in asked if call is not None)
     recorded = await _recorded(journal, through, invocation) if through else {}
     return tuple(
-        replace(call, recorded=recorded.get(call.id), in_parent=True)
+        replace(call, **recorded.get(call.id, {}), in_parent=True)
         for call in open_calls
         if not call.later or ((span := left.get(call.id)) and not span.over)
     )
@@ -101,7 +112,7 @@ def _as_left(
         return None  # it waits, or has failed and is run again
     if span is None or not (call.later or span.run == newest.id):
         return call
-    return replace(call, recorded=span.result)
+    return replace(call, recorded=span.result, actions=span.actions)
 
 
 async def _as_said(
@@ -185,11 +196,16 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
 
 
 async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:
-    """What calls of the invocation returned in the parent, by their ids."""
+    """What is recorded of calls of the invocation in the parent, by their ids."""
     bodies = await journal.events.of_invocation(fork.parent, invocation)
     later = [json.loads(data) for row, data in bodies if row.number > fork.number]
-    return {
+    results = {
         str(each.get("id")): each.get("response") or {}
         for event in later
         for each in _parts(event, "functionResponse")
+    }
+    did = await journal.spans.effects(fork.parent, results)
+    return {
+        call: {"recorded": result, "actions": kept_actions(did.get(call, "{}"))}
+        for call, result in results.items()
     }

@@ -105,8 +105,9 @@ class CallOrder:
     """Let it fail, or have this answer."""
     key: str
     """As of a command."""
-    call: int
-    """The `CallStanding.id`; it says what the order was decided upon."""
+    call: int | str
+    """The `CallStanding.id`, which says what the order was decided upon; or the id or the name of
+    the only call that has it."""
     value: Any = None
     """For `answer` the answer, for `end` why, if there is more to say."""
     actor: str = "api"

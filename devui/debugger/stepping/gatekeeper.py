@@ -129,6 +129,8 @@ class Gatekeeper:
         if edit.action == "drop":
             self._bus.publish(live.session.key, EventDropped(row))
         mark = {"edit": row.id, "gate": arrival.gate, "action": edit.action, "by": edit.actor}
+        if arrival.tool and arrival.call:
+            mark["call"] = arrival.call
         committed = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
         verdict = Verdict(
             action=edit.action,
@@ -203,7 +205,12 @@ class Gatekeeper:
         return True
 
     async def _met(self, arrival: Arrival) -> int | None:
-        """The breakpoint that stops here; logpoints say their lines."""
+        """The breakpoint that stops here; logpoints say their lines.
+
+        What comes again because a person's change of it could not be has been met before.
+        """
+        if arrival.problem:
+            return None
         known = [each for each in self._breakpoints if each.breakpoint.gate == arrival.gate]
         if not known:
             return None

@@ -6,7 +6,6 @@ server's loop, by the run's own task when something arrives and by commands.
 
 import itertools
 import time
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,10 +31,6 @@ Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "prob
 """Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
 gate while it was held at another; `problem`: what a person wanted in place of what is held cannot
 be."""
-
-Order = Command | CallOrder
-
-_ANSWERS_KEPT = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +88,7 @@ class Hold:
 class Done:
     """The last command, and who gave it."""
 
-    command: Order
+    command: Command | CallOrder
     at: float
 
 
@@ -141,7 +136,6 @@ class Stepper:
         self.held_before = 0.0
         """Seconds, without what is held now."""
         self._held_since = 0.0
-        self._answers: OrderedDict[str, tuple[Order, dict[str, Any]]] = OrderedDict()
 
     @property
     def idle(self) -> bool:
@@ -240,21 +234,6 @@ class Stepper:
     def told(self, order: CallOrder) -> None:
         """An order was carried out that leaves the position as it is."""
         self.last = Done(order, time.time())
-
-    def known(self, command: Order) -> dict[str, Any] | None:
-        """The answer to a command that was given before; raises Misused for another's key."""
-        known = self._answers.get(command.key)
-        if known is None:
-            return None
-        if known[0] != command:
-            raise Misused(f"the key {command.key!r} was used for {known[0].name!r}: draw a new one")
-        return known[1]
-
-    def remember(self, command: Order, answer: dict[str, Any]) -> None:
-        """Keep the answer for repetitions."""
-        self._answers[command.key] = (command, answer)
-        while len(self._answers) > _ANSWERS_KEPT:
-            self._answers.popitem(last=False)
 
     def command(self, command: Command) -> Moved:
         """Carry it out and return what may go on.

@@ -256,6 +256,13 @@ class LlmAgent(CalledBack):
         default = LlmAgent._default_model
         return default if isinstance(default, BaseLlm) else self._by_name(default)
 
+    async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
+        """The model for one call, which is what the flow asks for: `canonical_model`.
+
+        A class of one's own may choose by the state (adk-runtime 6.1).
+        """
+        return self.canonical_model
+
     async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
         """The instruction, and whether it is to be left as it is."""
         return await _resolved(self.instruction, ctx)

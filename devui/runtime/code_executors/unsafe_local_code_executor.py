@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
 
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
+from devui.runtime.lifeline import WATCH, lifeline
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -22,19 +22,16 @@ if TYPE_CHECKING:
 _KILL_GRACE = 5.0
 """Seconds between the polite and the other signal."""
 
-_BOOT = """\
-import os, signal, sys, threading, traceback
+_BOOT = (
+    WATCH
+    + """\
+import traceback
 
-def watch(pipe):
-    os.read(pipe, 1)
-    os.killpg(0, signal.SIGKILL)
-
-threading.Thread(target=watch, args=(int(sys.argv.pop()),), daemon=True).start()
 sys.excepthook = lambda kind, error, at: traceback.print_exception(kind, error, at and at.tb_next)
 exec(compile(sys.stdin.buffer.read(), '<code>', 'exec'), {'__name__': '__main__'})
 """
-"""Runs the code from stdin, and ends it when the other end of a pipe is closed: nothing must go
-on running when this process has been killed."""
+)
+"""Runs the code from stdin; nothing must go on running when this process has been killed."""
 
 
 class UnsafeLocalCodeExecutor(BaseCodeExecutor):
@@ -67,7 +64,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
     ) -> CodeExecutionResult:
         """Run the code as a script and wait for its end."""
-        with _lifeline() as pipe:
+        with lifeline() as pipe:
             process = subprocess.Popen(  # noqa: S603  running unchecked code is what it is for
                 [sys.executable, "-c", _BOOT, str(pipe)],
                 pass_fds=(pipe,),
@@ -92,17 +89,6 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
         status = process.returncode
         failure = (error or f"The code ended with status {status}.") if status else ""
         return CodeExecutionResult(stdout=out, stderr=failure, exit_code=status)
-
-
-@contextlib.contextmanager
-def _lifeline() -> Iterator[int]:
-    """A pipe to read from that ends with this process, or when the code has ended."""
-    reading, writing = os.pipe()
-    try:
-        yield reading
-    finally:
-        os.close(reading)
-        os.close(writing)
 
 
 def _environment() -> dict[str, str]:

@@ -10,6 +10,7 @@ from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 
@@ -56,19 +57,20 @@ def _begin(session: Session, invocation_id: str) -> int:
 def _state_delta(session: Session, before: Sequence[Event]) -> dict[str, Any]:
     """The session's keys with the values they had; None: there was none.
 
-    Keys that no event has written, such as those a session was created with, are left alone.
+    Keys that no event has written are left alone. Those a session was created with get that value
+    back where its service remembers it.
     """
-    state, then = session.state, _state(before)
+    state, then = session.state, _state(session, before)
     restored = {key: value for key, value in then.items() if state.get(key) != value}
     written = {key for event in session.events for key in event.actions.state_delta}
     gone = (key for key in state if key in written and key not in then)
     return restored | {key: None for key in gone if not key.startswith(_OTHER_SCOPES)}
 
 
-def _state(events: Sequence[Event]) -> dict[str, Any]:
+def _state(session: Session, before: Sequence[Event]) -> dict[str, Any]:
     """What the events made of the session's own keys; to write None is to remove a key."""
-    state: dict[str, Any] = {}
-    for event in events:
+    state = detached(session._initial_state or {})
+    for event in before:
         state.update(event.actions.state_delta)
     return {
         key: value

@@ -2,6 +2,11 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from devui.runtime.platform.time import get_time
+
+_ABOUT_TO = 120.0
+"""Seconds: as long as a request may take to be worked on."""
+
 
 class CacheMetadata(BaseModel):
     """The state of one context cache, as recorded in the events of the agent that used it.
@@ -23,3 +28,8 @@ class CacheMetadata(BaseModel):
     """How many contents the fingerprint covers."""
     created_at: float | None = None
     """When the cache was created, in unix seconds."""
+
+    @property
+    def expire_soon(self) -> bool:
+        """Whether the cache ends within two minutes, or has ended."""
+        return self.expire_time is not None and get_time() > self.expire_time - _ABOUT_TO

@@ -1,9 +1,18 @@
 """`DatabaseSessionService`, for SQLite files (adk-runtime 2.4, 2.6)."""
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from devui.runtime.sessions.sqlite_layouts import Layout
 from devui.runtime.sessions.sqlite_session_service import SqliteSessionService
+
+_ENGINE_OPTIONS = frozenset(
+    {
+        *("connect_args", "echo", "echo_pool", "max_overflow", "poolclass", "pool_logging_name"),
+        *("pool_pre_ping", "pool_recycle", "pool_reset_on_return", "pool_size", "pool_timeout"),
+        "pool_use_lifo",
+    }
+)
+"""Settings of SQLAlchemy that say how a database is reached, and not what is kept in it."""
 
 
 class DatabaseSessionService(SqliteSessionService):
@@ -16,11 +25,21 @@ class DatabaseSessionService(SqliteSessionService):
     _new_layout: ClassVar[Layout] = Layout.DATES
     _verbatim_ids: ClassVar[bool] = True
 
-    def __init__(self, db_url: str) -> None:
+    def __init__(self, db_url: str, **engine_options: Any) -> None:
         """Use the file that a `sqlite:///` or `sqlite+aiosqlite:///` URL names.
 
-        Raises ValueError for the URL of anything else.
+        Settings of SQLAlchemy's connections, such as `connect_args` and `pool_pre_ping`, are taken
+        and not used, for there is no SQLAlchemy.
+
+        Raises:
+            ValueError: the URL is that of anything else.
+            TypeError: an option is none of those.
         """
+        if others := sorted(set(engine_options) - _ENGINE_OPTIONS):
+            raise TypeError(
+                f"DatabaseSessionService takes no {', '.join(others)}: it works without SQLAlchemy."
+                " Give it the URL of a SQLite file, sqlite:///path/to/file.db."
+            )
         if not db_url.startswith(("sqlite:", "sqlite+aiosqlite:")):
             scheme = db_url.partition(":")[0]
             raise ValueError(
@@ -28,6 +47,10 @@ class DatabaseSessionService(SqliteSessionService):
                 " Give it sqlite:///path/to/file.db, or write a BaseSessionService for your server."
             )
         super().__init__(db_url)
+
+    async def prepare_tables(self) -> None:
+        """Make or check the tables now, and not with the first session."""
+        await self._database.write(lambda _: None)
 
     async def __aenter__(self) -> Self:
         return self

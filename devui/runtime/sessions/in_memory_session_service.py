@@ -59,6 +59,8 @@ class InMemorySessionService(BaseSessionService):
             id=session_id, app_name=app_name, user_id=user_id, last_update_time=get_time()
         )
         stored[session_id] = session
+        if state:
+            session._initial_state = detached(state)
         self._write(session, detached(state or {}))
         return self._handed_out(session, [])
 
@@ -194,6 +196,8 @@ class InMemorySessionService(BaseSessionService):
             state=detached(state.merged()),
             last_update_time=session.last_update_time,
         )
+        if session._initial_state:
+            copied._initial_state = session._initial_state
         copied.events = list(events)  # past validation, which would look at every event
         return copied
 

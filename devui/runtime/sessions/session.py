@@ -29,5 +29,7 @@ class Session(BaseModel):
     last_update_time: float = 0.0
     """Unix seconds."""
 
+    _initial_state: dict[str, Any] | None = PrivateAttr(default=None)
+    """What the session was created with, if anything, as far as its service remembers."""
     _storage_update_marker: str | None = PrivateAttr(default=None)
     """What a service remembers of the stored revision, to notice a stale copy."""

@@ -4,10 +4,11 @@ A session only grows at its end, so that a turn need not read its whole history
 anew (adk-runtime 2.5).
 """
 
+import math
 import sqlite3
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from devui.runtime.events.event import Event
 from devui.runtime.sessions.sqlite_layouts import Layout
@@ -20,13 +21,41 @@ _EVENTS = 50_000
 """How much is kept: so many sessions, and so many events unless one session has more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growing:
+class _History:
+    """The events of one session. The last of them are parsed when they are asked for."""
+
+    def __init__(self, events: list[Event]) -> None:
+        self._events = events
+        self._unread: list[str] = []
+        self._last = events[-1].timestamp if events else -math.inf
+
+    def __len__(self) -> int:
+        return len(self._events) + len(self._unread)
+
+    def read(self) -> list[Event]:
+        """All of them, in a list of the caller's own."""
+        self._events += [Event.model_validate_json(data) for data in self._unread]
+        self._unread.clear()
+        return list(self._events)
+
+    def append(self, event: StoredEvent) -> bool:
+        """Add an event if it clearly comes last; whether it did.
+
+        It is taken as it will be read: the agent may change its own.
+        """
+        if event.timestamp - self._last < _TICK:
+            return False
+        self._unread.append(event.data)
+        self._last = event.timestamp
+        return True
+
+
+class Growing(NamedTuple):
     """A session that an event is about to be added to, and the events that it had."""
 
     key: Key
     number: int
-    events: list[Event] | None
+    history: _History | None
 
 
 class EventCache:
@@ -37,7 +66,7 @@ class EventCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, list[Event]] = OrderedDict()
+        self._kept: OrderedDict[Key, _History] = OrderedDict()
         self._growing: dict[Key, int] = {}
         self._writes = 0
         self._version: int | None = None
@@ -49,14 +78,14 @@ class EventCache:
             if version != self._version:
                 self._kept.clear()
                 self._version = version
-            events = self._kept.get(key)
-            if events is not None:
+            history = self._kept.get(key)
+            if history is not None:
                 self._kept.move_to_end(key)
-                return list(events)
-        events = select_events(connection, layout, key, None)
+                return history.read()
+        history = _History(select_events(connection, layout, key, None))
         with self._lock:
-            self._keep(key, events)
-        return list(events)
+            self._keep(key, history)
+            return history.read()
 
     def grows(self, key: Key) -> Growing:
         """An event is being stored; until that is sure, the session is read from the file."""
@@ -66,15 +95,14 @@ class EventCache:
             return Growing(key, self._writes, self._kept.pop(key, None))
 
     def grown(self, growing: Growing, event: StoredEvent) -> None:
-        """The event is stored. It is parsed as it will be read: the agent may change its own."""
-        events = growing.events
-        if events is None or (events and event.timestamp - events[-1].timestamp < _TICK):
-            return  # what does not clearly come last has its place in the file
-        parsed = Event.model_validate_json(event.data)
+        """The event is stored."""
+        history = growing.history
+        if history is None:
+            return
         with self._lock:
-            if self._growing.pop(growing.key, None) == growing.number:
-                events.append(parsed)
-                self._keep(growing.key, events)
+            # What does not clearly come last has its place in the file.
+            if self._growing.pop(growing.key, None) == growing.number and history.append(event):
+                self._keep(growing.key, history)
 
     def clear(self) -> None:
         """Forget all: the file was opened anew, or a session was deleted."""
@@ -82,8 +110,8 @@ class EventCache:
             self._kept.clear()
             self._growing.clear()
 
-    def _keep(self, key: Key, events: list[Event]) -> None:
-        self._kept[key] = events
+    def _keep(self, key: Key, history: _History) -> None:
+        self._kept[key] = history
         self._kept.move_to_end(key)
         while len(self._kept) > _SESSIONS or self._has_too_many():
             self._kept.popitem(last=False)

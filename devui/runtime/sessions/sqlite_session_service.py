@@ -6,8 +6,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any, ClassVar
 
-from devui.runtime.databases import Database, DatabasePath
+from devui.runtime.databases import Database, DatabasePath, give_way
 from devui.runtime.events.event import Event
+from devui.runtime.plain_threads import Call
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
@@ -126,23 +127,31 @@ class SqliteSessionService(BaseSessionService):
         """
         if event.partial:
             return event
-        commit = asyncio.create_task(self._commit(session, event))
+        stored = StoredEvent.of(event)
+        writing = self._begin_commit(session, stored)
         try:
-            return await asyncio.shield(commit)
+            if writing.left is not None:
+                await writing.left
         except asyncio.CancelledError:
-            await asyncio.wait([commit])
-            if error := commit.exception():
-                logger.warning("Event %s of a cancelled run was not stored: %s", event.id, error)
+            await asyncio.wait([writing.end_for_others()])
+            if writing.error is None:
+                await self._committed(session, event, stored, writing)
+            else:
+                logger.warning(
+                    "Event %s of a cancelled run was not stored: %s", event.id, writing.error
+                )
             raise
+        committed = await self._committed(session, event, stored, writing)
+        await give_way()
+        return committed
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
         await self._database.close()
 
-    async def _commit(self, session: Session, event: Event) -> Event:
+    def _begin_commit(self, session: Session, stored: StoredEvent) -> Call:
         key = Key(session.app_name, session.user_id, session.id)
         last_seen = session.last_update_time
-        stored = StoredEvent.of(event)
 
         def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
             changed = sqlite_rows.insert_event(
@@ -150,12 +159,18 @@ class SqliteSessionService(BaseSessionService):
             )
             return changed, self._events.grows(key)
 
-        changed, growing = await self._database.write(job)
-        if changed is not None:
+        return self._database.begin_write(job)
+
+    async def _committed(
+        self, session: Session, event: Event, stored: StoredEvent, writing: Call
+    ) -> Event:
+        changed, growing = writing.outcome()
+        if changed is None:
+            if any(known.id == event.id for known in reversed(session.events)):
+                return event
+        else:
             self._events.grown(growing, stored)
-        if changed is None and any(known.id == event.id for known in reversed(session.events)):
-            return event
-        session.last_update_time = changed or last_seen
+            session.last_update_time = changed
         return await super().append_event(session, event)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from devui.runtime.exports import lazy
 
 if TYPE_CHECKING:
+    from devui.runtime.auth.auth_tool import AuthToolArguments
     from devui.runtime.tools.agent_tool import AgentTool
     from devui.runtime.tools.base_tool import BaseTool
     from devui.runtime.tools.base_toolset import BaseToolset
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AgentTool",
+    "AuthToolArguments",
     "BaseTool",
     "BaseToolset",
     "ExampleTool",
@@ -56,11 +58,14 @@ __getattr__ = lazy(
     __name__,
     {
         "AgentTool": "agent_tool",
+        "AuthToolArguments": ".auth.auth_tool",
         "BaseTool": "base_tool",
         "BaseToolset": "base_toolset",
         "ExampleTool": "example_tool",
         "FunctionTool": "function_tool",
         "LongRunningFunctionTool": "long_running_tool",
+        "MCPToolset": "mcp_tool.mcp_toolset",
+        "McpToolset": "mcp_tool.mcp_toolset",
         "ToolContext": "tool_context",
         "TransferToAgentTool": "transfer_to_agent_tool",
         "enterprise_web_search": "enterprise_search_tool:enterprise_web_search_tool",

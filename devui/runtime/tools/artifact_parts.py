@@ -1,5 +1,10 @@
 """Files in a form that models take (adk-runtime 8.8)."""
 
+import html
+import io
+import re
+import zipfile
+
 from google.genai import types
 
 _INLINE_PREFIXES = ("image/", "audio/", "video/")
@@ -12,6 +17,17 @@ _TEXT_TYPES = _XML_IMAGES | {
     "application/svg+xml",
     "application/xml",
 }
+_DOCUMENT_TYPES = frozenset(
+    {
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/octet-stream",
+    }
+)
+_DOCUMENT = "word/document.xml"
+_MAX_DOCUMENT = 10 * 1024 * 1024
+"""As much of a document as is unpacked, in bytes: a small archive may hold a huge file."""
+_PARAGRAPH = re.compile(r"<w:p(?:\s[^>]*)?>")
+_RUN = re.compile(r"<w:t(?:\s[^>]*)?>([^<]*)</w:t>")
 _TEXT_SUFFIXES = (".csv", ".txt", ".json", ".xml")
 
 
@@ -23,18 +39,45 @@ def as_safe_part_for_llm(artifact: types.Part, artifact_name: str) -> types.Part
     blob = artifact.inline_data
     if blob is None:
         return artifact
-    mime_type = (blob.mime_type or "").partition(";")[0].strip().lower()
+    written, parted, settings = (blob.mime_type or "").partition(";")
+    mime_type = written.strip().lower()
     if _is_taken_inline(mime_type):
-        return artifact
+        return _of_type(artifact, blob, f"{mime_type}{parted}{settings}")
     mime_type = mime_type or "application/octet-stream"
     if blob.data is None:
         return types.Part(text=f"[Artifact {artifact_name} ({mime_type}) is empty.]")
+    if mime_type in _DOCUMENT_TYPES or artifact_name.lower().endswith(".docx"):
+        text = _document_text(blob.data)
+        if text is not None:
+            return types.Part(text=text)
     if _is_text(mime_type, artifact_name):
         return types.Part(text=blob.data.decode("utf-8", errors="replace"))
     size = len(blob.data) / 1024
     return types.Part(
         text=f"[Artifact {artifact_name} ({mime_type}, {size:.1f} KB) cannot be shown as text.]"
     )
+
+
+def _of_type(artifact: types.Part, blob: types.Blob, mime_type: str) -> types.Part:
+    """The file, its type in the letters that models take."""
+    if blob.mime_type == mime_type:
+        return artifact
+    written = blob.model_copy(update={"mime_type": mime_type})
+    return artifact.model_copy(update={"inline_data": written})
+
+
+def _document_text(data: bytes) -> str | None:
+    """The paragraphs of a word processor's file; None if it is none.
+
+    They are found by pattern: a reader of XML can be made to run out of memory.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(_DOCUMENT) as file:
+            source = file.read(_MAX_DOCUMENT).decode("utf-8", errors="ignore")
+    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError):
+        return None
+    paragraphs = ("".join(_RUN.findall(each)) for each in _PARAGRAPH.split(source))
+    return html.unescape("\n".join(each for each in paragraphs if each))
 
 
 def _is_taken_inline(mime_type: str) -> bool:

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from google.genai import types
 
+from devui.runtime.exports import lazy
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.effect import Effect
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+
+__getattr__ = lazy("devui.runtime.tools", {"ToolContext": "tool_context"})
+"""Some import ToolContext from here; it needs tools itself."""
 
 
 class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it is mandatory
@@ -28,6 +32,12 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
     """What a call does to the world, as the author says (`read_only`, `idempotent`, `effects`), or
     `hint`: the server that the tool belongs to claims that it may be called twice. None: unknown,
     so somebody is asked before a call is made a second time."""
+
+    # A tool of one's own may set no more than its name and description.
+    is_long_running: bool = False
+    custom_metadata: dict[str, Any] | None = None
+    behavior: types.Behavior | None = None
+    response_scheduling: types.FunctionResponseScheduling | None = None
 
     def __init__(
         self,

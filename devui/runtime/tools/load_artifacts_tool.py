@@ -25,7 +25,7 @@ _INSTRUCTION = (
     " request only."
 )
 
-ProcessArtifact = Callable[[types.Part, str], Any]
+ProcessArtifactCallback = Callable[[types.Part, str], Any]
 
 
 class LoadArtifactsTool(AskedContentsTool):
@@ -34,14 +34,28 @@ class LoadArtifactsTool(AskedContentsTool):
     The content goes into the request that follows the call and never into the history.
     """
 
-    def __init__(self, *, process_artifact: ProcessArtifact | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        process_artifact: ProcessArtifactCallback | None = None,
+        enable_spreadsheet_parsing: bool = False,
+    ) -> None:
         """Make the tool.
 
         Args:
             process_artifact: Called with a file and its name, sync or async; returns the part
                 that the model gets, or None for none. By default types that models do not take
                 become text.
+            enable_spreadsheet_parsing: Not supported: that takes pandas and what it reads with.
+
+        Raises:
+            ValueError: `enable_spreadsheet_parsing` is set.
         """
+        if enable_spreadsheet_parsing:
+            raise ValueError(
+                "load_artifacts does not read spreadsheets: enable_spreadsheet_parsing is not"
+                " supported. Give process_artifact a function that reads them by your library."
+            )
         super().__init__(
             name=_NAME,
             description=(

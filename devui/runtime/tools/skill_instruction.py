@@ -1,6 +1,7 @@
 """What a model is told about skills (agentskills.io)."""
 
 from collections.abc import Collection
+from pathlib import PurePath
 
 LIST_SKILLS = "list_skills"
 SEARCH_SKILLS = "search_skills"
@@ -22,7 +23,11 @@ Rules:
 
 
 def skill_instruction(
-    *, prefix: str | None = None, offered: Collection[str] | None = None, runs_scripts: bool = True
+    *,
+    prefix: str | None = None,
+    offered: Collection[str] | None = None,
+    runs_scripts: bool = True,
+    folder: PurePath | None = None,
 ) -> str:
     """The rules for the tools that are offered.
 
@@ -30,6 +35,7 @@ def skill_instruction(
         prefix: That of the tools' names.
         offered: The tools that there are; None for all.
         runs_scripts: Whether scripts can be run.
+        folder: Where the skills are, if scripts are run by commands.
     """
     named = {tool: f"{prefix}_{tool}" if prefix else tool for tool in _ALWAYS}
     load, resource = f"`{named[LOAD_SKILL]}`", f"`{named[LOAD_SKILL_RESOURCE]}`"
@@ -42,6 +48,11 @@ def skill_instruction(
     ]
     if runs_scripts:
         rules.append(f"Run the scripts of a skill by {run}; read them first if you need to.")
+        if folder is not None:
+            rules.append(
+                f"In the command of {run}, the files of a skill are those in"
+                f" {folder.as_posix()}/<name of the skill>/; write their whole paths."
+            )
         rules.append(f"If {run} fails, try no other script: tell the user, and stop.")
     rules.append(
         f"Reading a skill is not the answer. After {load} go on in the same turn: call the tools"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import secrets
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +14,9 @@ from devui.runtime.code_executors.code_execution_utils import (
 )
 from devui.runtime.skills.models import Skill
 from devui.runtime.tools.skill_instruction import RUN_SKILL_SCRIPT
+from devui.runtime.tools.skill_output import LIMITS, REPORTING, parted, save
 from devui.runtime.tools.skill_tools import SkillError, Skills, SkillTool, not_found
+from devui.runtime.tools.skill_workspace import SkillWorkspace, skill_files
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -27,6 +30,7 @@ _SHELLS = frozenset({".sh", ".bash"})
 _PROGRAM = """\
 import base64, json, os, runpy, subprocess, sys, tempfile
 
+{reporting}
 plan = json.loads({plan!r})
 with tempfile.TemporaryDirectory() as folder:
     for name, data in plan["files"].items():
@@ -37,21 +41,12 @@ with tempfile.TemporaryDirectory() as folder:
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
     before = os.getcwd()
+    given = dict(made(folder)) if plan["limits"] else {{}}
+    report = {{}}
     os.chdir(folder)
     try:
         if plan["shell"]:
-            done = subprocess.run(
-                ["bash", *plan["argv"]],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=plan["timeout"],
-            )
-            sys.stdout.write(done.stdout)
-            sys.stderr.write(done.stderr)
-            if done.returncode:
-                raise SystemExit(done.returncode)
+            shell(plan, report)
         else:
             sys.argv = plan["argv"]
             sys.path.insert(0, os.path.dirname(os.path.abspath(plan["argv"][0])))
@@ -61,6 +56,10 @@ with tempfile.TemporaryDirectory() as folder:
                 if ended.code:
                     raise
     finally:
+        if plan["limits"]:
+            collect(folder, given, plan["limits"], report)
+        if report:
+            print(plan["marker"] + json.dumps(report))
         os.chdir(before)
 """
 """Puts the skill's files into a folder and runs the script there; what it needs is in `plan`."""
@@ -69,8 +68,14 @@ with tempfile.TemporaryDirectory() as folder:
 class RunSkillScriptTool(SkillTool):
     """Runs a Python or shell script in a copy of its skill's folder."""
 
-    def __init__(self, toolset: Skills, timeout: int) -> None:
-        """Describe the tool; `timeout` holds for shell scripts, in seconds."""
+    def __init__(self, toolset: Skills, timeout: int, *, keeps_files: bool = False) -> None:
+        """Describe the tool.
+
+        Args:
+            toolset: Whose skills they are.
+            timeout: How long a shell script may take, in seconds.
+            keeps_files: Whether files that a script makes become artifacts.
+        """
         any_args = {"anyOf": [{"type": "object"}, _STRINGS]}
         super().__init__(
             toolset,
@@ -98,28 +103,36 @@ class RunSkillScriptTool(SkillTool):
             },
         )
         self._timeout = timeout
+        self._keeps_files = keeps_files
 
     async def _run(self, args: dict[str, Any], context: "Context") -> dict[str, Any]:
         arguments = script_arguments(args)
         skill = await self._skill(args, context)
-        name = str(args["file_path"]).removeprefix("scripts/")
-        if skill.resources.get_script(name) is None:
-            raise not_found("SCRIPT", f"Script '{args['file_path']}'", skill, context)
-        code = self._code(skill, name, arguments)
+        name = script_of(skill, args, context)
+        marker = f"report:{secrets.token_hex(16)}:"
+        code = self._code(skill, name, arguments, marker)
         executor = self._executor(context)
         try:
             result = await call(
                 executor.execute_code, context.get_invocation_context(), CodeExecutionInput(code)
             )
         except Exception as error:  # users' executors
-            raise SkillError(
-                "EXECUTION_ERROR",
-                f"Failed to execute script '{args['file_path']}':"
-                f"\n{type(error).__name__}: {str(error)[:200]}",
-            ) from error
-        said = {"skill_name": skill.name, "file_path": args["file_path"]}
-        streams = {"stdout": result.stdout, "stderr": result.stderr}
-        return {**said, **streams, "status": _status(result)}
+            raise failed(args, error) from error
+        output = parted(result.stdout, marker)
+        if output.ended is not None:
+            result = output.ended
+        told = {
+            "skill_name": skill.name,
+            "file_path": args["file_path"],
+            "stdout": output.stdout,
+            "stderr": result.stderr,
+            "status": _status(result, output.stdout),
+        }
+        if saved := await save(context, output.files):
+            told["saved_artifacts"] = saved
+        if output.skipped:
+            told["skipped_artifacts"] = output.skipped
+        return told
 
     def _executor(self, context: "Context") -> BaseCodeExecutor:
         own = self._toolset.code_executor or executor_of(context)
@@ -131,7 +144,7 @@ class RunSkillScriptTool(SkillTool):
             )
         return own
 
-    def _code(self, skill: Skill, name: str, arguments: list[str]) -> str:
+    def _code(self, skill: Skill, name: str, arguments: list[str], marker: str) -> str:
         kind = PurePosixPath(name).suffix.lower()
         if kind != ".py" and kind not in _SHELLS:
             raise SkillError(
@@ -140,11 +153,65 @@ class RunSkillScriptTool(SkillTool):
             )
         plan = {
             "argv": [f"scripts/{name}", *arguments],
-            "files": {path: base64.b64encode(data).decode() for path, data in _files(skill)},
+            "files": {path: base64.b64encode(data).decode() for path, data in skill_files(skill)},
             "shell": kind in _SHELLS,
             "timeout": self._timeout,
+            "marker": marker,
+            "limits": LIMITS if self._keeps_files else None,
         }
-        return _PROGRAM.format(plan=json.dumps(plan))
+        return _PROGRAM.format(plan=json.dumps(plan), reporting=REPORTING)
+
+
+class RunSkillCommandTool(SkillTool):
+    """Runs a command beside the files of a skill, in the environment of the toolset."""
+
+    def __init__(self, toolset: Skills, workspace: SkillWorkspace, timeout: int) -> None:
+        """Describe the tool; `timeout` is in seconds."""
+        super().__init__(
+            toolset,
+            RUN_SKILL_SCRIPT,
+            "Run a script from the scripts/ folder of a skill by a command of the shell.",
+            {
+                "properties": {
+                    "skill_name": {**_STRING, "description": "Which skill."},
+                    "file_path": {**_STRING, "description": "The script's path: scripts/…"},
+                    "command": {**_STRING, "description": "The command that runs it."},
+                },
+                "required": ["skill_name", "file_path", "command"],
+            },
+        )
+        self._workspace = workspace
+        self._timeout = timeout
+
+    async def _run(self, args: dict[str, Any], context: "Context") -> dict[str, Any]:
+        if not isinstance(args["command"], str):
+            raise SkillError("INVALID_ARGUMENTS", "'command' must be a string.")
+        skill = await self._skill(args, context)
+        path = script_of(skill, args, context)
+        try:
+            ended = await self._workspace.run(skill, path, args["command"], self._timeout)
+        except Exception as error:  # users' environments
+            raise failed(args, error) from error
+        return {
+            "stdout": ended.stdout,
+            "stderr": ended.stderr,
+            "exit_code": ended.exit_code,
+            "timed_out": ended.timed_out,
+        }
+
+
+def script_of(skill: Skill, args: dict[str, Any], context: "Context") -> str:
+    """The path in `scripts/` of the script that the model named; SkillError if there is none."""
+    name = str(args["file_path"]).removeprefix("scripts/")
+    if skill.resources.get_script(name) is None:
+        raise not_found("SCRIPT", f"Script '{args['file_path']}'", skill, context)
+    return name
+
+
+def failed(args: dict[str, Any], error: Exception) -> SkillError:
+    """What the model is told of a script that could not be run."""
+    said = f"{type(error).__name__}: {str(error)[:200]}"
+    return SkillError("EXECUTION_ERROR", f"Failed to execute script '{args['file_path']}':\n{said}")
 
 
 def executor_of(context: "ReadonlyContext") -> BaseCodeExecutor | None:
@@ -181,18 +248,8 @@ def script_arguments(args: dict[str, Any]) -> list[str]:
     return [*found, "--", *map(str, positional)] if positional else found
 
 
-def _files(skill: Skill) -> list[tuple[str, bytes]]:
-    resources = skill.resources
-    found: list[tuple[str, str | bytes]] = [
-        *((f"references/{name}", data) for name, data in resources.references.items()),
-        *((f"assets/{name}", data) for name, data in resources.assets.items()),
-        *((f"scripts/{name}", script.src) for name, script in resources.scripts.items()),
-    ]
-    return [(name, data.encode() if isinstance(data, str) else data) for name, data in found]
-
-
-def _status(result: CodeExecutionResult) -> str:
+def _status(result: CodeExecutionResult, stdout: str) -> str:
     """How it ended; by its exit status, or if there is none by what it wrote."""
-    if result.exit_code or (result.stderr and not result.stdout):
+    if result.exit_code or (result.stderr and not stdout):
         return "error"
     return "warning" if result.stderr else "success"

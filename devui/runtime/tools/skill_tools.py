@@ -18,6 +18,7 @@ from devui.runtime.tools.skill_instruction import (
     LOAD_SKILL_RESOURCE,
     SEARCH_SKILLS,
 )
+from devui.runtime.tools.skill_lifecycle import ActiveSkills, SkillLifecycleMode
 from devui.runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BINARY = "The file is no text. What it holds stands below, in the conversation."
+_FOR_NOW = "The skill is for this turn alone; if you need it in a later one, read it again."
 _STRING = {"type": "string"}
 
 
@@ -35,6 +37,8 @@ class Skills(Protocol):
 
     registry: SkillRegistry | None
     code_executor: "BaseCodeExecutor | None"
+    active: ActiveSkills
+    """Those that the model has read."""
 
     @property
     def skills(self) -> list[Skill]:
@@ -42,9 +46,6 @@ class Skills(Protocol):
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
         """The skill of that name, also from the registry; None if there is none."""
-
-    def activate(self, name: str, context: "Context") -> None:
-        """Let the tools that come with the skill be offered from now on."""
 
 
 class SkillError(Exception):
@@ -155,15 +156,21 @@ class LoadSkillTool(SkillTool):
 
     async def _run(self, args: dict[str, Any], context: "Context") -> dict[str, Any]:
         skill = await self._skill(args, context)
-        self._toolset.activate(skill.name, context)
+        active = self._toolset.active
+        released = active.add(context, skill.name, skill)
         instructions = skill.instructions
         if skill.frontmatter.metadata.get("adk_inject_state"):
             instructions = await inject_session_state(instructions, context)
-        return {
+        told = {
             "skill_name": args["skill_name"],
             "instructions": instructions,
             "frontmatter": skill.frontmatter.model_dump(),
         }
+        if released:
+            told["unloaded_skills"] = released
+        if active.config.mode(skill.name) is SkillLifecycleMode.EPHEMERAL:
+            told["lifecycle_notice"] = _FOR_NOW
+        return told
 
 
 class LoadSkillResourceTool(SkillTool):

@@ -1,7 +1,10 @@
 """`SkillToolset`: skills for an agent, read by its model when they are needed (agentskills.io)."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.models.llm_request import LlmRequest
@@ -11,13 +14,24 @@ from devui.runtime.skills.skill_registry import SkillRegistry
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.function_tool import FunctionTool
+from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.tools.skill_instruction import (
     LIST_SKILLS,
     RUN_SKILL_SCRIPT,
     SEARCH_SKILLS,
     skill_instruction,
 )
-from devui.runtime.tools.skill_script_tool import RunSkillScriptTool, executor_of
+from devui.runtime.tools.skill_lifecycle import (
+    ActiveSkills,
+    SkillLifecycleConfig,
+    SkillLifecycleMode,
+    digest,
+)
+from devui.runtime.tools.skill_script_tool import (
+    RunSkillCommandTool,
+    RunSkillScriptTool,
+    executor_of,
+)
 from devui.runtime.tools.skill_tools import (
     ListSkillsTool,
     LoadSkillResourceTool,
@@ -25,14 +39,24 @@ from devui.runtime.tools.skill_tools import (
     SearchSkillsTool,
     SkillTool,
 )
+from devui.runtime.tools.skill_workspace import SkillWorkspace
+from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.readonly_context import ReadonlyContext
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
+    from devui.runtime.environment.base_environment import BaseEnvironment
+
+__all__ = ["SkillDiscoveryMode", "SkillLifecycleConfig", "SkillLifecycleMode", "SkillToolset"]
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_SKILL_SYSTEM_INSTRUCTION = skill_instruction()
 """What a model is told when all tools of skills are there."""
+
+__path__: list[str] = []
+"""Lets the import of a name that this module has not be explained, as that of a package's is."""
 
 _SCRIPT_SECONDS = 300
 _MAX_FETCHED = 64
@@ -56,11 +80,16 @@ class SkillToolset(BaseToolset):
         *,
         registry: SkillRegistry | None = None,
         code_executor: "BaseCodeExecutor | None" = None,
+        environment: "BaseEnvironment | None" = None,
+        skills_folder: Path | str | None = None,
         script_timeout: int = _SCRIPT_SECONDS,
-        additional_tools: Sequence[BaseTool | BaseToolset | Callable[..., Any]] | None = None,
+        save_output_artifacts: bool = False,
+        additional_tools: Sequence[BaseTool | BaseToolset | BaseNode | Callable[..., Any]]
+        | None = None,
         tool_name_prefix: str | None = None,
         tool_filter: ToolFilter | None = None,
         discovery_mode: SkillDiscoveryMode = SkillDiscoveryMode.LAZY,
+        lifecycle_config: SkillLifecycleConfig | None = None,
     ) -> None:
         """Choose the skills.
 
@@ -68,33 +97,63 @@ class SkillToolset(BaseToolset):
             skills: Skills to offer; `devui.runtime.skills.load_skill_from_dir` reads them.
             registry: Where to look for more of them.
             code_executor: Runs their scripts; else the agent's does.
-            script_timeout: How long a shell script may take, in seconds.
+            environment: Where they are run by commands of the shell, in place of an executor.
+            skills_folder: An absolute path for skills in the environment; else `skills` in its
+                folder.
+            script_timeout: How long a shell script or a command may take, in seconds.
+            save_output_artifacts: Whether files that a script makes become artifacts; for an
+                executor alone.
             additional_tools: Tools that skills name in `adk_additional_tools`; offered when such
                 a skill has been read in the session.
             tool_name_prefix: Put before each name, with an underscore.
             tool_filter: The names of the tools to offer, or a predicate.
             discovery_mode: How the model learns which skills there are.
+            lifecycle_config: How long a skill stays active once it was read; else to the end of
+                the session.
 
         Raises:
-            ValueError: two skills have one name.
+            ValueError: two skills have one name, or what is given for scripts does not go together.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         self._skills = {skill.name: skill for skill in skills or []}
         if len(self._skills) < len(skills or []):
             raise ValueError("Two skills of a SkillToolset have the same name.")
+        if environment is not None and (code_executor or save_output_artifacts):
+            raise ValueError(
+                "A SkillToolset with an environment takes neither a code_executor nor"
+                " save_output_artifacts: its scripts run in the environment, and leave files there."
+            )
         self.registry = registry
         self.code_executor = code_executor
+        self.active = ActiveSkills(lifecycle_config or SkillLifecycleConfig())
+        self._workspace = SkillWorkspace.of(environment, skills_folder)
+        self._keeps_files = save_output_artifacts
+        self._given_folder = skills_folder
         self._additional = list(additional_tools or [])
         self._discovery_mode = discovery_mode
+        self._script_timeout = script_timeout
         self._fetched: dict[tuple[str, str], Skill] = {}
-        lazy = discovery_mode is SkillDiscoveryMode.LAZY
-        self._tools: list[SkillTool] = [
-            *([ListSkillsTool(self)] if lazy else []),
+        self._tools = self._core_tools()
+
+    def _core_tools(self) -> list[SkillTool]:
+        """Those that are offered whichever skill is active."""
+        return [
+            *([ListSkillsTool(self)] if self._discovery_mode is SkillDiscoveryMode.LAZY else []),
             LoadSkillTool(self),
             LoadSkillResourceTool(self),
-            RunSkillScriptTool(self, script_timeout),
-            *([SearchSkillsTool(self, registry)] if registry else []),
+            self._script_tool(),
+            *([SearchSkillsTool(self, self.registry)] if self.registry else []),
         ]
+
+    def _script_tool(self) -> SkillTool:
+        if self._workspace is not None:
+            return RunSkillCommandTool(self, self._workspace, self._script_timeout)
+        return RunSkillScriptTool(self, self._script_timeout, keeps_files=self._keeps_files)
+
+    @property
+    def skills_folder(self) -> Path | None:
+        """Where skills are in the environment; None if there is none."""
+        return self._workspace.folder if self._workspace is not None else None
 
     @property
     def skills(self) -> list[Skill]:
@@ -102,8 +161,56 @@ class SkillToolset(BaseToolset):
         return list(self._skills.values())
 
     def list_active_skills(self, ctx: "ReadonlyContext") -> list[str]:
-        """The skills that the agent has read in this session, in that order."""
-        return list(ctx.state.get(_state_key(ctx.agent_name)) or [])
+        """The skills that the agent has read and that are still active, the latest at the end."""
+        return self.active.names(ctx)
+
+    async def load_skill(self, ctx: "Context", skill_name: str) -> bool:
+        """Offer the tools that a skill names as if the model had read it, which is told nothing.
+
+        Returns:
+            Whether the skill was not active before.
+
+        Raises:
+            ValueError: neither the toolset nor its registry has the skill.
+        """
+        if skill_name in self.list_active_skills(ctx):
+            self.active.add(ctx, skill_name)
+            return False
+        skill = await self.find(skill_name, ctx.invocation_id)
+        if skill is None:
+            raise ValueError(f"There is no skill {skill_name!r}.")
+        was_active = skill_name in self.list_active_skills(ctx)
+        self.active.add(ctx, skill_name, skill)
+        return not was_active
+
+    def unload_skill(self, ctx: "Context", skill_name: str) -> bool:
+        """Offer the tools that a skill names no more, until it is read again.
+
+        Returns:
+            Whether the skill was active.
+        """
+        return self.active.remove(ctx, skill_name)
+
+    def clone_with_updated_skills(self, skills: list[Skill]) -> "SkillToolset":
+        """A toolset of other skills that is like this one in everything else.
+
+        Raises:
+            ValueError: two skills have one name.
+        """
+        return SkillToolset(
+            skills,
+            registry=self.registry,
+            code_executor=self.code_executor,
+            environment=self._workspace.environment if self._workspace else None,
+            skills_folder=self._given_folder,
+            script_timeout=self._script_timeout,
+            save_output_artifacts=self._keeps_files,
+            additional_tools=self._additional,
+            tool_name_prefix=self.tool_name_prefix,
+            tool_filter=self.tool_filter,
+            discovery_mode=self._discovery_mode,
+            lifecycle_config=self.active.config,
+        )
 
     async def get_tools_with_prefix(
         self, readonly_context: "ReadonlyContext | None" = None
@@ -125,6 +232,8 @@ class SkillToolset(BaseToolset):
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:
         """Tell the model how to use skills and, unless it can list them, which there are."""
+        if self._workspace is not None:
+            await self._workspace.begin()
         offered = {t.name for t in self._tools if self._is_tool_selected(t, tool_context)}
         if self._discovery_mode is SkillDiscoveryMode.EAGER:
             offered.add(LIST_SKILLS)  # nobody misses it
@@ -133,6 +242,7 @@ class SkillToolset(BaseToolset):
                 prefix=self.tool_name_prefix,
                 offered=offered,
                 runs_scripts=self._runs_scripts(tool_context),
+                folder=self.skills_folder,
             )
         ]
         if self._discovery_mode is SkillDiscoveryMode.EAGER or LIST_SKILLS not in offered:
@@ -140,6 +250,7 @@ class SkillToolset(BaseToolset):
         if SEARCH_SKILLS in offered:
             prefix = f"{self.tool_name_prefix}_" if self.tool_name_prefix else ""
             told.append(f"If none of these skills fits, look for one by `{prefix}{SEARCH_SKILLS}`.")
+        told += await self._changed(tool_context)
         llm_request.append_instructions(told)
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
@@ -154,14 +265,10 @@ class SkillToolset(BaseToolset):
             self._fetched[key] = skill
         return self._fetched[key]
 
-    def activate(self, name: str, context: "Context") -> None:
-        """Remember in the session that the agent has read the skill."""
-        active = self.list_active_skills(context)
-        if name not in active:
-            context.state[_state_key(context.agent_name)] = [*active, name]
-
     async def close(self) -> None:
-        """Close the toolsets among the additional tools."""
+        """Close the toolsets among the additional tools, and the environment."""
+        if self._workspace is not None:
+            await self._workspace.close()
         for entry in self._additional:
             if isinstance(entry, BaseToolset):
                 await entry.close()
@@ -170,9 +277,35 @@ class SkillToolset(BaseToolset):
         """Whether there is a script to run and something to run it; unknown counts as yes."""
         if context is None:
             return True
-        if self.code_executor is None and executor_of(context) is None:
+        executor = self._workspace or self.code_executor or executor_of(context)
+        if executor is None:
             return False
         return self.registry is not None or any(s.resources.scripts for s in self.skills)
+
+    async def _changed(self, context: "Context") -> list[str]:
+        """What skills say now that say something else than when the model read them."""
+        told = []
+        noted = self.active.digests(context)
+        looking = (self.find(name, context.invocation_id) for name in noted)
+        found = await asyncio.gather(*looking, return_exceptions=True)
+        for (name, before), skill in zip(noted.items(), found, strict=True):
+            if isinstance(skill, BaseException):
+                logger.warning("Nobody knows if the skill %r has changed: %r", name, skill)
+            elif skill is not None and (now := digest(skill)) != before:
+                await self._refreshed(skill, now)
+                told.append(
+                    f"The skill `{name}` is not what it was when you read it. Now it says:"
+                    f"\n\n{skill.instructions}"
+                )
+        return told
+
+    async def _refreshed(self, skill: Skill, noted: str) -> None:
+        if self._workspace is None:
+            return
+        try:
+            await self._workspace.refresh(skill, noted)
+        except Exception:
+            logger.exception("The files of the skill %r could not be written anew.", skill.name)
 
     async def _named_by_active(self, context: "ReadonlyContext | None") -> list[BaseTool]:
         if context is None:
@@ -194,10 +327,10 @@ class SkillToolset(BaseToolset):
         for entry in self._additional:
             if isinstance(entry, BaseToolset):
                 found += await entry.get_tools_with_prefix(context)
+            elif isinstance(entry, BaseTool):
+                found.append(entry)
             else:
-                found.append(entry if isinstance(entry, BaseTool) else FunctionTool(entry))
+                found.append(
+                    NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
+                )
         return found
-
-
-def _state_key(agent: str) -> str:
-    return f"_adk_activated_skill_{agent}"

@@ -1,5 +1,7 @@
-"""`ToolContext` is the same class as `Context` (adk-runtime 4.3)."""
+"""`ToolContext` is the same class as `Context`, and so is `CallbackContext` (adk-runtime 4.3)."""
 
 from devui.runtime.agents.context import Context as ToolContext
 
-__all__ = ["ToolContext"]
+CallbackContext = ToolContext
+
+__all__ = ["CallbackContext", "ToolContext"]

@@ -1,29 +1,44 @@
 """Filling instructions from state and artifacts (adk-runtime 6.3)."""
 
 import re
+from collections.abc import Awaitable, Callable
 
 from google.genai import types
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
+from devui.runtime.exports import lazy
 from devui.runtime.sessions.state import State
+from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
+
+InstructionProvider = Callable[[ReadonlyContext], str | Awaitable[str]]
 
 # `{name}`, but not `${name}` nor `\{name}`; the text inside decides whether it is a template.
 _TEMPLATE = re.compile(r"(?<![$\\{])\{+[^{}]*\}+")
 _ARTIFACT = "artifact."
 _PREFIXES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 
+_load = lazy("devui.runtime", {"rendered": "jinja_templates"})
 
-async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
+
+async def inject_session_state(
+    template: str, readonly_context: ReadonlyContext, use_jinja2: bool = False
+) -> str:
     """Fill `{key}`, `{app:key}` and `{artifact.name}`; a `?` before `}` makes it optional.
 
     A value of None gives an empty text, and so does an optional one that is
     missing. Braces around anything that is not a name stay as they are, so JSON
     in an instruction is safe; `${x}` and `\\{x}` stay as they are too.
 
+    With `use_jinja2` it is a Jinja template in a sandbox: `{{ key }}`, `{{ state["user:key"] }}`,
+    `{{ artifact("name") }}`.
+
     Raises:
         KeyError: a key or an artifact that is not optional does not exist.
         ValueError: an artifact is asked for and the runner has no artifact service.
+        jinja2.TemplateError: the Jinja template has a mistake or names a key that does not exist.
     """
+    if use_jinja2:
+        return await _rendered(template, readonly_context)
     filled: list[str] = []
     position = 0
     for found in _TEMPLATE.finditer(template):
@@ -32,6 +47,15 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         position = found.end()
     filled.append(template[position:])
     return "".join(filled)
+
+
+async def _rendered(template: str, context: ReadonlyContext) -> str:
+    async def artifact(filename: str) -> str:
+        return await _artifact(filename, context, optional=False)
+
+    values = {**context.state, "state": context.state, "artifact": artifact}
+    text: str = await _load("rendered")(template, values)
+    return text
 
 
 async def _fill(braced: str, context: ReadonlyContext) -> str:
@@ -67,7 +91,7 @@ async def _artifact(filename: str, context: ReadonlyContext, *, optional: bool) 
         filename=filename,
     )
     if artifact is not None:
-        return _artifact_text(artifact)
+        return _artifact_text(artifact, filename)
     if optional:
         return ""
     raise KeyError(
@@ -76,15 +100,12 @@ async def _artifact(filename: str, context: ReadonlyContext, *, optional: bool) 
     )
 
 
-def _artifact_text(artifact: types.Part) -> str:
-    if artifact.text is not None:
-        return artifact.text
-    data = artifact.inline_data
-    if data is None or data.data is None:
-        return ""
-    if (data.mime_type or "").startswith("text/"):
-        return data.data.decode(errors="replace")
-    return f"[{data.mime_type or 'binary'} artifact, {len(data.data)} bytes]"
+def _artifact_text(artifact: types.Part, filename: str) -> str:
+    text = as_safe_part_for_llm(artifact, filename).text
+    if text is not None:
+        return text
+    data = artifact.inline_data or types.Blob()
+    return f"[{data.mime_type or 'binary'} artifact, {len(data.data or b'')} bytes]"
 
 
 def _is_key(name: str) -> bool:

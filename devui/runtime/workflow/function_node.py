@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args, get_origin
 
 from google.genai import types
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, PrivateAttr, PydanticUserError, TypeAdapter
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
@@ -117,9 +117,12 @@ class FunctionNode(BaseNode):
 
     def for_tool(self) -> Self:
         """The node with its parameters as the arguments of a call."""
-        if self.parameter_binding == "node_input":
-            return self
-        return self.model_copy(update={"parameter_binding": "node_input", "input_schema": None})
+        update: dict[str, Any] = {"parameter_binding": "node_input"}
+        if self.parameter_binding != "node_input":
+            update["input_schema"] = None
+        if self.output_schema is None:
+            update["output_schema"] = _returned(self._parameters.hints)
+        return self.model_copy(update=update)
 
     def taken_as_tool(self) -> Any:
         """The parameters of the function; in a graph, what its `node_input` takes."""
@@ -222,6 +225,16 @@ def _item_of(hint: Any) -> Any:
     if get_origin(hint) in _GENERATORS:
         return next(iter(get_args(hint)), None)
     return hint
+
+
+def _returned(hints: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a model is told of that; None without an annotation, or if it has no form in JSON."""
+    if "return" not in hints:
+        return None
+    try:
+        return TypeAdapter(_item_of(hints["return"])).json_schema()
+    except PydanticUserError:
+        return None
 
 
 def _model(hint: Any) -> type[BaseModel] | None:

@@ -8,14 +8,14 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.guard.guard import Policy
-from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided
+from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided, opening
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.arrivals import GateKind
@@ -98,8 +98,9 @@ class CallBody(Strict):
 
     command: Literal["end", "answer"]
     key: str = Field(min_length=1, max_length=200)
-    call: int
-    """The `id` of a call under way, as the run's standing tells it."""
+    call: int | Annotated[str, Field(min_length=1, max_length=1000)]
+    """The `id` of a call under way, as the run's standing tells it; or, if one call alone is meant
+    by it, its `call` or its `name`."""
     value: JsonValue = None
     """Of `answer` the answer, of `end` a text that says why."""
     actor: str = Field(default="api", max_length=100)
@@ -131,7 +132,7 @@ async def start(request: Request) -> Response:
     row = await found.runs.start(
         session,
         RunRequest(
-            settled=decided,
+            opening=opening(decided),
             guard=guard,
             message=_message(body.message),
             invocation=body.invocation_id,
@@ -146,14 +147,18 @@ async def start(request: Request) -> Response:
 
 
 async def sessions(request: Request) -> Response:
-    """Sessions with their keys: of `?app=`, of its `&user=`, or the one that is `&id=` there.
+    """Sessions with their keys: of `?app=`, of its `&user=`, or the one that is `&id=` there; or
+    the one of `?key=`.
 
     `?starred=yes` gives those with a star.
     """
     found, query = services(request), request.query_params
     app, user, name = query.get("app"), query.get("user"), query.get("id")
     rows: Sequence[SessionRow]
-    if query.get("starred"):
+    if (key := number_in(request, "key")) is not None:
+        row = await found.journal.sessions.get(key)
+        rows = [row] if row else []
+    elif query.get("starred"):
         rows = await found.journal.sessions.starred(app, _SESSIONS)
     elif app is None:
         rows = await found.journal.sessions.recent(_SESSIONS)
@@ -297,6 +302,7 @@ def unknown_told(call: UnknownCall) -> dict[str, Any]:
         "event": call.event,
         "mark": call.mark,
         "recorded": call.recorded,
+        "writes": dict(call.writes),
         "default": call.default,
         "asks": call.asks,
         "later": call.later,

@@ -12,11 +12,11 @@ from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import Undecided
 from devui.debugger.recovery.cutoff import Cutoff, cutoff
 from devui.debugger.recovery.forking import ForkRequest
-from devui.store.rows import ForkRow, SessionRow
+from devui.store.forkrows import ForkRow
+from devui.store.rows import SessionRow
 from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer, unknown_told
-from devui.web.errors import Conflict
-from devui.web.recovery import forked, invocation_of, rewound, run_fork
+from devui.web.recovery import ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import read_json
 from devui.web.services import Services
 from devui.web.views.lookup import session_of
@@ -64,9 +64,7 @@ async def show_cutoff(request: Request) -> Response:
 async def close(request: Request) -> Response:
     """Ask no more about what was cut off."""
     found, session = await session_of(request)
-    if found.runs.live(session.key) is not None:
-        raise Conflict("a run is under way on this session: stop it first")
-    await found.runs.close(session.key)
+    await ask_no_more(found, session)
     return answer(_told(await cutoff(found.journal, session.key, None)))
 
 

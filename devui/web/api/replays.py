@@ -5,8 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.guard.guard import Policy
+from devui.debugger.keeping.cleaning import streams_cleaned
 from devui.debugger.recordings import NotRecorded
-from devui.debugger.replays import ReplayRequest, recording_text
+from devui.debugger.replays import ReplayRequest
 from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer
 from devui.web.errors import NotFound, Unprocessable
@@ -62,4 +63,4 @@ async def recording(request: Request) -> Response:
         made = await replays(found).recording(session, request.query_params.get("run"))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    return Response(recording_text(made), media_type="application/json")
+    return answer(streams_cleaned(made, found.veil.redactor()))

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.feed import follow
+from devui.debugger.fragments import Trickle
 from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged
 from devui.debugger.runrequest import RunRequest
 from devui.store.rows import RunRow, SessionRow
@@ -40,7 +41,7 @@ class RunFailed(Exception):
 async def run(request: Request) -> Response:
     """Run to the end and answer with all events; a failure of the agent is a 500."""
     found = services(request)
-    body = parse(RunBody, await read_json(request, limit=_MESSAGE_LIMIT))
+    body = parse(RunBody, await read_json(request, limit=_MESSAGE_LIMIT, last_comma=True))
     session, row, after = await _start(found, body, streaming=False)
     try:
         events = [event async for event in _events(found, session, row, after)]
@@ -54,7 +55,7 @@ async def run(request: Request) -> Response:
 async def run_sse(request: Request) -> Response:
     """Run and answer with each event as it is committed, or streamed, one frame a write."""
     found = services(request)
-    body = parse(RunBody, await read_json(request, limit=_MESSAGE_LIMIT))
+    body = parse(RunBody, await read_json(request, limit=_MESSAGE_LIMIT, last_comma=True))
     session, row, after = await _start(found, body, streaming=body.streaming)
     split = body.function_call_event_id is None
 
@@ -101,18 +102,29 @@ async def _events(
     found: Services, session: SessionRow, row: RunRow, after: int
 ) -> AsyncGenerator[str, None]:
     """The JSON of the run's events, without the user's own message; raises RunFailed."""
-    begun = False
+    begun, trickle = False, Trickle()
     async with aclosing(follow(found.journal, found.bus, session.key, after)) as batches:
         async for batch in batches:
             for news in batch.news:
-                if (text := _own_event(news, row.id)) and not _is_message(news, begun):
-                    yield public_event(text)
+                text = _own_event(news, row.id)
+                told = text and _told(news, text, trickle, found)
+                if told and not _is_message(news, begun):
+                    yield public_event(told)
                 begun = begun or text is not None
                 if isinstance(news, RunChanged) and news.run.id == row.id:
                     if news.run.status == "failed":
                         raise RunFailed(json.loads(news.run.error or "{}"))
                     if news.run.status in _ENDED:
                         return
+
+
+def _told(news: News, text: str, trickle: Trickle, found: Services) -> str | None:
+    """The event, or of a partial one what can be told already (R64)."""
+    if isinstance(news, PartialArrived):
+        return trickle.partial(text, found.veil.redactor())
+    if isinstance(news, EventCommitted):
+        trickle.superseded(news.row.author)
+    return text
 
 
 def _own_event(news: News, run_id: str) -> str | None:

@@ -1,6 +1,7 @@
 """What ADK's clients ask first: the apps, the version, the health (adk-web 1.2)."""
 
 import platform
+import sqlite3
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -30,12 +31,13 @@ async def list_apps(request: Request) -> Response:
 
 
 async def version(_: Request) -> Response:
-    """The version of this server."""
+    """The version of this server, and of what it runs on."""
     return JSONResponse(
         {
             "version": __version__,
             "language": "python",
             "language_version": platform.python_version(),
+            "sqlite_version": sqlite3.sqlite_version,
         }
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.fragments import clean_answers
 from devui.debugger.otlp import resource_spans, span
 from devui.debugger.spans import request_and_answers, sent_and_result
 from devui.store.rows import SpanRow
@@ -51,6 +52,7 @@ async def show(request: Request) -> Response:
     if row is None:
         raise NotFound(f"session {session.key} has no span {request.path_params['span']}")
     sent, result = await sent_and_result(found.journal, row)
+    clean_answers(result, found.veil.redactor())
     return answer({**_span(row), "sent": sent, "result": result})
 
 

@@ -16,7 +16,7 @@ async def show(request: Request) -> Response:
     """The sums for each agent and model; with `?until=NUMBER` up to that event."""
     found, session = await session_of(request)
     prices, until = found.prices, number_in(request, "until")
-    sums = await found.journal.events.usage(session.key, limits=prices.limits, until=until)
+    sums = await found.journal.totals.usage(session.key, limits=prices.limits, until=until)
     spent = prices.spent(sums)
     told = {
         "cost": spent.cost,

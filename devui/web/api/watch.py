@@ -5,6 +5,7 @@ What the session page shows, as JSON (docs/guide/api.md).
 
 import asyncio
 import json
+from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import asdict
@@ -27,6 +28,7 @@ from devui.debugger.news import (
 )
 from devui.debugger.statediff import StateChange, state_changes, writer
 from devui.debugger.summary import Summary
+from devui.debugger.uncommitted import followed
 from devui.store.rows import EventRow, SessionRow, Value
 from devui.store.state import prefixed
 from devui.web.api.debug import answer, number_in
@@ -70,7 +72,7 @@ async def filter_terms(request: Request) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """The state as of event `?at=NUMBER`, or now, with what held events will change.
+    """The state as of event `?at=NUMBER`, or now, with what is pending.
 
     With `?from=NUMBER`, too, what has changed since that event; 0 is before the first.
     """
@@ -131,21 +133,28 @@ async def _matching(
         wanted = Filter.read(text)
     except FilterError as error:
         raise BadRequest(f"the filter, at {error.at}: {error}") from error
-    last, after = number_in(request, "last"), await _after(request)
-    matched = await matches(found.journal, session.key, wanted, found.prices)
-    rows = [matched.rows[n - 1] for n in matched.numbers if matched.rows[n - 1].seq > after]
-    if last is not None:
-        return [row_told(row) for row in rows[-min(last, _MOST_EVENTS) :]] if last > 0 else []
-    limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
-    return [row_told(row) for row in rows[:limit]]
+    last, after = number_in(request, "last"), await _event_after(request)
+    numbers = (await matches(found.journal, session.key, wanted, found.prices)).numbers
+    numbers = numbers[bisect_right(numbers, after.number) :] if after else numbers
+    if last is None:
+        limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
+        numbers = numbers[:limit]
+    else:
+        numbers = numbers[max(len(numbers) - min(max(last, 0), _MOST_EVENTS), 0) :]
+    return [row_told(row) for row in await found.journal.events.rows(session.key, numbers)]
+
+
+async def _event_after(request: Request) -> EventRow | None:
+    """The event that `after` names, by its number; raises NotFound."""
+    if number_in(request, "after") in {None, 0}:
+        return None
+    found, session = await session_of(request)
+    return await event_of(found, session, request.query_params.get("after"))
 
 
 async def _after(request: Request) -> int:
-    """The seq of the event that `after` names, by its number; raises NotFound."""
-    if number_in(request, "after") in {None, 0}:
-        return 0
-    found, session = await session_of(request)
-    row = await event_of(found, session, request.query_params.get("after"))
+    """Its seq; 0 without one."""
+    row = await _event_after(request)
     return row.seq if row else 0
 
 
@@ -221,9 +230,21 @@ def state_change_told(change: StateChange) -> dict[str, Any]:
 
 
 def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
-    for hold in live.stepper.holds if live else ():
+    """What held events will write, then what is written and in no event yet."""
+    if live is None:
+        return
+    carried = set()
+    for hold in live.stepper.holds:
         if hold.arrival.gate == "before_commit":
-            yield from ({**change, "hold": hold.id} for change in hold.arrival.changes)
+            for change in hold.arrival.changes:
+                carried.add(change["key"])
+                yield {**change, "hold": hold.id}
+    for item in followed(live.touches.rows(live.row.id, live.session.key), over=False):
+        touch = item.touch
+        if touch.reads is None and item.fate == "pending" and touch.key not in carried:
+            old = {} if touch.old is None else {"old": json.loads(touch.old)}
+            new = None if touch.value is None else json.loads(touch.value)
+            yield {"key": touch.key, **old, "new": new, "hold": None}
 
 
 async def _reset() -> AsyncGenerator[Message, None]:

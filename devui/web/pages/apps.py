@@ -21,6 +21,10 @@ class AppsPage:
     import_action: str = "/import"
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
+    kept: str = ""
+    """The data folder."""
+    sqlite: str = ""
+    """The version of SQLite that keeps the journal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,11 @@ class HeldEdit:
     value: str
     """What the text field begins with, JSON."""
     choices: tuple[CommandButton, ...]
+    """What takes the field's text."""
+    refusals: tuple[CommandButton, ...] = ()
+    """What takes nothing but, perhaps, a reason: it is skipped, rejected, dropped."""
+    undo: CommandButton | None = None
+    """Takes back what is to be done; None when nothing is."""
     note: str = ""
     """What will be done to it, or why it could not be."""
     reason: str = ""
@@ -76,6 +81,11 @@ class HeldEdit:
     """The same as a form; None where it has no fields."""
     diff: tuple[str, ...] = ()
     """The lines that differ, each with `+` or `-` before it."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether the field may hold an answer, too."""
+        return any(choice.name == "mock" for choice in self.choices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,12 +110,7 @@ from devui.web.parts.inspector import (
     Tab,
     TabKey,
 )
-from devui.web.parts.json import (
-    JsonKind,
-    JsonNode,
-    JsonText,
-    JsonTree,
-)
+from devui.web.parts.json import JsonKind, JsonNode, JsonText, JsonTree
 from devui.web.parts.keeping import CheckChoice, RunChoice, TestPreview
 from devui.web.parts.keyhistory import (
     Crumb,
@@ -160,6 +155,7 @@ from devui.web.parts.request import (
 )
 from devui.web.parts.session import (
     CursorLinks,
+    EventTip,
     Marks,
     MenuItem,
     PageStream,
@@ -180,8 +176,8 @@ from devui.web.parts.timeline import (
     Earlier,
     EventRow,
     Flag,
-    FlagKind,
     InvocationHeader,
+    Later,
     LiveRow,
     LiveRows,
     Older,
@@ -256,6 +252,7 @@ __all__ = [
     "EventEdits",
     "EventNotes",
     "EventRow",
+    "EventTip",
     "Fact",
     "Failure",
     "Field",
@@ -266,7 +263,6 @@ __all__ = [
     "FilterWord",
     "FilterWords",
     "Flag",
-    "FlagKind",
     "ForkForm",
     "ForkLink",
     "Frames",
@@ -291,6 +287,7 @@ __all__ = [
     "KeyHistory",
     "KeyPiece",
     "KeyWriteItem",
+    "Later",
     "Left",
     "LikeThis",
     "Lineage",

@@ -20,7 +20,9 @@ class UnknownAsk:
     default: str
     """`run`, `fail`, `recorded` or `wait`."""
     recorded: str = ""
-    """What it returned in the parent of a fork, JSON; "" when that is not known."""
+    """What it returned, as JSON; "" when that is not known."""
+    writes: str = ""
+    """What comes into the state with that."""
     may_wait: bool = False
     """Somebody may still answer it."""
     held_back: bool = False

@@ -107,11 +107,20 @@ class PromptDiff:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamedPiece:
+    """One of them."""
+
+    text: str
+    said: str
+    """When it came, how long after the one before, and how long it is."""
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
 class Streamed:
     """An answer in the pieces that it came in; places are in thousandths of the time."""
 
-    pieces: tuple[tuple[str, str], ...]
-    """When each came, and its text."""
+    pieces: tuple[StreamedPiece, ...]
     ticks: str
     """The marks as a path."""
     stalls: tuple[tuple[float, float], ...]

@@ -59,6 +59,8 @@ class RunNote:
     failure: Failure | None = None
     sent: tuple[SpokenPart, ...] = ()
     """The user's message, if the run ended before it became an event."""
+    answer_lost: bool = False
+    """It ended before an answer to an agent became one."""
     again: str = ""
     """Its text, for sending it once more; "" when it cannot be sent from the page."""
     action: str = ""
@@ -133,6 +135,22 @@ class Ticks:
     template: ClassVar[str] = "parts/ticks.html"
     count: int
     marks: tuple[Marks, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventTip:
+    """What is told of the event whose tick is under the pointer. Goes into `#tip`."""
+
+    template: ClassVar[str] = "parts/event_tip.html"
+    number: int
+    kind: str
+    word: str
+    author: str
+    text: str
+    changes: tuple[tuple[str, str, str], ...]
+    """State keys with their prefix, and old and new in a few characters; "" for nothing."""
+    more: int
+    """How many keys are not shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,17 @@ class Earlier:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """The other end of a window that the newest events are not in. Goes into `#later`."""
+
+    template: ClassVar[str] = "parts/later.html"
+    live_href: str
+    """The page with the newest events."""
+    count: int | None = None
+    """How many are not shown; None: nobody has counted."""
+
+
+@dataclass(frozen=True, slots=True)
 class DroppedRow:
     """An event that a person let fall, where it would have been. Its id is `d-{edit}`."""
 
@@ -151,9 +162,8 @@ class Timeline:
     """Events of the whole session."""
     filter: FilterBar
     earlier: Earlier | None = None
-    later: int = 0
-    """Events that are not shown because they came after the one that the page is as of."""
-    live_href: str = ""
+    later: Later | None = None
+    """There are events after the one that the page is as of."""
 
 
 @dataclass(frozen=True, slots=True)

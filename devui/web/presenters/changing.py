@@ -24,6 +24,7 @@ _BUTTONS: Final[Mapping[str, CommandButton]] = {
     ),
     "drop": CommandButton("drop", "Drop the event", "", "It becomes part of no history"),
 }
+TAKES_VALUE: Final = frozenset({"edit", "mock"})
 _UNDO: Final = CommandButton("undo", "Undo", "", "Leave it as it was")
 _WILL: Final = {
     "edit": "will be edited",
@@ -41,13 +42,15 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         return None
     edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.held))
     wanted = as_text(edit.value) if edit and edit.action in {"edit", "mock"} else before
-    buttons = tuple(button for name, button in _BUTTONS.items() if name in allowed)
+    buttons = [button for name, button in _BUTTONS.items() if name in allowed]
     return HeldEdit(
         action=commands_url(live.row.id),
         key=uuid.uuid4().hex,
         position=live.stepper.position,
         value=wanted,
-        choices=(*buttons, _UNDO) if edit else buttons,
+        choices=tuple(each for each in buttons if each.name in TAKES_VALUE),
+        refusals=tuple(each for each in buttons if each.name not in TAKES_VALUE),
+        undo=_UNDO if edit else None,
         note=_note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in allowed else None,
@@ -56,13 +59,15 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
 
 
 def value_of(command: str, text: str) -> Any:
-    """What the field says for this command; a mock may be plain text.
+    """What the field says for this command; a mock may be plain text, and most take nothing.
 
     Raises:
         BadRequest: it has to be JSON and is not.
     """
     if command == "reject":
         return text
+    if command not in TAKES_VALUE:
+        return None
     try:
         return parse_json(text.encode())
     except BadRequest:
@@ -76,4 +81,4 @@ def _note(hold: Hold) -> str:
     if edit is not None:
         why = f": {edit.value}" if edit.action == "reject" else ""
         return visible(f"It {_WILL[edit.action]} when the run goes on{why} ({edit.actor}).")
-    return visible(hold.arrival.problem or "")
+    return visible(f"It could not be done: {hold.arrival.problem}") if hold.arrival.problem else ""

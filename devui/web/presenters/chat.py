@@ -61,7 +61,7 @@ def chat_message(
         )
     if mapping(event.get("actions")).get("rewindBeforeInvocationId"):
         return replace(
-            message, role="signal", text="Rewound: what is above does not count any more"
+            message, role="signal", text="Rewound: what was taken back is seen by no model"
         )
     if summary.kind == "user":
         again = say_again(number, event, session)
@@ -133,7 +133,7 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
             status="failed" if response.failed else "done",
             text=visible(response.preview),
             href=session_url(session, event=number),
-            edited=hint(summary),
+            edited=hint(summary, response.id),
         )
         for response in summary.responses
         if response.id

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from devui.debugger.open_questions import open_questions
+from devui.debugger.open_questions import answer_lost, open_questions
 from devui.store.rows import RunRow
 from devui.web.parts.status import RunStatus
 from devui.web.presenters.status import run_status
@@ -21,7 +21,8 @@ async def run_of(found: Services, session: int, run: RunRow | None) -> RunStatus
     """
     if run is not None and run.closed:
         return replace(run_status(run), status="idle", word="closed")
-    if run is not None and run.status == "done" and await open_questions(found.journal, run):
+    asked = run is not None and (run.status == "done" or answer_lost(run))
+    if run is not None and asked and await open_questions(found.journal, run):
         return replace(run_status(run), word="waiting for you")
     live = found.runs.live(session)
     if live is None:

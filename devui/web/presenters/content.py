@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from devui.debugger.summary import unwrapped
+from devui.debugger.summary import awaiting_consent, unwrapped
 from devui.web.parts.content import (
     CallPart,
     CodePart,
@@ -37,19 +37,22 @@ def content_parts(event: Mapping[str, Any]) -> tuple[ContentPart, ...]:
     """Every part, in order, in full."""
     long_running = set(event.get("longRunningToolIds") or ())
     markdown = event.get("author") != "user"
+    waiting = awaiting_consent(event)
     return tuple(
         shown
         for part in raw_parts(event)
-        for shown in [_part(part, long_running, markdown=markdown)]
+        for shown in [_part(part, long_running, waiting, markdown=markdown)]
         if shown
     )
 
 
-def _part(part: Mapping[str, Any], long_running: set[str], *, markdown: bool) -> ContentPart | None:
+def _part(
+    part: Mapping[str, Any], long_running: set[str], waiting: Mapping[str, Any], *, markdown: bool
+) -> ContentPart | None:
     if part.get("functionCall"):
         return _call(mapping(part["functionCall"]), long_running)
     if part.get("functionResponse"):
-        return _response(mapping(part["functionResponse"]))
+        return _response(mapping(part["functionResponse"]), waiting)
     spoken = text_part(part, markdown=markdown) or attachment(part)
     if spoken or "text" in part:
         return spoken
@@ -108,11 +111,11 @@ def _call(call: Mapping[str, Any], long_running: set[str]) -> CallPart:
     )
 
 
-def _response(response: Mapping[str, Any]) -> ResponsePart:
+def _response(response: Mapping[str, Any], waiting: Mapping[str, Any]) -> ResponsePart:
     value = response.get("response")
     return ResponsePart(
         name=visible(str(response.get("name", ""))),
         id=visible(str(response.get("id") or "")),
         value=json_tree(unwrapped(value)),
-        failed=bool(mapping(value).get("error")),
+        failed=bool(mapping(value).get("error")) and response.get("id") not in waiting,
     )

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoints import Known
@@ -21,6 +21,7 @@ from devui.web.links import commands_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import described
 from devui.web.presenters.changing import held_edit
+from devui.web.presenters.content import mapping
 from devui.web.presenters.kinds import WORDS, shape
 from devui.web.presenters.standing import beside
 from devui.web.presenters.statepanel import changed_values
@@ -85,7 +86,10 @@ _STEPS = (
     parts.CommandButton("step_out", "Out", "o", "Go on until this call or agent returns (o)"),
 )
 _STOP = parts.CommandButton(
-    "stop_after_event", "Stop after", "s", "Commit one event more, then stop (s); at once: Shift+S"
+    "stop_after_event",
+    "Stop after",
+    "s",
+    "Stop once this event, or else the next, is committed (s); at once: Shift+S",
 )
 
 
@@ -129,9 +133,27 @@ def pending(live: LiveRun | None) -> tuple[parts.PendingGroup, ...]:
         parts.PendingGroup(author, f"pending from {author}: {plural(len(values), 'key')}", values)
         for hold in live.stepper.holds
         if hold.arrival.gate == "before_commit"
-        if (values := _changes(hold, session))
+        if (values := _pending_values(hold, session))
         if (author := visible(hold.arrival.agent))
     )
+
+
+def _pending_values(hold: Hold, session: int) -> tuple[parts.StateValue, ...]:
+    """What the code wrote, with what a person wants committed in its place."""
+    values = zip(_changes(hold, session), hold.arrival.changes, strict=True)
+    return tuple(replace(value, note=_instead(hold, change)) for value, change in values)
+
+
+def _instead(hold: Hold, change: Mapping[str, Any]) -> str:
+    if hold.edit is None:
+        return ""
+    actions = mapping(mapping(hold.edit.value).get("actions"))
+    delta = mapping(actions.get("stateDelta", actions.get("state_delta")))
+    if hold.edit.action == "drop" or change["key"] not in delta:
+        return "changed by hand: this will not be committed"
+    if (instead := delta[change["key"]]) == change["new"]:
+        return ""
+    return visible(f"{_json(instead)} will be committed instead")
 
 
 def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
@@ -211,13 +233,15 @@ def _breakpoint(hold: Hold, known: Known | None) -> str:
 
 def _about(hold: Hold) -> str:
     arrival = hold.arrival
+    if arrival.gate == "after_tool":
+        return f"{arrival.tool} → {preview(arrival.held.get('result'), _RESULT)}"
     if arrival.tool:
         args = arrival.held.get("args") or {}
         said = ", ".join(f"{name}={_json(value)}" for name, value in args.items())
         return f"{arrival.tool}({said})"
     if arrival.gate == "after_model":
         return summarise({**arrival.held, "author": arrival.agent}, final=False).text
-    return str(arrival.held.get("model") or arrival.held.get("name") or "")
+    return str(arrival.held.get("model") or arrival.held.get("type") or "")
 
 
 def _changes(hold: Hold, session: int) -> tuple[parts.StateValue, ...]:

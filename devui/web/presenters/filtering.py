@@ -5,8 +5,9 @@ to it would lead nowhere; its row says that it is not of the filter.
 """
 
 import asyncio
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
@@ -15,13 +16,14 @@ from devui.debugger.filters import FIELDS, FIGURES, Facts, Filter
 from devui.debugger.matches import matches
 from devui.debugger.paths import path_text
 from devui.debugger.summary import Summary
+from devui.store.journal import Journal
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.rows import NoteRow, SessionRow
 from devui.web.links import filter_words_url, moment_url, older_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.margins import Margins
-from devui.web.presenters.rows import timeline_items
+from devui.web.presenters.rows import event_row, invocation_header
 from devui.web.presenters.runs import run_end
 from devui.web.presenters.window import SIZE
 from devui.web.services import Services
@@ -70,26 +72,33 @@ async def shown(
     `before`, or those around the selected one."""
     if asked.matches is None or asked.typed.filter is None:
         raise ValueError("nothing was asked for")
-    wanted, matched = asked.typed.filter, asked.matches.numbers
-    rows = [row for row in asked.matches.rows if before is None or row.seq < before]
-    numbers = {number for number in matched if number <= len(rows)}
-    chosen = selected.number if selected and selected.number <= len(rows) else None
-    kept = sorted(numbers | ({chosen} if chosen else set()))
+    journal, wanted = found.journal, asked.typed.filter
+    count = await _number_below(journal, session.key, before, asked.matches.count)
+    kept, chosen = _kept(asked.matches.numbers, count, selected)
     first, end = _span(kept, chosen)
-    tail, kept = end == len(kept), kept[first:end]
-    notes = await found.journal.notes.of(session.key)
+    tail, left_out, kept = end == len(kept), first, kept[first:end]
+    wanted_rows = {near for number in kept for near in (number - 1, number)} | {count}
+    rows = {row.number: row for row in await journal.events.rows(session.key, wanted_rows)}
+    invocations = {rows[number].invocation_id for number in kept}
+    last = rows[count].seq if count else 0
+    groups = await _groups(journal, session.key, invocations, last + 1)
+    notes = await journal.notes.of(session.key, kept[0], kept[-1]) if kept else {}
     margins = Margins.of(found, session)
-    items = await asyncio.to_thread(_items, rows, kept, margins, chosen=chosen, notes=notes)
-    start = rows[kept[0] - 1].seq if first else 0
-    stop = (before if tail else rows[kept[-1] - 1].seq) or _END
-    for run in await found.journal.runs.since(session.key, start):
+    items = await asyncio.to_thread(_items, rows, kept, groups, margins, chosen=chosen, notes=notes)
+    start = rows[kept[0]].seq if left_out else 0
+    now = asked.at.seq + 1 if asked.at else _END
+    stop = (before or now) if tail else rows[kept[-1]].seq
+    for run in await journal.runs.cut_off(session.key, start, until=stop, limit=SIZE):
         row = run_end(run)
-        if row and run.seq < stop and wanted.holds(of_run_end(row)):
+        if row and wanted.holds(of_run_end(row)):
             items.append((run.seq, 0, row))
     items.sort(key=lambda each: each[:2])
     return Shown(
-        tuple(linked(_marked(item, numbers), session.key, wanted) for _, _, item in items),
-        _earlier(session.key, rows, kept, above=first, wanted=wanted),
+        tuple(
+            linked(_marked(item, asked.matches.numbers), session.key, wanted)
+            for _, _, item in items
+        ),
+        _earlier(rows[kept[0]] if kept else None, above=left_out, wanted=wanted),
         tail,
     )
 
@@ -125,7 +134,7 @@ def filter_bar(session: SessionRow, selected: StoredEvent | None, asked: Asked) 
         text=asked.typed.text,
         applied=asked.filter,
         error=asked.typed.error,
-        said=filter_said(len(found.numbers), len(found.rows)) if found else parts.FilterSaid(),
+        said=filter_said(len(found.numbers), found.count) if found else parts.FilterSaid(),
         kept=tuple((name, str(value)) for name, value in kept.items() if value is not None),
     )
 
@@ -146,39 +155,90 @@ def filter_words(counted: Counter[str]) -> parts.FilterWords:
     return parts.FilterWords((*words[:_MOST_WORDS], *figures))
 
 
+async def _number_below(journal: Journal, session: int, before: int | None, count: int) -> int:
+    """The number of the last event below the journal's `before`; `count` if that is not given."""
+    if before is None:
+        return count
+    rows = await journal.events.page(session, before=before, limit=1)
+    return min(rows[0].number, count) if rows else 0
+
+
+def _kept(
+    numbers: Sequence[int], count: int, selected: StoredEvent | None
+) -> tuple[list[int], int | None]:
+    """The matches among the first `count` events and the selected one, and which that is."""
+    kept = list(numbers[: bisect_right(numbers, count)])
+    chosen = selected.number if selected and selected.number <= count else None
+    if chosen is not None and not _has(kept, chosen):
+        insort(kept, chosen)
+    return kept, chosen
+
+
+def _has(numbers: Sequence[int], number: int) -> bool:
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
+
+
 def _span(kept: Sequence[int], chosen: int | None) -> tuple[int, int]:
     """Which of them a page shows: the last ones, if the chosen one is among these."""
     end = len(kept)
-    if chosen is None or chosen not in kept or kept.index(chosen) >= end - SIZE:
+    place = end if chosen is None else bisect_left(kept, chosen)
+    if place >= end - SIZE:
         return max(0, end - SIZE), end
-    middle = kept.index(chosen)
-    return max(0, middle - SIZE // 2), min(end, middle + SIZE // 2)
+    return max(0, place - SIZE // 2), min(end, place + SIZE // 2)
+
+
+_Group = tuple[list[tuple[StoredEvent, Summary]], bool]
+"""Events of an invocation that follow each other, and whether it began before them."""
+
+
+async def _groups(
+    journal: Journal, session: int, invocations: Iterable[str], until: int
+) -> dict[int, _Group]:
+    """What the headers of the invocations tell of, by the number of each of its events.
+
+    Of a long invocation these are the last ones below the journal's `until`, as on a page without
+    a filter.
+    """
+    groups: dict[int, _Group] = {}
+    for name in invocations:
+        rows = await journal.events.rows_of_invocation(session, name, before=until, limit=SIZE + 1)
+        events = [(row, Summary.from_json(row.summary)) for row in rows[-SIZE:]]
+        cut = len(rows) > SIZE
+        for _, stretch in groupby(enumerate(events), key=lambda each: each[1][0].number - each[0]):
+            group = [event for _, event in stretch]
+            groups |= dict.fromkeys((row.number for row, _ in group), (group, cut))
+            cut = False
+    return groups
 
 
 def _items(
-    rows: Sequence[StoredEvent],
+    rows: Mapping[int, StoredEvent],
     kept: Sequence[int],
+    groups: Mapping[int, _Group],
     margins: Margins,
     *,
     chosen: int | None,
     notes: Mapping[int, NoteRow],
 ) -> list[tuple[int, int, parts.TimelineItem]]:
-    """The rows with their places; invocations none of which is kept are not even read."""
+    """The rows with their places, each invocation's below its header."""
     items: list[tuple[int, int, parts.TimelineItem]] = []
-    wanted = frozenset(kept)
-    before: StoredEvent | None = None
-    for _, members in groupby(rows, key=lambda row: row.invocation_id):
-        group = list(members)
-        here = [row for row in group if row.number in wanted]
-        if here:
-            events = [(row, Summary.from_json(row.summary)) for row in group]
-            header, *every = timeline_items(
-                events, margins, previous=before, selected=chosen, notes=notes
+    for _, members in groupby(kept, key=lambda n: (rows[n].invocation_id, id(groups.get(n)))):
+        numbers = list(members)
+        here = [(rows[n], Summary.from_json(rows[n].summary)) for n in numbers]
+        events, continued = groups.get(numbers[0], (here, True))
+        header = invocation_header(events, margins, continued=continued)
+        items.append((here[0][0].seq, 1, header))
+        for row, summary in here:
+            item = event_row(
+                row,
+                summary,
+                rows.get(row.number - 1),
+                margins=margins,
+                selected=row.number == chosen,
+                note=notes.get(row.number),
             )
-            items.append((here[0].seq, 1, header))
-            shown = zip(group, every, strict=True)
-            items += [(row.seq, 2, item) for row, item in shown if row.number in wanted]
-        before = group[-1]
+            items.append((row.seq, 2, item))
     return items
 
 
@@ -189,21 +249,18 @@ def linked(item: parts.TimelineItem, session: int, wanted: Filter) -> parts.Time
     return replace(item, href=session_url(session, event=item.number, only=wanted.text))
 
 
-def _marked(item: parts.TimelineItem, matched: set[int]) -> parts.TimelineItem:
-    if isinstance(item, parts.EventRow) and item.number not in matched:
+def _marked(item: parts.TimelineItem, matched: Sequence[int]) -> parts.TimelineItem:
+    if isinstance(item, parts.EventRow) and not _has(matched, item.number):
         flag = parts.Flag("astray", "not in the filter", "shown because it is selected")
         return replace(item, flags=(flag, *item.flags))
     return item
 
 
-def _earlier(
-    session: int, rows: Sequence[StoredEvent], kept: Sequence[int], *, above: int, wanted: Filter
-) -> parts.Earlier | None:
-    if not above or not kept:
+def _earlier(first: StoredEvent | None, *, above: int, wanted: Filter) -> parts.Earlier | None:
+    if not above or first is None:
         return None
-    first = rows[kept[0] - 1]
     return parts.Earlier(
-        href=older_url(session, first.seq, only=wanted.text),
-        page_href=session_url(session, event=first.number, only=wanted.text),
+        href=older_url(first.session, first.seq, only=wanted.text),
+        page_href=session_url(first.session, event=first.number, only=wanted.text),
         count=above,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Final, TypeVar
 
+from devui.debugger.fragments import clean_fragments
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
 from devui.web.links import log_url, session_url
@@ -157,7 +158,9 @@ async def detail(
     events = found.journal.events
     body = await events.body(session.key, row.number)
     changes = await found.journal.state.changes(session.key, row.number)
-    chunks = await events.chunks(session.key, row.id) if row.chunks else []
+    texts = await events.chunks(session.key, row.id) if row.chunks else ()
+    chunks = [json.loads(text) for text in texts]
+    clean_fragments(chunks, found.veil.redactor())
     data = body[1] if body else "{}"
     edits = await _edits(found, row, data)
     touches = await of_run(found, session.key, row.run)
@@ -171,7 +174,7 @@ async def detail(
             changes,
             summary=Summary.from_json(row.summary),
             prices=found.prices,
-            chunks=[json.loads(chunk) for chunk in chunks],
+            chunks=chunks,
             edits=edits,
             notes=notes,
             note=note,

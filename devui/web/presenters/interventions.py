@@ -35,10 +35,12 @@ def word(summary: Summary) -> str:
     return ", ".join(words) or ("edited" if summary.edited else "")
 
 
-def hint(summary: Summary) -> str:
-    """The same as a sentence; "" if nothing did."""
-    told = "; ".join(_sentence(edit.action, edit.gate, edit.by) for edit in summary.edits)
-    return told or ("changed by a person while the run was held" if summary.edited else "")
+def hint(summary: Summary, call: str | None = None) -> str:
+    """The same as a sentence, of one tool call if its id is given; "" if nothing did."""
+    if summary.edited and not summary.edits:
+        return "changed by a person while the run was held"
+    about = (edit for edit in summary.edits if call is None or edit.call in {"", call})
+    return "; ".join(_sentence(edit.action, edit.gate, edit.by) for edit in about)
 
 
 def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:

@@ -4,6 +4,7 @@ Word first, shape second, colour third: each kind can be told without seeing col
 the name of an icon; the colour is the style sheets' `--kind-…`.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from devui.debugger.summary import KINDS, Kind
@@ -52,6 +53,9 @@ def shape(kind: Kind, *, final: bool) -> str:
     return "final" if kind == "text" and final else kind
 
 
+_KNOWN: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
+
+
 def kind_of(stored: str) -> Kind:
     """A kind as the journal keeps it; one this version does not know is `other`."""
-    return next((kind for kind in KINDS if kind == stored), "other")
+    return _KNOWN.get(stored, "other")

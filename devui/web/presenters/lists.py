@@ -4,7 +4,8 @@ from typing import Final
 
 from devui.debugger.printed import Printed
 from devui.debugger.workers import AppStatus
-from devui.store.rows import ForkRow, NoteRow, SessionRow
+from devui.store.forkrows import ForkRow
+from devui.store.rows import NoteRow, SessionRow
 from devui.web.links import (
     app_url,
     create_session_url,
@@ -112,7 +113,7 @@ def session_item(
         delete_action=delete_url(row.key),
         show_app=show_app,
         pick=pick,
-        forked=f"fork at #{fork.number}" if fork else "",
+        forked=f"fork {forked_at(fork)}" if fork else "",
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",
         imported=imported,
@@ -122,3 +123,9 @@ def session_item(
 def unnamed(row: SessionRow) -> str:
     """What a session is called without a title."""
     return f"session {visible(row.id[:8])}"
+
+
+def forked_at(fork: ForkRow) -> str:
+    """Where a fork was made, in words."""
+    edited = ", edited" if fork.reason == "event" else ""
+    return f"at #{fork.at}{edited}" if fork.at else "at the start"

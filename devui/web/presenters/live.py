@@ -13,7 +13,6 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
-from devui.debugger.askers import askers_in
 from devui.debugger.feed import Batch
 from devui.debugger.filters import Filter
 from devui.debugger.news import (
@@ -35,43 +34,27 @@ from devui.debugger.news import (
     SpansChanged,
     StateTouched,
 )
-from devui.debugger.summary import Summary
-from devui.store.rows import RunRow, SessionRow
+from devui.store.rows import SessionRow
 from devui.web.links import key_history_url, trace_url
 from devui.web.parts.basics import Notice
-from devui.web.parts.chat import ChatMessage, ToolChip
 from devui.web.parts.keyhistory import HistoryAsk
 from devui.web.parts.trace import TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
-from devui.web.presenters.chat import (
-    answers_in,
-    ask_slot,
-    conversation,
-    lost_outcome,
-    open_slots,
-    spoken_by,
-    tool_outcomes,
-    written,
-)
 from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
-from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.inspection import state
-from devui.web.presenters.kinds import kind_of
-from devui.web.presenters.livetimeline import LiveTimeline
+from devui.web.presenters.livehistory import LiveHistory
 from devui.web.presenters.margins import LiveMarks
 from devui.web.presenters.menus import session_title
 from devui.web.presenters.notices import notices
 from devui.web.presenters.noting import LiveNotes
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
-from devui.web.presenters.runs import log_line, run_end, run_note
-from devui.web.presenters.segments import segments
+from devui.web.presenters.runs import log_line
 from devui.web.presenters.servernotices import server_notices
 from devui.web.presenters.spending import spending, totals
 from devui.web.presenters.standing import unread_panel
 from devui.web.presenters.ticks import ticks
-from devui.web.presenters.window import SIZE, body, window_before
 from devui.web.presenters.workbench import (
     app_status,
     composer_field,
@@ -80,12 +63,11 @@ from devui.web.presenters.workbench import (
     live_rows,
     welcome,
 )
-from devui.web.push import append, fill, remove, replace
+from devui.web.push import append, fill, replace
 from devui.web.recovery import unsent
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
-_FEW = 8
 _UNKEPT: Final[tuple[type[News], ...]] = (
     AppChanged,
     BreakpointsChanged,
@@ -116,16 +98,11 @@ class LivePage:
     ) -> None:
         self._found = found
         self._session = session
-        self._tail = tail
-        """Whether the page ends with the newest event, so that new rows follow on."""
-        self._rows = LiveTimeline(found, session, wanted)
+        self._growth = LiveHistory(found, session, tail=tail, wanted=wanted)
         self._wanted = wanted
-        self._speaker: str | None = None
         self._marks = LiveMarks(found)
         self._notes = LiveNotes(found, session.key)
         self._kinds: list[str] = []
-        self._open: set[str] = set()
-        """The chips of calls that have no result yet."""
         self._unheard: set[type[News]] = set(_UNKEPT)
         self._makers: Makers = (
             ({EventCommitted, EventDropped, RunChanged}, self._history),
@@ -159,30 +136,8 @@ class LivePage:
 
     async def begin(self, after: int) -> None:
         """Learn what the page shows up to the journal's `after`."""
-        number = await self._rows.begin(after)
-        self._kinds = (await self._found.journal.events.kinds(self._session.key))[:number]
-        going = await self._going(after)
-        for row, summary in self._rows.group:
-            if row.run in going:
-                self._wait_for(row.number, summary)
-        self._speaker = await self._last_speaker(after)
-
-    async def _going(self, after: int) -> set[str]:
-        """The runs that were under way then; one may have ended since, with its server, say."""
-        live = self._found.runs.live(self._session.key)
-        ended = await self._found.journal.runs.since(self._session.key, after)
-        return {run.id for run in ended} | ({live.row.id} if live is not None else set())
-
-    async def _last_speaker(self, after: int) -> str | None:
-        """Who spoke last on the page; most often that is among the last few events."""
-        for size in (_FEW, SIZE):
-            window = await window_before(
-                self._found.journal, self._session.key, after + 1, size=size
-            )
-            if messages := window.messages():
-                last = messages[-1]
-                return spoken_by(last) if isinstance(last, ChatMessage) else None
-        return None
+        number = await self._growth.begin(after)
+        self._kinds = [*(await self._found.journal.totals.kinds(self._session.key))[:number]]
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
@@ -194,84 +149,16 @@ class LivePage:
                 pieces += await make(batch)
         return pieces
 
-    # --- what is added to the timeline and the chat ----------------------------------------
-
     async def _history(self, batch: Batch) -> Markup:
-        rows, messages, changed = Markup(""), Markup(""), Markup("")
-        for events, drops, run in segments(batch.news):
-            added, header = self._rows.add([(item.row, item.data) for item in events], drops)
-            rows, changed = rows + added, changed + header
-            self._kinds += [item.row.kind for item in events]
-            if events:
-                said, outcomes = await self._messages(events, over=run is not None)
-                messages, changed = messages + said, changed + outcomes
-            if run is not None:
-                row, note, outcomes = self._end(run)
-                rows, messages, changed = rows + row, messages + note, changed + outcomes
-        told = self._rows.said()
-        if not self._tail:
-            return told
-        changed += told
-        changed += append("#rows", rows) if rows else ""
-        return changed + (append("#messages", messages) if messages else "")
-
-    def _end(self, run: RunRow) -> tuple[Markup, Markup, Markup]:
-        """The row and the message that a run ends with, and what became of its open calls."""
-        render = self._found.render
-        lost = [lost_outcome(slot) for slot in sorted(self._open)]
-        self._open.clear()
-        outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost)
-        told = self._rows.failed
-        end, note = run_end(run), run_note(run, told=told)
-        if end is None or note is None:
-            return Markup(""), Markup(""), outcomes
-        self._speaker = None
-        shown = self._wanted is None or self._wanted.holds(of_run_end(end))
-        return render.part(end) if shown else Markup(""), render.part(note), outcomes
-
-    def _wait_for(self, number: int, summary: Summary) -> None:
-        self._open |= set(open_slots(number, summary))
-        self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._session.key)}
-
-    async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
-        """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
-        key, render = self._session.key, self._found.render
-        read = [(item.row, Summary.from_json(item.row.summary), item.data) for item in news]
-        told = [(row.number, body(row, summary, data), summary) for row, summary, data in read]
-        for number, _, summary in told:
-            self._wait_for(number, summary)
-        messages = conversation(
-            told,
-            session=key,
-            previous_author=self._speaker,
-            going_on=None if over else 0,
-            askers=await askers_in(self._found.journal, key, [event for _, event, _ in told]),
-        )
-        if messages:
-            self._speaker = spoken_by(messages[-1])
-        await prepare(written(messages))
-        chips = (part for said in messages for part in said.parts if isinstance(part, ToolChip))
-        here = {chip.outcome.slot for chip in chips}
-        outcomes = Markup("").join(
-            fill(f"#{outcome.slot}", render.part(outcome))
-            for number, _, summary in told
-            for outcome in tool_outcomes(number, summary, session=key)
-            if outcome.slot not in here
-        )
-        asked = Markup("").join(
-            remove(f"#{ask_slot(answer.id)}")
-            for _, event, summary in told
-            for answer in answers_in(event, summary)
-            if answer.id
-        )
-        return render.parts(messages), outcomes + asked
+        self._kinds += [news.row.kind for news in batch.news if isinstance(news, EventCommitted)]
+        return await self._growth.add(batch)
 
     # --- what shows the present ------------------------------------------------------------
 
     async def _present(self, _: Batch) -> Markup:
         render, key = self._found.render, self._session.key
         self._session = await self._found.journal.sessions.get(key) or self._session
-        marks = ticks([kind_of(kind) for kind in self._kinds])
+        marks = ticks(self._kinds)
         panel = await state(self._found, self._session, None)
         ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
         return fill("#ticks", render.part(marks)) + replace("#state-live", render.part(panel)) + ask
@@ -280,7 +167,7 @@ class LivePage:
         """For a page of the past: how long the session has become."""
         news = (item.row for item in batch.news if isinstance(item, EventCommitted))
         self._kinds += [row.kind for row in news]
-        marks = ticks([kind_of(kind) for kind in self._kinds])
+        marks = ticks(self._kinds)
         return fill("#ticks", self._found.render.part(marks))
 
     async def _position(self, _: Batch) -> Markup:
@@ -297,8 +184,9 @@ class LivePage:
 
     async def _in_flight(self, _: Batch) -> Markup:
         render, live = self._found.render, self._found.runs.live(self._session.key)
-        rows = fill("#live-rows", render.part(live_rows(live, self._wanted)))
-        chat = live_chat(live)
+        veil = self._found.veil
+        rows = fill("#live-rows", render.part(live_rows(live, veil, self._wanted)))
+        chat = live_chat(live, veil)
         await prepare(message.text for message in chat.messages)
         return rows + fill("#live-chat", render.part(chat))
 
@@ -329,9 +217,9 @@ class LivePage:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
         imported = await found.journal.imports.get(session.key) is not None
-        return fill("#notice", found.render.parts(notices(session.app, app, live))) + fill(
-            "#composer-state", found.render.part(composer_state(live, app, imported=imported))
-        )
+        told = found.render.parts(notices(session.app, app, live))
+        composer = found.render.part(composer_state(live, app, imported=imported))
+        return fill("#warnings", told) + fill("#composer-state", composer)
 
     async def _journal(self, _: Batch) -> Markup:
         return fill("#journal", self._found.render.parts(server_notices(self._found)))
@@ -371,6 +259,6 @@ class LivePage:
         render = self._found.render
         if session is None:
             gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
-            return fill("#notice", render.part(gone))
+            return fill("#warnings", render.part(gone))
         self._session = session
         return fill("#title", render.part(session_title(session)))

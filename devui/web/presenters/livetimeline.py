@@ -101,10 +101,9 @@ class LiveTimeline:
         asked = Asked(typed=Typed(wanted.text, wanted))
         found = (await sought(self._found, self._session, asked, head=after)).matches
         numbers = found.numbers if found else ()
-        rows = found.rows if found else ()
         self._shown = len(numbers)
-        newest = rows[numbers[-1] - 1] if numbers else None
-        self._headed = newest is not None and newest.invocation_id == last.invocation_id
+        newest = await self._found.journal.events.rows(self._session.key, numbers[-1:])
+        self._headed = bool(newest) and newest[0].invocation_id == last.invocation_id
 
     def _through(
         self,

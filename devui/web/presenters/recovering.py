@@ -10,11 +10,12 @@ from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import said
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.summary import Summary
-from devui.store.rows import EventRow, ForkRow, SessionRow
+from devui.store.forkrows import ForkRow
+from devui.store.rows import EventRow, SessionRow
 from devui.web.links import choose_url, close_url, forks_url, runs_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
-from devui.web.presenters.lists import session_name
+from devui.web.presenters.lists import forked_at, session_name
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
 from devui.web.text.visible import readable, visible
@@ -27,9 +28,9 @@ _TITLES: Final[Mapping[Standing, str]] = {
     "waiting": "Waiting for an answer",
 }
 _IN_PARENT = "its result was recorded before the fork"
-_HELD_BACK = "the debugger had held it back: it was not made"
+_HELD_BACK = "the debugger had held it back"
 _LATER = "it is answered later, and nobody knows whether it was carried out"
-_RETURNED = "it returned, but what it wrote to the state was not committed"
+_RETURNED = "it returned, but its result was not committed"
 _NOTES: Final = {
     "read_only": "read-only: running it again does no harm",
     "idempotent": "marked as idempotent: running it again does no harm",
@@ -125,6 +126,7 @@ def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
         note=note or "nobody knows whether it was carried out",
         default=call.default,
         recorded="" if call.recorded is None else visible(_json(call.recorded)),
+        writes=", ".join(visible(f"{k} = {clipped(_json(v))}") for k, v in call.writes.items()),
         may_wait=call.later and call.made,
         held_back=not call.made,
     )
@@ -152,15 +154,15 @@ async def lineage(found: Services, session: SessionRow) -> parts.Lineage:
     return parts.Lineage(
         parent=_parent(parent, row) if parent and row else None,
         compare_href=choose_url(str(parent.key), str(session.key)) if parent else "",
-        gone=f"fork at #{row.number} of a session that was deleted" if row and not parent else "",
+        gone=f"fork {forked_at(row)} of a session that was deleted" if row and not parent else "",
         siblings=await _links(found, [s for s in siblings if s.session != session.key]),
         forks=await _links(found, forks),
     )
 
 
 def _parent(parent: SessionRow, row: ForkRow) -> parts.ForkLink:
-    href = session_url(parent.key, event=row.number or None)
-    return parts.ForkLink(href, session_name(parent), _at(row), visible(row.note or ""))
+    href = session_url(parent.key, event=row.at or None)
+    return parts.ForkLink(href, session_name(parent), forked_at(row), visible(row.note or ""))
 
 
 async def _links(found: Services, rows: list[ForkRow]) -> tuple[parts.ForkLink, ...]:
@@ -169,12 +171,8 @@ async def _links(found: Services, rows: list[ForkRow]) -> tuple[parts.ForkLink, 
         child = await found.journal.sessions.get(row.session)
         if child is not None:
             name, note = session_name(child), visible(row.note or "")
-            links.append(parts.ForkLink(session_url(child.key), name, _at(row), note))
+            links.append(parts.ForkLink(session_url(child.key), name, forked_at(row), note))
     return tuple(links)
-
-
-def _at(row: ForkRow) -> str:
-    return f"at #{row.number}" if row.number else "at the start"
 
 
 def _json(value: object) -> str:

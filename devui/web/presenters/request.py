@@ -7,6 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
+from devui.debugger.fragments import clean_answers
 from devui.debugger.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.usage import usage_of
 from devui.store.rows import EventRow, SessionRow, SpanRow, Usage
@@ -124,7 +125,9 @@ async def _model_call(
     form = _form(row, span, previous, others, against if other else None)
     than = await request_and_answers(found.journal, other) if other else (None, None)
     tried = len(await found.journal.trials.list(row.session, span=span.id))
-    build = partial(_panel, span, request, answers, form=form, than=(other, than[0]), tried=tried)
+    told = json.loads(answers or "[]")
+    clean_answers(told, found.veil.redactor())
+    build = partial(_panel, span, request, told, form=form, than=(other, than[0]), tried=tried)
     weight = len(request) + (len(than[0]) if than[0] else 0)
     return await asyncio.to_thread(build) if weight > HEAVY else build()
 
@@ -132,7 +135,7 @@ async def _model_call(
 def _panel(
     span: SpanRow,
     request: SentRequest,
-    answers: str | None,
+    answers: Sequence[Any],
     *,
     form: parts.DiffForm,
     than: tuple[SpanRow | None, SentRequest | None],
@@ -163,7 +166,7 @@ def _panel(
             tool_shown(f"tool-{span.id}-{i}", told) for i, told in enumerate(declarations(tools))
         ),
         config=json_tree(json.loads(request.config.text)) if request.config else None,
-        streamed=streamed_answer(json.loads(answers or "[]")),
+        streamed=streamed_answer(answers),
         raw_href=raw_request_url(span.session, span.id),
         json_href=span_api_url(span.session, span.id),
         again_href=again_url(span.session, span.id),
@@ -171,10 +174,9 @@ def _panel(
     )
 
 
-def _usage(answers: str | None) -> Usage | None:
+def _usage(answers: Sequence[Any]) -> Usage | None:
     """What the model counted, as its last response says."""
-    told = json.loads(answers) if answers else []
-    return next((u for _, each in reversed(told) if (u := usage_of(mapping(each)))), None)
+    return next((u for _, each in reversed(answers) if (u := usage_of(mapping(each)))), None)
 
 
 def _estimate(usage: Usage | None, characters: int) -> float | None:

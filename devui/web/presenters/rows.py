@@ -16,6 +16,7 @@ from devui.web.parts.timeline import (
     EventRow,
     Flag,
     InvocationHeader,
+    Later,
     LiveRow,
     TimelineItem,
 )
@@ -147,6 +148,11 @@ def earlier(session: int, first: StoredEvent | None) -> Earlier | None:
         page_href=session_url(session, event=first.number - 1),
         count=first.number - 1,
     )
+
+
+def later(session: int, count: int, *, only: str = "") -> Later | None:
+    """What is said below rows that so many others come after; the filter `only` is kept."""
+    return Later(session_url(session, only=only), count) if count else None
 
 
 def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:

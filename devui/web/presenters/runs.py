@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from devui.debugger.open_questions import answer_lost
 from devui.store.rows import OutputLine, RunRow
 from devui.web.links import runs_url
 from devui.web.parts.content import SpokenPart
@@ -47,6 +48,7 @@ def run_note(run: RunRow, *, told: bool) -> RunNote | None:
         text=ENDINGS[run.status],
         failure=None if told else run_failure(run.error),
         sent=unsaid(run),
+        answer_lost=answer_lost(run),
         again=_text_alone(run),
         action=runs_url(run.session),
         unfinished=_unfinished(run),

@@ -101,10 +101,9 @@ class SchemaForm:
         value: dict[str, Any] = {}
         for name, plain, required, nullable in self._members(schema):
             place = f"{at}.{name}"
-            if any(each.startswith(f"{place}.") for each in given) and place not in given:
-                inner = self._object(plain, given, place, errors, depth + 1)
-                if inner or required:
-                    value[name] = inner
+            if _type(plain) == "object" and plain.get("properties") and place not in given:
+                if required or any(given[each] for each in given if each.startswith(f"{place}.")):
+                    value[name] = self._object(plain, given, place, errors, depth + 1)
                 continue
             try:
                 found = _said(plain, given.get(place), required=required, nullable=nullable)
@@ -183,18 +182,22 @@ def _field(
         kind = "choice"
     elif kind == "text" and (len(text) > _LONG or "\n" in text):
         kind = "long"
-    hint = str(schema.get("description") or "")
+    told = [_WRITTEN[_type(schema)]] if kind == "json" and _type(schema) in _WRITTEN else []
+    told += ["empty: null"] if is_null else []
+    about = [str(schema.get("description") or ""), f"({'; '.join(told)})" if told else ""]
     return AskField(
         name=name,
         label=label,
         kind=kind,
         value=text if kind != "json" else text[:_MOST],
         options=_options(options) if isinstance(options, list) else (),
-        hint=visible(f"{hint} (empty: null)".strip() if is_null else hint),
+        hint=visible(" ".join(filter(None, about))),
     )
 
 
 _MOST: Final = 50_000
+_WRITTEN: Final[Mapping[str, str]] = {"array": "JSON list", "object": "JSON object"}
+"""How values are written that have no field of their own kind; of any type the form says it."""
 
 
 def _options(options: Sequence[Any]) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
 """What every page says of the server as a whole: its journal, and what it has refused."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull
 from devui.store.journal import Journal
+from devui.store.place import Danger
 from devui.web.parts.basics import Notice
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
 from devui.web.services import Services
@@ -23,6 +24,7 @@ def server_notices(found: Services) -> tuple[Notice, ...]:
     """The worst first; those that are no news any more can be put away."""
     past = (
         *aside_notices(found.journal),
+        *danger_notices(found.journal, found.dangers),
         *clock_notices(found.clock.moves),
         *refusal_notices(found.refusals),
     )
@@ -51,6 +53,13 @@ def aside_notices(journal: Journal) -> tuple[Notice, ...]:
         f'with: sqlite3 "{path}" .recover'
     )
     return (Notice("warn", "The journal was damaged, and a new one was begun.", visible(text)),)
+
+
+def danger_notices(journal: Journal, dangers: Sequence[Danger]) -> Iterator[Notice]:
+    """That the journal is where it may be damaged (R46)."""
+    for danger in dangers:
+        text = f"{danger.why} It is {journal.path}; devui takes another one with --data-dir."
+        yield Notice("warn", f"The data folder {danger.what}.", visible(text))
 
 
 def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:

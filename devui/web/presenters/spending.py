@@ -14,7 +14,7 @@ async def spending(
 ) -> parts.Spending:
     """The sums of the session, or of its events up to one, for each agent and each model asked."""
     prices = found.prices
-    sums = await found.journal.events.usage(session.key, limits=prices.limits, until=until)
+    sums = await found.journal.totals.usage(session.key, limits=prices.limits, until=until)
     spent = prices.spent(sums)
     places = dict.fromkeys((each.author, each.usage.model) for each in sums)
     lines = (_line([s for s in sums if (s.author, s.usage.model) == at], prices) for at in places)
@@ -28,14 +28,14 @@ async def spending(
 
 async def totals(found: Services, session: SessionRow, spent: parts.Spending) -> parts.Totals:
     """The figures of the whole session; of runs that go on, the time is not in it."""
-    worked = await found.journal.runs.seconds(session.key)
+    worked = await found.journal.totals.seconds(session.key)
     return _totals(session.events, session.tokens or None, spent, worked)
 
 
 async def totals_at(found: Services, at: EventRow, spent: parts.Spending) -> parts.Totals:
     """The figures as of an event; the time of its run up to it is in them."""
-    tokens = await found.journal.events.tokens(at.session, at.number)
-    return _totals(at.number, tokens, spent, await found.journal.runs.seconds_at(at))
+    tokens = await found.journal.totals.tokens(at.session, at.number)
+    return _totals(at.number, tokens, spent, await found.journal.totals.seconds_at(at))
 
 
 def _totals(

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from devui.debugger.compare.sides import place_of
 from devui.debugger.live import LiveRun
+from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import RunRow, SessionRow
 from devui.web.links import (
     breakpoints_url,
@@ -25,15 +26,15 @@ from devui.web.presenters.replays import replay_form
 from devui.web.presenters.schemaforms import Fields, SchemaForm, filled_again
 from devui.web.presenters.status import WORDS
 from devui.web.services import Services
-from devui.web.text.figures import plural, seconds
-from devui.web.text.formats import moment
+from devui.web.text.formats import duration, moment
+from devui.web.text.gates import sentence
 from devui.web.text.visible import visible
 
 _STATUS: Final = {"held": "held", "running": "runs", "behind": "waits its turn to commit"}
 _WAITS: Final[Mapping[str, str]] = {
     "running": "has the event loop",
     "gate": "is held by the debugger",
-    "commit": "waits until its event is committed",
+    "commit": "waits at the commit of its event",
     "server": "waits for an answer of devui's server",
     "thread": "waits for a plain function in a thread",
     "task": "waits for another task",
@@ -106,7 +107,7 @@ def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts
         title="Where the run stands",
         going=True,
         silent=None if held else moment(live.progressed),
-        whys=tuple(_whys(told)),
+        whys=(*_whys(told), *map(_hold, live.stepper.holds)),
         action="" if held or live.stopping else commands_url(live.row.id),
         key=uuid.uuid4().hex,
         stop_href="" if live.stopping else stop_url(live.row.id),
@@ -132,17 +133,22 @@ def _whys(told: Mapping[str, Any]) -> Iterator[parts.Why]:
             "The agent's process does not tell where it stands: it is being started, or code in C "
             "does not let go of the interpreter.",
         )
-    held = [each for each in told["branches"] if each["status"] == "held"]
-    if held:
-        names = ", ".join(visible(each["agent"]) for each in held)
-        yield parts.Why("info", f"The debugger holds {plural(len(held), 'thing')}, of {names}.")
+
+
+def _hold(hold: Hold) -> parts.Why:
+    """Where the debugger holds what: `before the tool is called (pay, of cashier)`."""
+    arrival = hold.arrival
+    where = sentence(arrival.gate, arrival.number).removeprefix("Paused ")
+    tool = f"{visible(arrival.tool)}, of " if arrival.tool else ""
+    text = f"The debugger holds it {where} ({tool}{visible(arrival.agent)}). Continue or step."
+    return parts.Why("info", text)
 
 
 def _blocked(blocked: Mapping[str, Any], *, own: bool) -> parts.Why:
     what = f"The tool {visible(blocked['tool'])}" if blocked["tool"] else "Code of the agent"
     if not own:
         what = "Another run of this app"
-    text = f"{what} blocks the event loop, for {seconds(blocked['seconds'])} s now."
+    text = f"{what} blocks the event loop, for {duration(blocked['seconds'])} now."
     place = blocked["place"]
     return parts.Why("bad", text, _place(place), visible(place["source"]) if place else "")
 

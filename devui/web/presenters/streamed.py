@@ -1,11 +1,12 @@
 """A streamed answer as it came: when each piece arrived, and what was there by then."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
 from devui.web.parts import every as parts
+from devui.web.parts.request import StreamedPiece
 from devui.web.presenters.content import mapping, raw_parts
 from devui.web.text import formats
 from devui.web.text.figures import plural
@@ -33,7 +34,10 @@ def streamed_answer(answers: Sequence[Any]) -> parts.Streamed | None:
     span = max(times[-1], 1e-6)
     stalls = _stalls(times)
     return parts.Streamed(
-        pieces=tuple((formats.duration(at), visible(text)) for at, text in pieces),
+        pieces=tuple(
+            StreamedPiece(visible(text), said, round(_WIDE * at / span, 1))
+            for (at, text), said in zip(pieces, _told(pieces), strict=True)
+        ),
         ticks="".join(f"M{_WIDE * at / span:.1f} 3v14" for at in times),
         stalls=tuple(
             (round(_WIDE * a / span, 1), round(_WIDE * (b - a) / span, 1)) for a, b in stalls
@@ -51,6 +55,15 @@ def _stalls(times: Sequence[float]) -> list[tuple[float, float]]:
     gaps = [b - a for a, b in pairwise(times)]
     usual = median(gaps) if gaps else 0.0
     return [(a, b) for a, b in pairwise(times) if b - a >= max(_STALL, _LONGER * usual)]
+
+
+def _told(pieces: Sequence[tuple[float, str]]) -> Iterator[str]:
+    """When each came, how long after the one before, and how long it is."""
+    before: float | None = None
+    for at, text in pieces:
+        gap = "" if before is None else f", {formats.duration(at - before)} after the one before"
+        yield f"{formats.duration(at)}{gap}, {plural(len(text), 'character')}"
+        before = at
 
 
 def _said(times: Sequence[float], stalls: Sequence[tuple[float, float]]) -> str:

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from devui.debugger.summary import Kind
 from devui.web.parts.session import Marks, Ticks
-from devui.web.presenters.kinds import LOUDNESS
+from devui.web.presenters.kinds import LOUDNESS, kind_of
 
 BINS: Final = 300
 WIDTH: Final = 998
@@ -15,9 +16,15 @@ WIDTH: Final = 998
 HEIGHT: Final = 24
 
 
-def ticks(kinds: Sequence[Kind]) -> Ticks:
-    """The marks of all events of a session, in order, by their kinds."""
-    count = len(kinds)
+def ticks(kinds: Sequence[str]) -> Ticks:
+    """The marks of all events of a session, in order, by their kinds as the journal has them."""
+    return _drawn(tuple(kinds))
+
+
+@lru_cache(maxsize=16)
+def _drawn(stored: tuple[str, ...]) -> Ticks:
+    """Every look at a session draws the same."""
+    kinds, count = [kind_of(kind) for kind in stored], len(stored)
     if count <= BINS:
         return Ticks(count, _marks(kinds))
     starts = [count * i // BINS for i in range(BINS + 1)]

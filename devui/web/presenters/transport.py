@@ -1,9 +1,9 @@
 """The bar at the bottom: where in the session the page stands, and where it can go."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from devui.debugger.matches import beside
-from devui.debugger.summary import Kind
 from devui.store.rows import EventRow, SessionRow
 from devui.web.links import breakpoints_url, hit_url, moment_url, session_url, writes_url
 from devui.web.parts import every as parts
@@ -22,7 +22,7 @@ async def transport(
     asked: Asked = NOTHING_ASKED,
 ) -> parts.Transport:
     """The bar for a page that shows `row` in its inspector, and is as of `asked.at`."""
-    kinds = [kind_of(kind) for kind in await found.journal.events.kinds(session.key)]
+    kinds = await found.journal.totals.kinds(session.key)
     count = len(kinds)
     number, at = row.number if row else None, asked.at.number if asked.at else None
     before, after = await _beside(found, session, asked, number, last=at or count)
@@ -70,11 +70,11 @@ async def _beside(
     return await beside(found.journal, session.key, wanted, found.prices, number=number, until=last)
 
 
-def _spoken(kinds: list[Kind], number: int | None) -> str:
+def _spoken(kinds: Sequence[str], number: int | None) -> str:
     count = len(kinds)
     if number is None:
         return f"live, {count} events"
-    return f"event {number} of {count}, {WORDS[kinds[number - 1]]}"
+    return f"event {number} of {count}, {WORDS[kind_of(kinds[number - 1])]}"
 
 
 def _cursor(

@@ -72,8 +72,11 @@ def _told(group: PendingGroup, touches: Sequence[Followed]) -> PendingGroup:
         and item.fate == "pending"
         and visible(item.touch.agent) == group.by
     }
-    told = tuple(replace(value, note=notes.get(value.key, "")) for value in group.values)
-    return replace(group, values=told)
+    told = (
+        replace(value, note="; ".join(filter(None, (value.note, notes.get(value.key)))))
+        for value in group.values
+    )
+    return replace(group, values=tuple(told))
 
 
 def _grouped(

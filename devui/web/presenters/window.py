@@ -126,8 +126,8 @@ async def _window(
     texts = {row.number: data for row, data in bodies}
     events, parsed = await asyncio.to_thread(_read, shown, texts)
     since = previous.seq if previous else 0
-    ended = [run for run in await journal.runs.since(session, since) if run_end(run)]
-    ends = tuple(run for run in ended if run.seq < until)
+    changed = await journal.runs.since(session, since, until=until)
+    ends = tuple(run for run in changed if run_end(run))
     active = await journal.runs.active(session)
     running = active.id if active else None
     # What was dropped between two windows belongs to the one before.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from devui.debugger.apps import UnknownApp
-from devui.debugger.filters import Filter
+from devui.debugger.filters import Filter, Typed
 from devui.debugger.live import LiveRun, Streaming
 from devui.debugger.summary import Kind
 from devui.debugger.workers import AppStatus
@@ -15,7 +15,6 @@ from devui.web.links import (
     choose_url,
     delete_url,
     export_url,
-    moment_url,
     runs_url,
     stop_url,
     stream_url,
@@ -40,13 +39,14 @@ from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import nothing_to_send, unasked, window_at
 from devui.web.presenters.recovering import lineage, resume
 from devui.web.presenters.replays import replay as replay_of
-from devui.web.presenters.rows import earlier
+from devui.web.presenters.rows import earlier, later
 from devui.web.presenters.runs import unsaid
 from devui.web.presenters.servernotices import server_notices
 from devui.web.presenters.spending import spending, totals, totals_at
 from devui.web.presenters.transport import transport
 from devui.web.presenters.window import SIZE, Window, window_around, window_before
 from devui.web.recovery import unsent
+from devui.web.security.veil import Veil
 from devui.web.services import Services
 from devui.web.text.figures import plural
 from devui.web.text.gates import SENTENCES
@@ -65,15 +65,15 @@ def app_status(found: Services, name: str) -> AppStatus | None:
         return None
 
 
-def live_rows(live: LiveRun | None, wanted: Filter | None = None) -> parts.LiveRows:
+def live_rows(live: LiveRun | None, veil: Veil, wanted: Filter | None = None) -> parts.LiveRows:
     """The rows of what is being streamed, as far as the filter lets them through."""
-    rows = (_live_row(answer) for answer in (live.streaming.values() if live else ()))
+    rows = (_live_row(answer, veil) for answer in (live.streaming.values() if live else ()))
     return parts.LiveRows(tuple(r for r in rows if not wanted or wanted.holds(of_live_row(r))))
 
 
-def _live_row(answer: Streaming) -> parts.LiveRow:
+def _live_row(answer: Streaming, veil: Veil) -> parts.LiveRow:
     kind: Kind = "call" if answer.calls else "text" if answer.text else "thought"
-    text = ", ".join(answer.calls) or answer.text or answer.thought
+    text = ", ".join(answer.calls) or veil.growing(answer.text or answer.thought)
     return parts.LiveRow(
         shape=shape(kind, final=False),
         kind=kind,
@@ -84,15 +84,15 @@ def _live_row(answer: Streaming) -> parts.LiveRow:
     )
 
 
-def live_chat(live: LiveRun | None) -> parts.LiveChat:
+def live_chat(live: LiveRun | None, veil: Veil) -> parts.LiveChat:
     """The bubbles of what is being streamed."""
     if live is None:
         return parts.LiveChat()
     messages = tuple(
         parts.LiveMessage(
             author=visible(answer.author),
-            text=answer.text,
-            thought=answer.thought,
+            text=veil.growing(answer.text),
+            thought=veil.growing(answer.thought),
             chunks=answer.chunks,
         )
         for answer in live.streaming.values()
@@ -177,6 +177,21 @@ async def narrowed(
     )
 
 
+async def newest(
+    found: Services, session: SessionRow, head: int, wanted: Filter | None
+) -> parts.Older:
+    """The newest events as of the journal's `head`, as the page begins with them."""
+    window = await window_before(found.journal, session.key, head + 1)
+    if wanted is not None:
+        typed = Asked(typed=Typed(wanted.text, wanted))
+        asked = await sought(found, session, typed, head=head)
+        rows = await shown(found, session, None, asked=asked, before=head + 1)
+        return parts.Older(rows.items, window.messages(), rows.earlier)
+    first = window.events[0][0] if window.events else None
+    items = window.items(Margins.of(found, session))
+    return parts.Older(items, window.messages(), earlier(session.key, first))
+
+
 @dataclass(frozen=True, slots=True)
 class _Stand:
     """What a page is made of, as of one moment of the journal."""
@@ -226,13 +241,12 @@ def _timeline(found: Services, stand: _Stand, row: EventRow | None) -> parts.Tim
     items = window.items(Margins.of(found, session), row.number if row else None)
     return parts.Timeline(
         items=rows.items if rows else items,
-        live=live_rows(live, asked.typed.filter),
+        live=live_rows(live, found.veil, asked.typed.filter),
         held=held(live, found.book),
         count=count,
         filter=filter_bar(session, row, asked),
         earlier=rows.earlier if rows else earlier(session.key, first),
-        later=session.events - count,
-        live_href=moment_url(session.key, None, only=asked.filter),
+        later=later(session.key, session.events - count, only=asked.filter),
     )
 
 
@@ -295,7 +309,7 @@ async def _chat(
 ) -> parts.Chat:
     imported = await found.journal.imports.get(session.key) is not None
     messages = unasked(window.messages()) if at or imported else window.messages()
-    chat = live_chat(None if at else live)
+    chat = live_chat(None if at else live, found.veil)
     await prepare([*written(messages), *(message.text for message in chat.messages)])
     return parts.Chat(
         welcome=await welcome(found, session, app),

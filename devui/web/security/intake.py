@@ -47,13 +47,20 @@ _BRACKET: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 """A whole string, so that brackets in it do not count, or one bracket; possessive, thus linear."""
 
 
-async def read_json(request: Request, limit: int = BODY_LIMIT, empty: Json = _REQUIRED) -> Json:
+async def read_json(
+    request: Request,
+    limit: int = BODY_LIMIT,
+    empty: Json = _REQUIRED,
+    *,
+    last_comma: bool = False,
+) -> Json:
     """Return the JSON value of the body.
 
     Args:
         request: the body is read once.
         limit: bytes; reading stops at the first one above.
         empty: what an empty body stands for; without it an empty body is an error.
+        last_comma: take an object that has a comma before its end.
 
     Raises:
         UnsupportedMedia: the body is compressed, or declared as something else than JSON.
@@ -64,6 +71,8 @@ async def read_json(request: Request, limit: int = BODY_LIMIT, empty: Json = _RE
     body = await _read(request, limit)
     if not body and empty is not _REQUIRED:
         return empty
+    if last_comma:
+        body = _without_last_comma(body)
     if len(body) > _OFF_LOOP:
         value = await asyncio.to_thread(parse_json, body)
     else:
@@ -110,6 +119,12 @@ def parse_json(body: bytes) -> Json:
     if "\\u" in text:
         _check_text(value)
     return value
+
+
+def _without_last_comma(body: bytes) -> bytes:
+    """The body without a comma right before its last brace: no JSON has one there."""
+    inside = body.rstrip().removesuffix(b"}").rstrip()
+    return inside[:-1] + b"}" if inside.endswith(b",") and body.rstrip().endswith(b"}") else body
 
 
 def _meant(request: Request, body: bytes, value: Value) -> Value:

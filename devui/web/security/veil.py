@@ -65,11 +65,20 @@ class Veil:
 
     def text(self, text: str) -> str:
         """The text without secrets, however they are spelled in it."""
+        return self.redactor().text(text)
+
+    def growing(self, text: str) -> str:
+        """The text of an answer that is being streamed, as far as it can be told."""
+        redactor = self.redactor()
+        return redactor.text(redactor.settled(text))
+
+    def redactor(self) -> Redactor:
+        """What takes the secrets out, as they are now."""
         now = time.monotonic()
         if now - self._looked > _SECONDS:
             self._looked = now
             self._look()
-        return self._redactor.text(text)
+        return self._redactor
 
     def cover(self, send: Send) -> "Covered":
         """What an answer is sent through."""

@@ -1,5 +1,7 @@
 """`/`: the apps, and the sessions used last."""
 
+import sqlite3
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,5 +31,7 @@ async def show(request: Request) -> Response:
         apps=tuple(cards),
         recent=await session_items(found, recent, show_app=True),
         journal=server_notices(found),
+        kept=str(found.journal.path),
+        sqlite=sqlite3.sqlite_version,
     )
     return found.render.page(page)

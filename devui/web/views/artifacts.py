@@ -25,9 +25,9 @@ _SANDBOX: Final = (
 
 
 async def show(request: Request) -> Response:
-    """One version of an artifact, the newest without `version`."""
+    """One version of an artifact, the newest without `version`; `?name=` is any name, `..` too."""
     found, session = await session_of(request)
-    name = request.path_params["name"]
+    name = request.path_params.get("name") or request.query_params.get("name", "")
     asked = request.query_params.get("version")
     version = whole_number(asked)
     if asked is not None and version is None:

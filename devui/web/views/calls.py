@@ -43,8 +43,9 @@ async def end(request: Request) -> Response:
 async def _ordered(
     request: Request, found: Services, run: str, form: FormData, value: Any
 ) -> Response:
-    order = {name: form[name] for name in ("command", "key", "call") if name in form}
-    body = parse(CallBody, {**order, "actor": actor_of(form), "value": value})
+    order = {name: form[name] for name in ("command", "key") if name in form}
+    call = whole_number(str(form.get("call")))
+    body = parse(CallBody, {**order, "call": call, "actor": actor_of(form), "value": value})
     try:
         position = await found.runs.end_call(run, body.told())
     except Misused as refused:

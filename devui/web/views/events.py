@@ -13,6 +13,7 @@ from devui.web.presenters.inspection import detail
 from devui.web.presenters.inspection import state as state_panel
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import earlier
+from devui.web.presenters.tips import event_tip
 from devui.web.presenters.window import window_before
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of
@@ -52,6 +53,16 @@ async def show(request: Request) -> Response:
     if row is None:
         raise NotFound("there is no such event")
     return found.render.page(await detail(found, session, row))
+
+
+async def tip(request: Request) -> Response:
+    """One event in a few words, with what it did to the state."""
+    found, session = await session_of(request)
+    row = await event_of(found, session, request.path_params["number"])
+    if row is None:
+        raise NotFound("there is no such event")
+    changes = await found.journal.state.changes(session.key, row.number)
+    return found.render.page(event_tip(row, changes))
 
 
 async def state(request: Request) -> Response:

@@ -13,13 +13,13 @@ from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
 from devui.store.events import USER
-from devui.web.errors import Conflict, NotFound, Unprocessable
+from devui.web.errors import NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
 from devui.web.pages.session import AgainPage
 from devui.web.presenters.again import again_menu
 from devui.web.presenters.lists import session_name
-from devui.web.recovery import forked, invocation_of, rewound, run_fork
+from devui.web.recovery import ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import parse_json, read_form
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of, theme_of
@@ -30,9 +30,7 @@ _LIMIT = 20_000_000
 async def close(request: Request) -> Response:
     """Ask no more about what was cut off."""
     found, session = await session_of(request)
-    if found.runs.live(session.key) is not None:
-        raise Conflict("a run is under way on this session: stop it first")
-    await found.runs.close(session.key)
+    await ask_no_more(found, session)
     return _done(request, session.key)
 
 

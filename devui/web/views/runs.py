@@ -9,12 +9,11 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
-from devui.debugger.recovery.answers import Settled, Undecided
+from devui.debugger.answering import open_until
+from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.commands import CommandRefused
-from devui.debugger.summary import Summary
 from devui.store.errors import Overtaken, RunActive
-from devui.store.events import USER
 from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CommandBody
@@ -43,8 +42,6 @@ _STILL_ASKING = (
     "the run that asks goes on: let it come to its end, or stop it, and then answer;"
     " the form keeps what is in it"
 )
-_LOOKED_AT = 500
-"""Events at a time that are searched for an answer."""
 
 
 async def start(request: Request) -> Response:
@@ -64,7 +61,7 @@ async def start(request: Request) -> Response:
         except Undecided as error:
             raise Conflict(str(error)) from error
     wanted = RunRequest(
-        settled=decided,
+        opening=opening(decided),
         message={"role": "user", "parts": [{"text": text}]} if text else None,
         invocation=invocation,
         streaming=form.get("streaming") is not None,
@@ -86,10 +83,10 @@ async def answer(request: Request) -> Response:
     response = answer_of(call["name"], mapping(call.get("args")), fields)
     part = {"functionResponse": {"id": call_id, "name": call["name"], "response": response}}
     message = {"role": "user", "parts": [part]}
-    wanted = RunRequest(message=message, invocation=row.invocation_id)
+    wanted = RunRequest(message=message, invocation=row.invocation_id, actor=actor_of(form))
     seen = row.seq
     while True:
-        seen = await _open_until(found, session, call_id, seen)
+        seen = await open_until(found.journal, session.key, call_id, seen)
         await found.runs.over(session.key, within=_SECONDS_TO_ASK)
         try:
             await found.runs.start(session, replace(wanted, seen=seen))
@@ -111,20 +108,6 @@ async def _question(
     if body is None or asked is None or not asked.get("name"):
         raise NotFound("there is no such question in this session")
     return asked, body[0]
-
-
-async def _open_until(found: Services, session: SessionRow, call_id: str, after: int) -> int:
-    """Up to which seq nothing after `after` answers the call, or asks it again; else Conflict."""
-    while rows := await found.journal.events.page(session.key, after=after, limit=_LOOKED_AT):
-        for row in rows:
-            summary = Summary.from_json(row.summary)
-            answers = summary.responses if row.author == USER else ()
-            if any(answer.id == call_id for answer in answers):
-                raise Conflict(f"this was answered already, in #{row.number}")
-            if any(call.id == call_id for call in summary.calls):
-                raise Conflict(f"this was asked again, in #{row.number}: answer there")
-        after = rows[-1].seq
-    return after
 
 
 async def command(request: Request) -> Response:

@@ -24,6 +24,10 @@ from devui.web.views.lookup import session_of
 
 _PAUSE = 0.05
 """Seconds between two messages at the least; what comes meanwhile goes out together."""
+_EVENT = 0.01
+"""Seconds more for each event in a message: that many can a browser show, and nobody read."""
+_LONGEST = 1.0
+"""Seconds between two messages at the most."""
 _RESET = "reset"
 """Event name: what the page shows cannot be completed; it has to be read anew."""
 _SHARE = 3
@@ -69,7 +73,9 @@ async def _session_messages(
                     html = await page.render(batch)
                     if html:
                         yield Message(html, id=str(Cursor(found.journal.id, batch.seq)))
-                    await asyncio.sleep(max(_PAUSE, _SHARE * (time.monotonic() - begun)))
+                    spent = _SHARE * (time.monotonic() - begun)
+                    shown = min(_EVENT * len(batch.news), _LONGEST)
+                    await asyncio.sleep(max(_PAUSE, spent, shown))
     except TooFarBehind:
         yield Message("", event=_RESET)
 

@@ -3,7 +3,7 @@
 from collections import defaultdict, deque
 from typing import Any
 
-from devui.wire.gates import EDITED, IN_CALLS
+from devui.wire.gates import EDITED, is_answer
 from devui.wire.recordings import FieldDifference, RecordedCall, Recording
 from devui.worker.replaying.differences import differences
 from devui.worker.replaying.ids import Ids, comparable
@@ -90,7 +90,7 @@ class Expected:
 def by_hand(event: dict[str, Any]) -> str:
     """The end of a sentence about an event that a person has changed; "" of any other."""
     edited = (event.get("customMetadata") or {}).get(EDITED)
-    return " It was changed by hand when it was recorded." if edited else ""
+    return " The recorded event was changed by hand." if edited else ""
 
 
 def _without_recorded_marks(event: dict[str, Any]) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _without_recorded_marks(event: dict[str, Any]) -> dict[str, Any]:
     marks = labels.get(EDITED)
     if not marks:
         return event
-    others = [mark for mark in marks if mark.get("gate") not in IN_CALLS]
+    others = [m for m in marks if not is_answer(m.get("gate", ""), m.get("action", ""))]
     kept = {name: value for name, value in labels.items() if name != EDITED}
     kept |= {EDITED: others} if others else {}
     return {**event, "customMetadata": kept or None}

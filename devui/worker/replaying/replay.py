@@ -351,9 +351,11 @@ class Replay:
             self._recording_ends()
         nearest = self._tree.next_of(context.agent_name)
         called = f"calls {actual['tool']}" if what == "tool" else "asks its model once more"
+        coming = self.recording.events[self.turns.passed :][:1]
+        hand = by_hand(coming[0]) if coming else ""
         self.diverge(
             what,
-            f"{context.agent_name} {called}; no such call was recorded here.",
+            f"{context.agent_name} {called}; no such call was recorded here.{hand}",
             context=context,
             actual=actual,
             nearest=call_told(nearest) if nearest else None,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from devui.wire.framing import codecs
+from devui.wire.pieces import piece_name
 from devui.wire.recordings import Asked, RecordedCall, Recording
-from devui.worker.prompts import piece_name
 from devui.worker.replaying.ids import Ids, comparable
 from devui.worker.replaying.requests import request_in_full
 

@@ -1,5 +1,7 @@
 """What a request tells a model that keeps a provider's cache of what it is sent."""
 
+import time
+
 from google.genai import types
 
 from tests.differential.case import case
@@ -83,3 +85,12 @@ async def an_output_schema_by_its_older_name(stage):
         request.set_output_schema()
     except ValueError:
         stage.note("refused", "no schema")
+
+
+@case()
+async def a_cache_that_ends_soon(stage):
+    for left in (None, -10, 60, 600):
+        known = {"fingerprint": "f" * 16, "contents_count": 1}
+        if left is not None:
+            known |= {"cache_name": "c", "expire_time": time.time() + left, "invocations_used": 1}
+        stage.note(left, stage.ns.CacheMetadata(**known).expire_soon)

@@ -1,12 +1,16 @@
 """What comes with the runtime: agents as tools, memory, artifacts, planners, plugins."""
 
+import io
+import zipfile
+from functools import partial
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel
 
-from tests.differential.case import case
+from tests.differential.case import Case, add, case
 from tests.differential.differing import PLUGIN_STATE
+from tests.differential.differing_files import DOCUMENTS
 from tests.differential.script import Boom, Call, Raise, Say, call
 
 
@@ -157,6 +161,49 @@ async def artifacts_are_loaded_on_demand(stage):
     await stage.open(stage.agent("agent", *answers, tools=tools))
     await stage.say()
     await stage.say("next")
+
+
+def _document(*paragraphs: str) -> bytes:
+    """A file of a word processor, as far as its text goes."""
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    said = "".join(f"<w:p><w:r><w:t>{each}</w:t></w:r></w:p>" for each in paragraphs)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:  # of no time, to be the same each time
+        archive.writestr(
+            zipfile.ZipInfo("word/document.xml"),
+            f'<w:document xmlns:w="{space}">{said}</w:document>',
+        )
+    return made.getvalue()
+
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+FILES = {
+    "a document": ("file.docx", _document("One.", "Two."), DOCX),
+    "a document of an unknown type": ("file", _document("One."), "application/octet-stream"),
+    "an archive that is no document": ("file.zip", _document()[:-30], "application/octet-stream"),
+    "a type in capitals": ("file.png", b"png", "IMAGE/PNG; q=1"),
+    "a user's file": ("user:file.txt", b"mine", "text/plain"),
+}
+
+
+async def _looked_at(stage, given) -> None:
+    name, data, kind = given
+
+    async def save(tool_context) -> int:
+        part = types.Part.from_bytes(data=data, mime_type=kind)
+        return await tool_context.save_artifact(name, part)
+
+    wanted = Call("load_artifacts", {"artifact_names": [name.removeprefix("user:")]})
+    tools = [save, stage.ns.load_artifacts_tool]
+    await stage.open(stage.agent("agent", call("save"), wanted, "Read.", tools=tools))
+    await stage.say()
+
+
+for _name, _given in FILES.items():
+    add(Case(f"{_name} is looked at", partial(_looked_at, given=_given)))
+
+_signs = ("file.docx", _document("One &amp; two."), DOCX)
+add(Case("signs in a document", partial(_looked_at, given=_signs), differs=DOCUMENTS))
 
 
 # Planners

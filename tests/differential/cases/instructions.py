@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import BAD_ANSWER
+from tests.differential.differing_files import PICTURES
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -270,3 +271,62 @@ async def an_output_schema_with_tools_answered_by_text(stage):
     )
     await stage.open(agent)
     await stage.say()
+
+
+JINJA = {
+    "a variable": "{{ name }} {{ number + 1 }}",
+    "a loop and a condition": "{% for x in list %}{{ x }};{% endfor %}{% if none %}x{% endif %}",
+    "a key of another scope": "{{ state['user:name'] }} {{ state.get('missing', '-') }}",
+    "a missing variable": "{{ missing }}",
+    "a missing variable that has a default": "{{ missing | default('-') }}",
+    "markup": "{{ '<b>' }} {name}",
+    "an artifact": "{{ artifact('note.txt') }}",
+    "a missing artifact": "{{ artifact('none.txt') }}",
+    "a mistake": "{% if %}",
+    "a way out": "{{ name.__class__.__mro__ }}",
+    "a change of the state": "{{ state.update({'name': 'Eve'}) }}",
+}
+
+
+async def _jinja(stage, template):
+    async def instruct(context) -> str:
+        inject = stage.ns.inject_session_state
+        try:
+            return await inject(f"Case: {template}", context, use_jinja2=True)
+        except Exception as error:  # noqa: BLE001  which kind it is, is compared
+            stage.note(type(error).__name__)
+            return "Case: failed"
+
+    await stage.open(stage.agent("agent", "Ok.", instruction=instruct), state=STATE)
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    part = types.Part(text="a note")
+    await stage.runner.artifact_service.save_artifact(**where, filename="note.txt", artifact=part)
+    await stage.say()
+
+
+for _name, _template in JINJA.items():
+    add(Case(f"a Jinja template with {_name}", partial(_jinja, template=_template)))
+
+
+FILES = {
+    "JSON": ("data.json", b'{"a": 1}', "application/json"),
+    "text of an unknown type": ("table.csv", b"a,b\n1,2", "application/octet-stream"),
+    "a drawing": ("a.svg", b"<svg/>", "image/svg+xml"),
+}
+
+
+async def _file(stage, given):
+    name, data, kind = given
+    agent = stage.agent("agent", "Ok.", instruction=f"Case: {{artifact.{name}}}")
+    await stage.open(agent)
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    part = types.Part.from_bytes(data=data, mime_type=kind)
+    await stage.runner.artifact_service.save_artifact(**where, filename=name, artifact=part)
+    await stage.say()
+
+
+for _name, _given in FILES.items():
+    add(Case(f"an instruction with a file of {_name}", partial(_file, given=_given)))
+
+_picture = ("a.png", b"png", "image/png")
+add(Case("an instruction with a picture", partial(_file, given=_picture), differs=PICTURES))

@@ -1,5 +1,6 @@
 """Tools and resources of a real MCP server, which runs in a process of its own."""
 
+import json
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -160,3 +161,61 @@ async def progress_of_an_mcp_tool_is_told(stage):
         stage.note("progress", progress, total, message)
 
     await _played(stage, [CALLS["a tool that tells of its progress"]], progress_callback=told)
+
+
+@case(needs="mcp")
+async def tools_are_told_as_those_of_an_mcp_server(stage):
+    def plan(city: str, days: int = 2, tags: list[str] | None = None) -> str:
+        """Plans a journey."""
+        return city
+
+    def rest() -> str:
+        """Rests."""
+        return "rested"
+
+    for tool in (
+        stage.ns.FunctionTool(plan),
+        stage.ns.FunctionTool(rest),
+        stage.ns.get_user_choice_tool,
+    ):
+        told = stage.ns.adk_to_mcp_tool_type(tool).model_dump(mode="json", exclude_none=True)
+        stage.note(told["name"], sorted(told))
+        if tool.name != "get_user_choice":
+            stage.note(told)
+
+
+SCHEMAS = {
+    "of a text": {
+        "type": "STRING",
+        "pattern": "a+",
+        "min_length": 1,
+        "max_length": 9,
+        "minimum": 1,
+    },
+    "of a number": {"type": "NUMBER", "minimum": 0, "maximum": 1.5, "nullable": True},
+    "of a choice": {"type": "STRING", "enum": ["a", "b"], "format": "enum", "default": "a"},
+    "of a list": {"type": "ARRAY", "items": {"type": "INTEGER"}, "min_items": 1, "max_items": 2},
+    "of an object": {
+        "type": "OBJECT",
+        "title": "Thing",
+        "description": "A thing.",
+        "required": ["a"],
+        "properties": {"a": {"type": "BOOLEAN"}, "b": {"any_of": [{"type": "NULL"}, {}]}},
+        "property_ordering": ["b", "a"],
+    },
+    "of nothing": {},
+    "of an unknown type": {"type": "TYPE_UNSPECIFIED", "example": 0},
+}
+
+
+async def _schema(stage, schema):
+    made = stage.ns.gemini_to_json_schema(stage.ns.types.Schema.model_validate(schema))
+    stage.note(json.loads(json.dumps(made, default=str)))
+    try:
+        stage.ns.gemini_to_json_schema(schema)
+    except TypeError:
+        stage.note("refused")
+
+
+for _name, _given in SCHEMAS.items():
+    add(Case(f"a JSON schema {_name}", partial(_schema, schema=_given), needs="mcp"))

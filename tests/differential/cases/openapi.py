@@ -152,3 +152,57 @@ async def a_service_on_this_machine_is_refused_by_default(stage):
         agent = stage.agent("agent", CALLS["a path"], "Done.", tools=[toolset])
         await stage.open(agent)
         await stage.say()
+
+
+@case()
+async def an_operation_is_given_its_key_later(stage):
+    scheme = {"type": "apiKey", "in": "header", "name": "x-key"}
+    _, key = stage.ns.token_to_scheme_credential("apikey", "header", "x-key", "k1")
+    with service() as address:
+        toolset = stage.ns.OpenAPIToolset(
+            spec_dict=SPEC | {"servers": [{"url": address}]}, allow_private_network_access=True
+        )
+        for name, given in (("get_pet", key), ("list_pets", key.model_dump_json())):
+            tool = toolset.get_tool(name)
+            tool.configure_auth_scheme(scheme)
+            tool.configure_auth_credential(given)
+            tool.configure_credential_key("the key")
+            tool.set_default_headers({"x-trace": "t0", "x-kept": "yes"})
+            stage.note("set", tool.auth_scheme.name, tool.auth_credential.api_key)
+        toolset.configure_ssl_verify_all(False)
+        calls = [CALLS["a path"], CALLS["a header"], CALLS["a text"]]
+        agent = stage.agent(
+            "agent", calls, "Done.", tools=[toolset], after_tool_callback=without_clients_words
+        )
+        await stage.open(agent)
+        await stage.say()
+        await stage.runner.close()
+
+
+@case()
+async def operations_become_tools_one_by_one(stage):
+    scheme, key = stage.ns.token_to_scheme_credential("apikey", "header", "x-key", "k1")
+
+    def headers(context):
+        return {"x-trace": f"of {context.agent_name}"}
+
+    with service() as address:
+        parsed = stage.ns.OpenApiSpecParser().parse(SPEC | {"servers": [{"url": address}]})
+        for one in parsed:
+            where = one.endpoint
+            stage.note(one.name, one.description, where.path, where.method, one.auth_scheme)
+        one.auth_scheme, one.auth_credential = scheme, key
+        make = stage.ns.RestApiTool.from_parsed_operation
+        tools = [
+            make(each, header_provider=headers, allow_private_network_access=True)
+            for each in parsed
+        ]
+        agent = stage.agent(
+            "agent",
+            [CALLS["a path"], CALLS["a query"], CALLS["a header"]],
+            "Done.",
+            tools=tools,
+            after_tool_callback=without_clients_words,
+        )
+        await stage.open(agent)
+        await stage.say()

@@ -139,6 +139,23 @@ async def a_tool_class_of_ones_own(stage):
 
 
 @case()
+async def a_tool_of_ones_own_that_makes_itself(stage):
+    class Greet(stage.ns.BaseTool):
+        def __init__(self, name):
+            self.name = name
+            self.description = "Greets."
+
+        def _get_declaration(self):
+            return types.FunctionDeclaration(name=self.name, description=self.description)
+
+        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+            return f"{self.is_long_running} {self.custom_metadata}"
+
+    await stage.open(stage.agent("agent", call("greet"), "Done.", tools=[Greet("greet")]))
+    await stage.say()
+
+
+@case()
 async def a_toolset_gives_its_tools_a_prefix(stage):
     def look(a: int) -> int:
         """Looks."""

@@ -44,4 +44,4 @@ def _instruction(agent: LlmAgent, targets: list[BaseAgent], descriptions: Mappin
     return text
 
 
-agent_transfer = RequestProcessor("agent_transfer", prepare=_prepare)
+request_processor = agent_transfer = RequestProcessor("agent_transfer", prepare=_prepare)

@@ -9,4 +9,4 @@ class AutoFlow(SingleFlow):
 
     def __init__(self) -> None:
         super().__init__()
-        self.request_processors.insert_before("agent_tools", agent_transfer)
+        self.request_processors.append(agent_transfer)

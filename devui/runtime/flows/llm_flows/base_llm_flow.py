@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.extending import Extensible
-from devui.runtime.flows.llm_flows.functions import give_ids, long_running_ids
+from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
-from devui.runtime.flows.llm_flows.processors import (
-    Processors,
-    RequestProcessor,
-    ResponseProcessor,
-    agent_of,
-)
+from devui.runtime.flows.llm_flows.processors import ResponseProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
+from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
@@ -40,13 +37,11 @@ class BaseLlmFlow(Extensible):
     asked again (runtime seed).
     """
 
-    def __init__(
-        self,
-        request_processors: Processors[RequestProcessor],
-        response_processors: Processors[ResponseProcessor] | None = None,
-    ) -> None:
-        self.request_processors = request_processors
-        self.response_processors = response_processors or Processors[ResponseProcessor]()
+    def __init__(self) -> None:
+        """Begin with the agent's tools alone: no instructions, no history."""
+        self.request_processors = []
+        self.tool_request_processors = [toolset_auth, agent_tools]
+        self.response_processors = []
 
     async def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
@@ -63,7 +58,7 @@ class BaseLlmFlow(Extensible):
         """One request, its answer, and the tools that the answer calls."""
         llm_request = LlmRequest.blank()
         answered = False
-        for processor in self.request_processors:
+        for processor in self._request_steps():
             if processor.prepare is not None:
                 await processor.prepare(ctx, llm_request)
             if processor.run is None or (processor.wanted and not processor.wanted(ctx)):
@@ -118,7 +113,7 @@ class BaseLlmFlow(Extensible):
         made = ModelEvents(ctx, actions)
         call = ModelCall(ctx, llm_request, actions)
         agent = agent_of(ctx)
-        wanted = [step for step in self.response_processors if step.wanted(agent)]
+        wanted = [step for step in self._response_steps() if step.wanted(agent)]
         async with aclosing(call.responses()) as responses:
             async for response in responses:
                 if wanted:
@@ -152,7 +147,7 @@ def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall
     calls = [] if event.partial else event.get_function_calls()
     if calls:
         give_ids(calls)
-        event.long_running_tool_ids = long_running_ids(calls, llm_request.tools_dict)
+        event.long_running_tool_ids = get_long_running_function_calls(calls, llm_request.tools_dict)
     return calls
 
 

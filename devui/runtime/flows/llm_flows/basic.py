@@ -42,4 +42,4 @@ def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> 
     return base.model_copy(update=update)
 
 
-basic = RequestProcessor("basic", prepare=_prepare)
+request_processor = basic = RequestProcessor("basic", prepare=_prepare)

@@ -20,4 +20,4 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         ctx.token_compaction_checked = True
 
 
-compaction = RequestProcessor("compaction", prepare=_prepare)
+request_processor = compaction = RequestProcessor("compaction", prepare=_prepare)

@@ -72,6 +72,10 @@ def contents() -> RequestProcessor:
     return RequestProcessor("contents", prepare=Contents().prepare)
 
 
+request_processor = contents()
+"""For flows of one's own, which may share it."""
+
+
 def _view(ctx: InvocationContext) -> View:
     thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
     agent = agent_of(ctx)

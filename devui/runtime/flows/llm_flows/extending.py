@@ -2,83 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator
 
-from devui.runtime.flows.llm_flows.processors import Processors, RequestProcessor
+from devui.runtime.flows.llm_flows._base_llm_processor import (
+    BaseLlmRequestProcessor,
+    BaseLlmResponseProcessor,
+)
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, ResponseProcessor
 
-if TYPE_CHECKING:
-    from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.events.event import Event
-    from devui.runtime.models.llm_request import LlmRequest
-
-
-class OwnProcessor(Protocol):
-    """A step as ADK's flows take it: any object with a name that changes the request."""
-
-    @property
-    def name(self) -> str:
-        """What other steps find it by."""
-        ...
-
-    def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Change the request and yield events, each committed before it goes on."""
-        ...
+RequestStep = RequestProcessor | BaseLlmRequestProcessor
+ResponseStep = ResponseProcessor | BaseLlmResponseProcessor
 
 
 class Extensible:
-    """A flow whose list of steps can be changed before it runs (adk-runtime 7.2)."""
+    """A flow whose lists of steps can be changed before it runs (adk-runtime 7.2).
 
-    request_processors: Processors[RequestProcessor]
+    They are plain lists; the methods do the same by the names of steps.
+    """
 
-    def get_request_processor(self, name: str) -> RequestProcessor:
-        """The step of that name; ValueError names those there are."""
-        self._check_known(name)
-        return self.request_processors.get(name)
+    request_processors: list[RequestStep]
+    tool_request_processors: list[RequestStep]
+    """What comes after those: only here `llm_request.tools_dict` is filled."""
+    response_processors: list[ResponseStep]
 
-    def insert_request_processor_before(
-        self, name: str, processor: RequestProcessor | OwnProcessor
-    ) -> None:
+    def get_request_processor(self, name: str) -> RequestStep:
+        """The step of that name; ValueError names those there are, and if there are several."""
+        steps, index = self._place(name)
+        return steps[index]
+
+    def insert_request_processor_before(self, name: str, processor: RequestStep) -> None:
         """Add a step before another; ValueError if that is unknown or the new name is taken."""
-        self._check_known(name)
-        self.request_processors.insert_before(name, self._new(processor))
+        steps, index = self._place(name)
+        self._check_new(processor)
+        steps.insert(index, processor)
 
-    def insert_request_processor_after(
-        self, name: str, processor: RequestProcessor | OwnProcessor
-    ) -> None:
+    def insert_request_processor_after(self, name: str, processor: RequestStep) -> None:
         """Add a step after another; ValueError if that is unknown or the new name is taken."""
-        self._check_known(name)
-        self.request_processors.insert_after(name, self._new(processor))
+        steps, index = self._place(name)
+        self._check_new(processor)
+        steps.insert(index + 1, processor)
 
-    def replace_request_processor(
-        self, name: str, processor: RequestProcessor | OwnProcessor
-    ) -> RequestProcessor:
+    def replace_request_processor(self, name: str, processor: RequestStep) -> RequestStep:
         """Put a step in the place of another, which is returned; ValueError as above."""
-        old = self.get_request_processor(name)
-        self.request_processors.replace(name, self._new(processor, instead_of=name))
+        steps, index = self._place(name)
+        if processor.name != name:
+            self._check_new(processor)
+        old, steps[index] = steps[index], processor
         return old
 
-    def remove_request_processor(self, name: str) -> RequestProcessor:
+    def remove_request_processor(self, name: str) -> RequestStep:
         """Leave a step out; it is returned. ValueError if there is none of that name."""
-        old = self.get_request_processor(name)
-        self.request_processors.remove(name)
-        return old
+        steps, index = self._place(name)
+        return steps.pop(index)
 
-    def _check_known(self, name: str) -> None:
-        names = self.request_processors.names
-        if name not in names:
-            raise ValueError(f"There is no request processor {name!r}; there are {names}.")
+    def _request_steps(self) -> Iterator[RequestProcessor]:
+        """All steps before the model is asked, in their order."""
+        for steps in (self.request_processors, self.tool_request_processors):
+            for step in steps:
+                if isinstance(step, RequestProcessor):
+                    yield step
+                else:
+                    yield RequestProcessor(step.name, run=step.run_async)
 
-    def _new(
-        self, processor: RequestProcessor | OwnProcessor, instead_of: str | None = None
-    ) -> RequestProcessor:
-        if processor.name != instead_of and processor.name in self.request_processors.names:
+    def _response_steps(self) -> Iterator[ResponseProcessor]:
+        """All steps between a model's response and its event, in their order."""
+        for step in self.response_processors:
+            if isinstance(step, ResponseProcessor):
+                yield step
+            else:
+                yield ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
+
+    def _place(self, name: str) -> tuple[list[RequestStep], int]:
+        found = [
+            (steps, index)
+            for steps in (self.request_processors, self.tool_request_processors)
+            for index, step in enumerate(steps)
+            if name and step.name == name
+        ]
+        if len(found) == 1:
+            return found[0]
+        many = "are several request processors" if found else "is no request processor"
+        raise ValueError(f"There {many} {name!r}; there are {self._names()}.")
+
+    def _check_new(self, processor: RequestStep) -> None:
+        if processor.name and processor.name in self._names():
             raise ValueError(
                 f"There is a request processor {processor.name!r} already; name yours otherwise,"
                 " or replace that one."
             )
-        if isinstance(processor, RequestProcessor):
-            return processor
-        return RequestProcessor(processor.name, run=processor.run_async)
+
+    def _names(self) -> list[str]:
+        steps = (*self.request_processors, *self.tool_request_processors)
+        return [step.name for step in steps if step.name]

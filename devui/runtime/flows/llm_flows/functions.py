@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.genai import types
@@ -30,6 +30,9 @@ REQUEST_EUC_FUNCTION_CALL_NAME = REQUEST_CREDENTIAL
 REQUEST_INPUT_FUNCTION_CALL_NAME = REQUEST_INPUT
 """How a client knows what a call asks of the user; ADK's names (LlmAgent seed; adk-runtime 8)."""
 
+AF_FUNCTION_CALL_ID_PREFIX = CLIENT_ID
+"""How ids begin that were made up here, since the model gave its call none."""
+
 _NO_SIGNALS: dict[str, Any] = {
     "state_delta": {},
     "artifact_delta": {},
@@ -51,22 +54,73 @@ class Executed(NamedTuple):
     """What the first of the failing calls raised; `event` has what can be kept of the others."""
 
 
+def generate_client_function_call_id() -> str:
+    """An id for a call that has none."""
+    return f"{CLIENT_ID}{new_uuid()}"
+
+
 def give_ids(calls: Sequence[types.FunctionCall]) -> None:
     """Give each call without an id one by which its response will name it."""
     for call in calls:
         if not call.id:
-            call.id = f"{CLIENT_ID}{new_uuid()}"
+            call.id = generate_client_function_call_id()
 
 
-def long_running_ids(
-    calls: Sequence[types.FunctionCall], tools: Mapping[str, BaseTool]
+def get_long_running_function_calls(
+    function_calls: Sequence[types.FunctionCall], tools_dict: Mapping[str, BaseTool]
 ) -> set[str]:
     """The ids of the calls whose tools may answer later."""
     return {
         call.id
-        for call in calls
-        if call.id and (tool := tools.get(call.name or "")) and tool.is_long_running
+        for call in function_calls
+        if call.id and (tool := tools_dict.get(call.name or "")) and tool.is_long_running
     }
+
+
+def find_event_by_function_call_id(events: Sequence[Event], function_call_id: str) -> Event | None:
+    """The latest event that made the call."""
+    for event in reversed(events):
+        if any(call.id == function_call_id for call in event.get_function_calls()):
+            return event
+    return None
+
+
+def find_matching_function_call(
+    events: Sequence[Event], function_response_event: Event | None = None
+) -> Event | None:
+    """The event that made the call which an event answers: this one, or else the last.
+
+    Of several answers the first counts.
+    """
+    answered = function_response_event or (events[-1] if events else None)
+    responses = answered.get_function_responses() if answered else []
+    if not events or answered is None or not responses or not responses[0].id:
+        return None
+    earlier = events[:-1] if events[-1].id == answered.id else events
+    return find_event_by_function_call_id(earlier, responses[0].id)
+
+
+async def handle_function_calls_async(
+    invocation_context: InvocationContext,
+    function_call_event: Event,
+    tools_dict: Mapping[str, BaseTool],
+    filters: Collection[str] | None = None,
+    *,
+    tool_confirmation_dict: Mapping[str, ToolConfirmation] | None = None,
+) -> Event | None:
+    """Run the calls of an event, or those whose ids are in `filters`, and gather the responses.
+
+    Raises what the first of the failing calls raised.
+    """
+    calls = [
+        call
+        for call in function_call_event.get_function_calls()
+        if not filters or call.id in filters
+    ]
+    done = await execute(invocation_context, calls, tools_dict, tool_confirmation_dict)
+    if done.error is not None:
+        raise done.error
+    return done.event
 
 
 async def execute(

@@ -22,4 +22,4 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     llm_request.append_instructions([text])
 
 
-identity = RequestProcessor("identity", prepare=_prepare)
+request_processor = identity = RequestProcessor("identity", prepare=_prepare)

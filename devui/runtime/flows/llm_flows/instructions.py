@@ -54,4 +54,4 @@ def _static_content(instruction: types.ContentUnion) -> types.Content:
     return types.Content(role="user", parts=types.UserContent(instruction).parts)
 
 
-instructions = RequestProcessor("instructions", prepare=_prepare)
+request_processor = instructions = RequestProcessor("instructions", prepare=_prepare)

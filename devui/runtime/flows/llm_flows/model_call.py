@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from google.genai import types
 
 from devui.runtime.agents.context import Context
+from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
 from devui.runtime.flows.llm_flows.processors import agent_of
@@ -58,6 +59,7 @@ class ModelCall:
             yield answer
             return
         self._label()
+        self._model = await self._agent.canonical_model_async(ReadonlyContext(self._ctx))
         self._ctx.increment_llm_call_count()
         async with aclosing(
             self._plugins.around_model_call(
@@ -75,7 +77,7 @@ class ModelCall:
                 yield self._checked(await self._after(answer))
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
-        return self._agent.canonical_model.generate_content_async(llm_request, stream=self._streams)
+        return self._model.generate_content_async(llm_request, stream=self._streams)
 
     def _label(self) -> None:
         """Say which agent asks, so that a provider's bill can be told by agents."""

@@ -1,10 +1,11 @@
-"""The steps around a model call, in lists where each has a name (adk-runtime 7.2)."""
+"""The steps around a model call, each with a name (adk-runtime 7.2)."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -36,6 +37,18 @@ class RequestProcessor:
     wanted: Callable[[InvocationContext], bool] | None = None
     """Whether there is anything to `run`, which most requests have not; None: always."""
 
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """All of the step, for a step of one's own that is put around it."""
+        if self.prepare is not None:
+            await self.prepare(invocation_context, llm_request)
+        if self.run is None or (self.wanted and not self.wanted(invocation_context)):
+            return
+        async with aclosing(self.run(invocation_context, llm_request)) as events:
+            async for event in events:
+                yield event
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseProcessor:
@@ -47,59 +60,11 @@ class ResponseProcessor:
     run: Process
     """Changes the response and yields events that go before its own."""
 
-
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-P = TypeVar("P", bound=_Named)
-
-
-class Processors(Generic[P]):
-    """An ordered list of named steps.
-
-    The order matters: instructions before contents, and so on. So a new step is
-    put before or after one that it needs.
-    """
-
-    def __init__(self, processors: Iterable[P] = ()) -> None:
-        self._processors = list(processors)
-
-    def __iter__(self) -> Iterator[P]:
-        return iter(self._processors)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the steps in order."""
-        return [processor.name for processor in self._processors]
-
-    def get(self, name: str) -> P:
-        """The step of that name; KeyError names those there are."""
-        return self._processors[self._index(name)]
-
-    def append(self, processor: P) -> None:
-        """Add a step at the end."""
-        self._processors.append(processor)
-
-    def replace(self, name: str, processor: P) -> None:
-        """Put a step in the place of another."""
-        self._processors[self._index(name)] = processor
-
-    def insert_before(self, name: str, processor: P) -> None:
-        """Add a step before another."""
-        self._processors.insert(self._index(name), processor)
-
-    def insert_after(self, name: str, processor: P) -> None:
-        """Add a step after another."""
-        self._processors.insert(self._index(name) + 1, processor)
-
-    def remove(self, name: str) -> None:
-        """Leave a step out."""
-        del self._processors[self._index(name)]
-
-    def _index(self, name: str) -> int:
-        names = self.names
-        if name not in names:
-            raise KeyError(f"There is no processor {name!r}; there are {names}.")
-        return names.index(name)
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_response: LlmResponse
+    ) -> AsyncGenerator[Event, None]:
+        """All of the step, for a step of one's own that is put around it."""
+        if self.wanted(agent_of(invocation_context)):
+            async with aclosing(self.run(invocation_context, llm_response)) as events:
+                async for event in events:
+                    yield event

@@ -114,5 +114,7 @@ async def _check(
         raise ValueError(f"Tool {call.name!r} asked for no confirmation of the call {call.id!r}.")
 
 
-request_confirmation = RequestProcessor("request_confirmation", run=_run, wanted=has_answer)
+request_processor = request_confirmation = RequestProcessor(
+    "request_confirmation", run=_run, wanted=has_answer
+)
 """Comes before the history is read, so that the model sees the results."""

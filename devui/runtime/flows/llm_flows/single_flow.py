@@ -1,6 +1,5 @@
 """The flow of an agent that works alone: itself and its tools."""
 
-from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.auth import auth
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.basic import basic
@@ -15,32 +14,25 @@ from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
 from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_response
 from devui.runtime.flows.llm_flows.output_schema import output_schema
-from devui.runtime.flows.llm_flows.processors import Processors
 from devui.runtime.flows.llm_flows.request_confirmation import request_confirmation
-from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 
 
 class SingleFlow(BaseLlmFlow):
     """Instructions, history and tools; no other agents (adk-runtime 7.2)."""
 
     def __init__(self) -> None:
-        super().__init__(
-            Processors(
-                [
-                    basic,
-                    auth,
-                    request_confirmation,
-                    instructions,
-                    identity,
-                    compaction,
-                    contents(),
-                    context_cache,
-                    nl_planning,
-                    code_execution,
-                    output_schema,
-                    toolset_auth,
-                    agent_tools,
-                ]
-            ),
-            Processors([nl_planning_response, code_execution_response]),
-        )
+        super().__init__()
+        self.request_processors += [
+            basic,
+            auth,
+            request_confirmation,
+            instructions,
+            identity,
+            compaction,
+            contents(),
+            context_cache,
+            nl_planning,
+            code_execution,
+            output_schema,
+        ]
+        self.response_processors += [nl_planning_response, code_execution_response]

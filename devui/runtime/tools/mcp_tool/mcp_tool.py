@@ -77,6 +77,10 @@ class McpTool(BaseTool):
         if present is None or (isinstance(present, str) and PREAMBLE not in present):
             llm_request.append_instructions([PREAMBLE])
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "McpTool":
+        """Itself: what copies a request, such as a model that tries again, keeps the connection."""
+        return self
+
     async def check_require_confirmation(
         self, args: dict[str, Any], tool_context: "Context"
     ) -> bool:

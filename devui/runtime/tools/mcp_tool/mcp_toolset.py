@@ -116,6 +116,8 @@ class McpToolset(BaseToolset):
         if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
             raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
+        self.connection_params = connection_params
+        self.auth_scheme, self.auth_credential = auth_scheme, auth_credential
         self._sessions = MCPSessionManager(
             connection_params,
             errlog,
@@ -124,8 +126,8 @@ class McpToolset(BaseToolset):
             elicitation_callback=elicitation_callback,
         )
         self._access = HeaderAccess(auth_scheme, auth_credential, credential_key)
-        self._require_confirmation = require_confirmation
-        self._header_provider = header_provider
+        self.require_confirmation = require_confirmation
+        self.header_provider = header_provider
         self._use_mcp_resources = use_mcp_resources
         self._propagate_grounding_metadata = propagate_grounding_metadata
         self._progress_callback = progress_callback
@@ -148,7 +150,7 @@ class McpToolset(BaseToolset):
                 mcp_tool=described,
                 mcp_session_manager=self._sessions,
                 headers=self._headers,
-                require_confirmation=self._require_confirmation,
+                require_confirmation=self.require_confirmation,
                 progress_callback=self._progress_callback,
                 propagate_grounding_metadata=self._propagate_grounding_metadata,
             )
@@ -214,9 +216,9 @@ class McpToolset(BaseToolset):
 
     async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
         own = await self._access.headers(context)
-        if self._header_provider is None or context is None:
+        if self.header_provider is None or context is None:
             return own
-        given: dict[str, str] = await call(self._header_provider, context)
+        given: dict[str, str] = await call(self.header_provider, context)
         taken = {name.lower() for name in own}
         return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 

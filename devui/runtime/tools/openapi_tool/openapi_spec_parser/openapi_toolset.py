@@ -84,6 +84,13 @@ class OpenAPIToolset(BaseToolset):
         """The operation of that name, without prefix."""
         return next((tool for tool in self._tools if tool.name == tool_name), None)
 
+    def configure_ssl_verify_all(
+        self, ssl_verify: bool | str | ssl.SSLContext | None = None
+    ) -> None:
+        """Say for all operations whether and how the service's certificate is checked."""
+        for tool in self._tools:
+            tool.configure_ssl_verify(ssl_verify)
+
 
 def _loaded(text: str | None, kind: str) -> dict[str, Any]:
     if text is None:

@@ -1,8 +1,8 @@
 """`RestApiTool`: one operation of an HTTP service (adk-runtime 8.9)."""
 
 import ssl
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -14,7 +14,11 @@ from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExc
 from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.openapi_tool.auth.auth_helpers import dict_to_auth_scheme
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.credentials import Access
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.openapi_spec_parser import (
+    ParsedOperation,
+)
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import public_host
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request, build
@@ -53,6 +57,75 @@ class RestApiTool(BaseTool):
         super().__init__(name=operation.name, description=operation.description)
         self.operation = operation
         self._settings = settings or RestSettings()
+        self._default_headers: dict[str, str] = {}
+
+    @classmethod
+    def from_parsed_operation(
+        cls,
+        parsed: ParsedOperation,
+        ssl_verify: bool | str | ssl.SSLContext | None = None,
+        header_provider: Callable[..., Any] | None = None,
+        httpx_client_factory: Callable[[], Any] | None = None,
+        *,
+        allow_private_network_access: bool = False,
+    ) -> "RestApiTool":
+        """The tool of one operation that `OpenApiSpecParser` found; see `OpenAPIToolset`."""
+        return cls(
+            parsed.operation,
+            RestSettings(
+                auth_scheme=parsed.auth_scheme,
+                auth_credential=parsed.auth_credential,
+                ssl_verify=ssl_verify,
+                header_provider=header_provider,
+                httpx_client_factory=httpx_client_factory,
+                allow_private_network_access=allow_private_network_access,
+            ),
+        )
+
+    @property
+    def auth_scheme(self) -> AuthScheme | None:
+        """How the service wants to be authorised: as was said, else as its description has it."""
+        return self._settings.auth_scheme or self.operation.auth_scheme
+
+    @property
+    def auth_credential(self) -> AuthCredential | None:
+        """The key, password or token that is sent; without one, the user is asked."""
+        return self._settings.auth_credential
+
+    def configure_auth_scheme(self, auth_scheme: AuthScheme | Mapping[str, Any]) -> None:
+        """Say how this operation wants to be authorised, as an object or as a description has it.
+
+        Raises:
+            ValueError: a mapping is no security scheme.
+        """
+        scheme = (
+            dict_to_auth_scheme(auth_scheme) if isinstance(auth_scheme, Mapping) else auth_scheme
+        )
+        self._settings = replace(self._settings, auth_scheme=scheme)
+
+    def configure_auth_credential(
+        self, auth_credential: AuthCredential | str | None = None
+    ) -> None:
+        """Set or take away what is sent, as an object or its JSON; else the user is asked.
+
+        Raises:
+            pydantic.ValidationError: a text is no credential.
+        """
+        if isinstance(auth_credential, str):
+            auth_credential = AuthCredential.model_validate_json(auth_credential)
+        self._settings = replace(self._settings, auth_credential=auth_credential)
+
+    def configure_credential_key(self, credential_key: str | None = None) -> None:
+        """Set the name under which the user's answer is kept."""
+        self._settings = replace(self._settings, credential_key=credential_key)
+
+    def configure_ssl_verify(self, ssl_verify: bool | str | ssl.SSLContext | None = None) -> None:
+        """Say whether and how the service's certificate is checked: yes by default."""
+        self._settings = replace(self._settings, ssl_verify=ssl_verify)
+
+    def set_default_headers(self, headers: Mapping[str, str]) -> None:
+        """Send these with every call that does not set them itself."""
+        self._default_headers = dict(headers)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         return types.FunctionDeclaration(
@@ -90,18 +163,19 @@ class RestApiTool(BaseTool):
         return _read(response)
 
     def _auth_config(self) -> AuthConfig | None:
-        settings = self._settings
-        scheme = settings.auth_scheme or self.operation.auth_scheme
+        scheme = self.auth_scheme
         if scheme is None:
             return None
         return AuthConfig(
             auth_scheme=scheme,
-            raw_auth_credential=settings.auth_credential,
-            credential_key=settings.credential_key,
+            raw_auth_credential=self.auth_credential,
+            credential_key=self._settings.credential_key,
         )
 
     async def _add_headers(self, request: Request, context: "Context | None") -> None:
         request.headers.setdefault("User-Agent", f"devui (tool: {self.name})")
+        for name, value in self._default_headers.items():
+            request.headers.setdefault(name, value)
         provide = self._settings.header_provider
         if provide is not None and context is not None:
             request.headers.update(await call(provide, context) or {})

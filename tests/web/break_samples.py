@@ -4,7 +4,7 @@ from devui.debugger.breakpoints.breakpoints import BreakpointError
 from devui.web import links
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import break_form
-from tests.web.samples import KEY
+from tests.web.travel_samples import KEY
 
 BREAKS = (
     parts.BreakpointItem(

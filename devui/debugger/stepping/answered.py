@@ -1,0 +1,50 @@
+"""Orders that were carried out, with their answers, so that a repeated one does nothing twice.
+
+They outlive their run: a client that got no answer asks again, and by then the run may be over.
+"""
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Any, Final
+
+from devui.debugger.stepping.commands import CallOrder, Command, Misused
+from devui.debugger.weights import bytes_of
+
+Order = Command | CallOrder
+
+_KEPT: Final = 4096
+_BYTES: Final = 16 * 1024 * 1024
+
+
+class Answered:
+    """The newest orders of all runs, by run and key, as many as there is room for."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[tuple[str, str], tuple[Order, dict[str, Any], int]]
+        self._answers = OrderedDict()
+        self._bytes = 0
+
+    def known(self, run: str, order: Order) -> dict[str, Any] | None:
+        """The answer to an order that was carried out; raises Misused for another's key.
+
+        A repeated command may name another position: its sender has looked again meanwhile.
+        """
+        known = self._answers.get((run, order.key))
+        if known is None:
+            return None
+        if _meant(known[0]) != _meant(order):
+            raise Misused(f"the key {order.key!r} was used for {known[0].name!r}: draw a new one")
+        return known[1]
+
+    def remember(self, run: str, order: Order, answer: dict[str, Any]) -> None:
+        """Keep the answer for repetitions; the oldest go."""
+        size = bytes_of(order) + bytes_of(answer)
+        self._answers[run, order.key] = (order, answer, size)
+        self._bytes += size
+        while len(self._answers) > 1 and (len(self._answers) > _KEPT or self._bytes > _BYTES):
+            _, (_, _, freed) = self._answers.popitem(last=False)
+            self._bytes -= freed
+
+
+def _meant(order: Order) -> Order:
+    return replace(order, position=None) if isinstance(order, Command) else order

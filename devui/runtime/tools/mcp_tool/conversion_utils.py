@@ -1,0 +1,78 @@
+"""Tools as an MCP server tells of them (adk-runtime 8.9). Needs `pip install devui[mcp]`."""
+
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.tools.base_tool import BaseTool
+
+try:
+    import mcp.types
+except ImportError as error:
+    raise ImportError(
+        "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
+    ) from error
+
+_ALWAYS = {
+    "title": "title",
+    "description": "description",
+    "default": "default",
+    "enum": "enum",
+    "format": "format",
+    "example": "example",
+}
+_NUMBER = {"minimum": "minimum", "maximum": "maximum"}
+_BY_TYPE = {
+    types.Type.STRING: {
+        "pattern": "pattern",
+        "min_length": "minLength",
+        "max_length": "maxLength",
+    },
+    types.Type.NUMBER: _NUMBER,
+    types.Type.INTEGER: _NUMBER,
+    types.Type.ARRAY: {"min_items": "minItems", "max_items": "maxItems"},
+    types.Type.OBJECT: {
+        "required": "required",
+        "min_properties": "minProperties",
+        "max_properties": "maxProperties",
+    },
+}
+"""What JSON schemas call the fields of Gemini's, where they say something."""
+
+
+def adk_to_mcp_tool_type(tool: BaseTool) -> mcp.types.Tool:
+    """The tool as an MCP server of one's own lists it."""
+    declared = tool._get_declaration()
+    schema: Any = {}
+    if declared is not None and declared.parameters_json_schema:
+        schema = declared.parameters_json_schema
+    elif declared is not None and declared.parameters:
+        schema = gemini_to_json_schema(declared.parameters)
+    return mcp.types.Tool(name=tool.name, description=tool.description, input_schema=schema)
+
+
+def gemini_to_json_schema(gemini_schema: types.Schema) -> dict[str, Any]:
+    """The JSON schema that says the same as one of Gemini's.
+
+    Raises:
+        TypeError: it is no `types.Schema`.
+    """
+    if not isinstance(gemini_schema, types.Schema):
+        raise TypeError(f"A types.Schema is needed, not {type(gemini_schema).__name__}.")
+    kind = gemini_schema.type or types.Type.TYPE_UNSPECIFIED
+    known = kind is not types.Type.TYPE_UNSPECIFIED
+    made: dict[str, Any] = {"type": kind.value.lower() if known else "null"}
+    if gemini_schema.nullable:
+        made["nullable"] = True
+    for ours, theirs in {**_ALWAYS, **_BY_TYPE.get(kind, {})}.items():
+        if (value := getattr(gemini_schema, ours)) is not None:
+            made[theirs] = value
+    if kind is types.Type.ARRAY and gemini_schema.items is not None:
+        made["items"] = gemini_to_json_schema(gemini_schema.items)
+    if kind is types.Type.OBJECT and gemini_schema.properties is not None:
+        made["properties"] = {
+            name: gemini_to_json_schema(each) for name, each in gemini_schema.properties.items()
+        }
+    if gemini_schema.any_of is not None:
+        made["anyOf"] = [gemini_to_json_schema(each) for each in gemini_schema.any_of]
+    return made

@@ -1,0 +1,32 @@
+"""Long histories with something to be found in them."""
+
+import json
+
+from devui.debugger.summary import summarise
+from devui.store.rows import NewEvent
+
+
+def event(number: int) -> NewEvent:
+    """A turn is ten events long; every fiftieth says at its end what its row does not show."""
+    author = "user" if number % 10 == 1 else "Agent"
+    text = "x" * 300 + (" a far needle" if number % 50 == 5 else "")
+    call = {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
+    told = {
+        "id": f"e{number}",
+        "author": author,
+        "invocationId": f"i{number // 10}",
+        "content": {"parts": [call if number % 7 == 0 else {"text": text}]},
+    }
+    summary = summarise(told, final=False)
+    return NewEvent(
+        id=f"e{number}",
+        invocation_id=f"i{number // 10}",
+        author=author,
+        branch=None,
+        timestamp=number * 0.5 + number // 30,
+        kind=summary.kind,
+        final=False,
+        summary=summary.to_json(),
+        data=json.dumps(told),
+        state_delta={},
+    )
