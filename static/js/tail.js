@@ -4,10 +4,22 @@ import { each } from "./connected.js";
 
 const NEAR = 24;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-const toEnd = (box) => { box.scrollTop = box.scrollHeight; };
 const selected = () => ["event", "at"].some((name) => new URLSearchParams(location.search).has(name));
 const following = new WeakMap();
 const follows = (box) => following.get(box) && !selected();
+const ends = new WeakMap();
+
+function toEnd(box) {
+  box.scrollTop = box.scrollHeight;
+  ends.set(box, { top: box.scrollTop, height: box.scrollHeight });
+}
+
+// A reader's scrolling is told of with the next frame; what arrives before that must not take them back. A box that has
+// become shorter scrolls by itself.
+function left(box) {
+  const end = ends.get(box);
+  return end && box.scrollTop < end.top - NEAR && box.scrollHeight >= end.height;
+}
 
 export function start() {
   document.addEventListener("htmx:after:history:update", say);
@@ -22,8 +34,12 @@ export function connect(root) {
       if (is) { fresh = 0; button.hidden = true; }
       say();
     };
-    const settle = () => {
+    const stay = () => {
+      if (follows(box) && left(box)) follow(false);
       if (follows(box)) toEnd(box);
+    };
+    const settle = () => {
+      stay();
       if (follows(box)) fresh = 0;
       button.hidden = fresh === 0;
       button.textContent = `${fresh} new ↓`;
@@ -35,7 +51,7 @@ export function connect(root) {
       for (const change of changes) change.addedNodes.forEach((node) => { fresh += counts(node) ? 1 : 0; });
       settle();
     }).observe(box, { childList: true, subtree: true, characterData: true });
-    new ResizeObserver(() => { if (follows(box)) toEnd(box); }).observe(box);
+    new ResizeObserver(stay).observe(box);
   });
 }
 

@@ -159,3 +159,20 @@ def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
     newer.click()
     expect(session.events.last).to_be_in_viewport()
     expect(newer).to_be_hidden()
+
+
+SCROLLED_AS_A_ROW_CAME = """() => {
+  const box = document.querySelector("#timeline .scroller"), rows = document.querySelector("#rows");
+  box.scrollTop = 0;
+  rows.append(rows.lastElementChild.cloneNode(true));
+}"""
+
+
+def test_a_row_that_comes_as_the_reader_scrolls_up_does_not_take_them_back(visit):
+    session = visit.session("travel")
+    for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):
+        session.say(text)
+    expect(session.events.last).to_be_in_viewport()
+    session.page.evaluate(SCROLLED_AS_A_ROW_CAME)
+    expect(session.page.locator("#timeline [data-newer]")).to_contain_text("1 new")
+    expect(session.row(1)).to_be_in_viewport()
