@@ -20,7 +20,7 @@ _user = click.option("--user", metavar="NAME", help="For this user's sessions al
 
 @click.group("break")
 def break_group() -> None:
-    """Make, list and switch breakpoints; they are kept for each app."""
+    """Make, list, change and switch breakpoints; they are kept for each app."""
 
 
 @break_group.command()
@@ -70,6 +70,32 @@ def add(
     _say(terminal, [made])
 
 
+@break_group.command()
+@_number
+@click.argument("place", metavar="[ON[:NAME]]", required=False)
+@click.option("--if", "condition", metavar="EXPR", help="Expression that has to be true.")
+@click.option("--agent", metavar="NAME", help="Agent that it is narrowed to; * for anything.")
+@click.option("--after/--before", default=None, help="On which side of it to stop.")
+@click.option("--hits", "hit", metavar="TIMES", help="Which times in one run.")
+@click.option("--log", help="Never stop; write this line.")
+@on_the_server
+def change(
+    terminal: Terminal, number: int, place: str | None, *, after: bool | None, **draft: str | None
+) -> None:
+    """Change what is given of the breakpoint with this NUMBER; '' takes it away."""
+    given: dict[str, object] = {name: said for name, said in draft.items() if said is not None}
+    if place is not None:
+        given["on"], _, name = place.partition(":")
+        given["name"] = name or "*"
+    if after is not None:
+        given["when"] = "after" if after else "before"
+    if not given:
+        raise click.UsageError("say what is to be changed: ON:NAME, --if, --agent, --hits, --log")
+    if given.get("agent") == "":
+        given["agent"] = "*"
+    _patch(terminal, number, **given)
+
+
 @break_group.command("list")
 @_app
 @on_the_server
@@ -95,7 +121,7 @@ def rm(terminal: Terminal, number: int) -> None:
 @on_the_server
 def enable(terminal: Terminal, number: int, user: str | None) -> None:
     """Switch the breakpoint with this NUMBER on."""
-    _switch(terminal, number, user=user, enabled=True)
+    _patch(terminal, number, user=user, enabled=True)
 
 
 @break_group.command()
@@ -104,10 +130,10 @@ def enable(terminal: Terminal, number: int, user: str | None) -> None:
 @on_the_server
 def disable(terminal: Terminal, number: int, user: str | None) -> None:
     """Switch the breakpoint with this NUMBER off."""
-    _switch(terminal, number, user=user, enabled=False)
+    _patch(terminal, number, user=user, enabled=False)
 
 
-def _switch(terminal: Terminal, number: int, **change: object) -> None:
+def _patch(terminal: Terminal, number: int, **change: object) -> None:
     point = _named(terminal.client, number)
     path = ("api", "apps", point["app"], "breakpoints", number)
     changed = terminal.client.patch(*path, version=point["version"], **change)

@@ -21,6 +21,7 @@ CONFIG: Final[Mapping[str, object]] = {
     "defaultTimeout": 15_000,
     "noSwap": [204, 304, "4xx", "5xx"],
     "morphIgnore": ["data-htmx-powered", "open"],
+    "morphSkip": ".break-edit[open]",
     "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
 }
 """What the page tells htmx before anything else (R14, with the names of 4.x).
@@ -33,6 +34,8 @@ history: going back fetches the page again; htmx 4 keeps no copies in the browse
 noSwap: an error never replaces what the page shows; its `<hx-partial>` is still placed, and
     `hx-status:422` on an element wins over the class.
 morphIgnore: whether a `<details>` is open is the reader's business.
+morphSkip: a form that is open stays as it was when it was opened, so that it is refused, and not
+    saved over what somebody else has changed meanwhile.
 sse: milliseconds; a local server that was restarted is found again within ten seconds.
 
 Scripts, `hx-on`, `js:` values and trigger filters have no switch in 4.x: they need

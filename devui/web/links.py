@@ -183,6 +183,11 @@ def breakpoint_url(key: int, number: int) -> str:
     return f"{breakpoints_url(key)}/{number}"
 
 
+def breakpoint_edit_url(key: int, number: int) -> str:
+    """Where what it waits for is changed."""
+    return f"{breakpoint_url(key, number)}/edit"
+
+
 def breakpoint_delete_url(key: int, number: int) -> str:
     return f"{breakpoint_url(key, number)}/delete"
 

@@ -105,6 +105,7 @@ pages = [
     Route("/sessions/{key}/answers", runs.answer, methods=["POST"]),
     Route("/sessions/{key}/breakpoints", breaks.add, methods=["POST"]),
     Route("/sessions/{key}/breakpoints/{number}", breaks.change, methods=["POST"]),
+    Route("/sessions/{key}/breakpoints/{number}/edit", breaks.edit, methods=["POST"]),
     Route("/sessions/{key}/breakpoints/{number}/delete", breaks.delete, methods=["POST"]),
     Route("/sessions/{key}/close", going.close, methods=["POST"]),
     Route("/sessions/{key}/export", files.show, methods=["GET"]),

@@ -82,6 +82,45 @@ def test_a_switch_is_that_of_the_sessions_user_and_of_nobody_else(client, form, 
     assert "switched for <span hx-ignore>ada</span>" in shown[1]
 
 
+def test_a_form_changes_what_it_waits_for_and_leaves_the_switch(client, page, post):
+    post("/breakpoints", on="state", name="plan", condition="new > 1", log="{new}")
+    (made,) = known(client)
+    path = f"/breakpoints/{made['id']}"
+    post(path, version=1, enabled="no")
+    shown = client.get(f"{page}?tab=breaks", headers=HTML).text
+    here = f'id="b-{made["id"]}-condition" name="condition" value="new &gt; 1"'
+    assert here in shown
+    fields = {"on": "state", "name": "plan_*", "condition": "new > 2", "hit": "% 2", "log": ""}
+    answer = post(f"{path}/edit", version=1, **fields)
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?tab=breaks")
+    (now,) = known(client)
+    assert {name: now[name] for name in fields} == fields
+    assert (now["id"], now["version"], now["users"]) == (made["id"], 2, {"user": False})
+
+
+def test_a_change_that_is_refused_or_overtaken_keeps_what_was_typed(client, post):
+    post("/breakpoints", on="tool", name="save")
+    (made,) = known(client)
+    path = f"/breakpoints/{made['id']}/edit"
+    wrong = post(path, version=1, on="tool", name="sa*", condition="args.n >")
+    assert wrong.status_code == 422
+    assert re.search(r'<details class="break-edit" id="b-\d+-edit" open>', wrong.text)
+    assert 'value="args.n &gt;" ' in wrong.text
+    assert re.search(r'id="b-\d+-condition-error".*column 9', wrong.text)
+    assert 'id="break-condition" name="condition" value=""' in wrong.text
+    client.patch(f"/api/apps/{APP}{path[:-5]}", json={"version": 1, "condition": "args.n == 7"})
+    late = post(path, version=1, on="tool", name="sa*", condition="args.n > 3")
+    assert late.status_code == 409
+    assert "now it is <b hx-ignore>tool save if args.n == 7</b>" in late.text
+    assert 'value="args.n &gt; 3" ' in late.text
+    assert '<input type="hidden" name="version" value="2">' in late.text
+    assert known(client)[0]["condition"] == "args.n == 7"
+    assert post(path, version=2, on="tool", condition="args.n > 3").status_code == 303
+    assert known(client)[0]["condition"] == "args.n > 3"
+    assert post("/breakpoints/999/edit", version=1, on="tool").status_code == 404
+    assert post(path, on="tool").status_code == 400
+
+
 def test_what_is_not_there_is_told(client, page, post):
     assert post("/breakpoints/999", version=1, enabled="no").status_code == 404
     assert post("/breakpoints/999/delete").status_code == 303

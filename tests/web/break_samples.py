@@ -1,13 +1,21 @@
 """Breakpoints as the session page shows them, for the gallery and the template tests."""
 
-from devui.debugger.breakpoints.breakpoints import BreakpointError
+from devui.debugger.breakpoints.breakpoints import Breakpoint, BreakpointError, Draft, Known
+from devui.store.rows import BreakpointRow
 from devui.web import links
 from devui.web.parts import every as parts
-from devui.web.presenters.breaking import break_form
+from devui.web.presenters.breaking import break_form, change_form
 from tests.web.travel_samples import KEY
+
+
+def _form(number: int, version: int, **draft: str) -> parts.BreakForm:
+    row = BreakpointRow(number, "travel", version, enabled=True, hits=0, data="")
+    return change_form(KEY, Known(row, Breakpoint(Draft(**draft))))
+
 
 BREAKS = (
     parts.BreakpointItem(
+        id="b-3",
         number=3,
         version=1,
         enabled=True,
@@ -19,8 +27,18 @@ BREAKS = (
         action=links.breakpoint_url(KEY, 3),
         delete_action=links.breakpoint_delete_url(KEY, 3),
         past_href=links.session_url(KEY, tab="breaks", hits=3),
+        form=_form(
+            3,
+            1,
+            on="tool",
+            name="find_airports",
+            agent="TravelAgent",
+            condition='args.city == "London"',
+            hit=">= 2",
+        ),
     ),
     parts.BreakpointItem(
+        id="b-4",
         number=4,
         version=2,
         enabled=False,
@@ -32,6 +50,7 @@ BREAKS = (
         action=links.breakpoint_url(KEY, 4),
         delete_action=links.breakpoint_delete_url(KEY, 4),
         past_href=links.session_url(KEY, tab="breaks", hits=4),
+        form=_form(4, 2, on="state", name="plan_*", log="{key} went from {old} to {new}"),
     ),
 )
 

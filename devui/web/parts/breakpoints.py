@@ -7,9 +7,65 @@ from devui.web.parts.apps import Field
 
 
 @dataclass(frozen=True, slots=True)
-class BreakpointItem:
-    """One breakpoint of the app."""
+class WrongPlace:
+    """Where in a text a mistake is."""
 
+    template: ClassVar[str] = "parts/wrong_place.html"
+    before: str
+    here: str
+    """The character; "" when something is missing at the end."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a select."""
+
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BreakForm:
+    """A breakpoint to be made or changed; what was refused keeps what was typed.
+
+    Goes into `#{id}-form`.
+    """
+
+    template: ClassVar[str] = "parts/break_form.html"
+    id: str
+    """What the ids of its fields begin with."""
+    action: str
+    kinds: tuple[Choice, ...]
+    after: bool
+    name: Field
+    agent: Field
+    condition: Field
+    hit: Field
+    log: Field
+    number: int | None = None
+    """The breakpoint that is changed; None for one to be made."""
+    version: int | None = None
+    wrong: WrongPlace | None = None
+    """The place of the one error, in the text of its field."""
+    overtaken: str = ""
+    """What it says since somebody else has changed it; "" if nobody has."""
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the reader has to look at it once more."""
+        fields = (self.name, self.agent, self.condition, self.hit, self.log)
+        return bool(self.overtaken) or any(field.error for field in fields)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointItem:
+    """One breakpoint of the app. Goes into `#{id}`."""
+
+    template: ClassVar[str] = "parts/breakpoint.html"
+    id: str
+    """`b-3` in the tab, `s-3` in the sheet that the gutter opens."""
     number: int
     version: int
     """A change says which version it was decided upon."""
@@ -27,6 +83,10 @@ class BreakpointItem:
     delete_action: str
     past_href: str
     """The page with its hits over the session's past."""
+    form: BreakForm
+    """What of it can be changed."""
+    is_changed: bool = False
+    """The reader has just changed it, and goes on from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,43 +95,6 @@ class Breakpoints:
 
     template: ClassVar[str] = "parts/breakpoints.html"
     items: tuple[BreakpointItem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One option of a select."""
-
-    value: str
-    label: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WrongPlace:
-    """Where in a text a mistake is."""
-
-    template: ClassVar[str] = "parts/wrong_place.html"
-    before: str
-    here: str
-    """The character; "" when something is missing at the end."""
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
-class BreakForm:
-    """A breakpoint to be made; what was refused keeps what was typed. Goes into `#break-form`."""
-
-    template: ClassVar[str] = "parts/break_form.html"
-    action: str
-    kinds: tuple[Choice, ...]
-    after: bool
-    name: Field
-    agent: Field
-    condition: Field
-    hit: Field
-    log: Field
-    wrong: WrongPlace | None = None
-    """The place of the one error, in the text of its field."""
 
 
 @dataclass(frozen=True, slots=True)

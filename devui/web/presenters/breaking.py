@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
@@ -17,6 +17,7 @@ from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import NotFound
 from devui.web.links import (
     breakpoint_delete_url,
+    breakpoint_edit_url,
     breakpoint_url,
     breakpoints_url,
     session_url,
@@ -49,6 +50,8 @@ _NOUNS: Final[Mapping[On, str]] = {
     "human": "question to a person",
 }
 _LISTED = 200
+TAB, SHEET = "b", "s"
+"""Where a breakpoint is listed: in its tab, and in the sheet that the gutter opens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,21 @@ def described(draft: Draft) -> str:
     return visible(f"{what}{agent}{after}")
 
 
-def breakpoints(found: Services, session: SessionRow) -> parts.Breakpoints:
-    """Those of the session's app, the oldest first."""
+def told(draft: Draft) -> str:
+    """All that a breakpoint says, in one line."""
+    condition = f" if {draft.condition}" if draft.condition else ""
+    times = f", times {draft.hit}" if draft.hit else ""
+    log = f", says {draft.log}" if draft.log else ""
+    return visible(f"{described(draft)}{condition}{times}{log}")
+
+
+def breakpoints(
+    found: Services, session: SessionRow, form: parts.BreakForm | None = None
+) -> parts.Breakpoints:
+    """Those of the session's app, the oldest first; one with a form that was refused."""
+    items = (break_item(found, each, session) for each in found.book.of(session.app))
     return parts.Breakpoints(
-        tuple(_item(found, each, session) for each in found.book.of(session.app))
+        tuple(replace(i, form=form) if form and form.number == i.number else i for i in items)
     )
 
 
@@ -105,9 +119,13 @@ def break_count(found: Services, session: SessionRow) -> str:
     return str(len(found.book.enabled(session.app, session.user)) or "")
 
 
-def _item(found: Services, known: Known, session: SessionRow) -> parts.BreakpointItem:
+def break_item(
+    found: Services, known: Known, session: SessionRow, *, place: str = TAB
+) -> parts.BreakpointItem:
+    """One of them, as it is in one of its places."""
     row, draft = known.row, known.breakpoint.draft
     return parts.BreakpointItem(
+        id=f"{place}-{row.id}",
         number=row.id,
         version=row.version,
         enabled=found.book.is_on(known, session.user),
@@ -119,6 +137,7 @@ def _item(found: Services, known: Known, session: SessionRow) -> parts.Breakpoin
         action=breakpoint_url(session.key, row.id),
         delete_action=breakpoint_delete_url(session.key, row.id),
         past_href=session_url(session.key, tab="breaks", hits=row.id),
+        form=change_form(session.key, known, place=place),
     )
 
 
@@ -132,9 +151,10 @@ def break_form(
 
     def field(name: str) -> parts.Field:
         wrong = error is not None and error.field == name
-        return parts.Field(typed.get(name, ""), _told(error) if error and wrong else "")
+        return parts.Field(typed.get(name, ""), _reason(error) if error and wrong else "")
 
     return parts.BreakForm(
+        id="break",
         action=breakpoints_url(session),
         kinds=tuple(
             parts.Choice(on, label, on == typed.get("on", "tool")) for on, label in KINDS.items()
@@ -149,6 +169,29 @@ def break_form(
     )
 
 
+def change_form(
+    session: int,
+    known: Known,
+    given: Mapping[str, str] | None = None,
+    error: BreakpointError | None = None,
+    *,
+    place: str = TAB,
+) -> parts.BreakForm:
+    """The form that changes a breakpoint, with what it is, or with what was typed in its place."""
+    kept = {
+        name: "" if value == "*" else value
+        for name, value in asdict(known.breakpoint.draft).items()
+    }
+    number = known.row.id
+    return replace(
+        break_form(session, kept if given is None else given, error),
+        id=f"{place}-{number}",
+        action=breakpoint_edit_url(session, number),
+        number=number,
+        version=known.row.version,
+    )
+
+
 def wrong_place(typed: Mapping[str, str], error: BreakpointError | None) -> parts.WrongPlace | None:
     """The place in what was typed, if the error has one."""
     if error is None or error.at is None:
@@ -157,7 +200,7 @@ def wrong_place(typed: Mapping[str, str], error: BreakpointError | None) -> part
     return parts.WrongPlace(visible(text[:at]), visible(text[at : at + 1]), visible(text[at + 1 :]))
 
 
-def _told(error: BreakpointError) -> str:
+def _reason(error: BreakpointError) -> str:
     return str(error).removeprefix(f"{error.field}: ")
 
 
@@ -169,8 +212,8 @@ async def breaks_panel(
     return parts.BreaksPanel(
         app=session.app,
         user=visible(session.user),
-        breakpoints=breakpoints(found, session),
-        form=asked.form or break_form(session.key),
+        breakpoints=breakpoints(found, session, asked.form),
+        form=asked.form if asked.form and not asked.form.number else break_form(session.key),
         past=past,
     )
 

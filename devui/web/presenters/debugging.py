@@ -19,7 +19,7 @@ from devui.store.rows import Change
 from devui.store.state import scoped
 from devui.web.links import commands_url, session_url
 from devui.web.parts import every as parts
-from devui.web.presenters.breaking import described
+from devui.web.presenters.breaking import told
 from devui.web.presenters.changing import held_edit
 from devui.web.presenters.content import mapping
 from devui.web.presenters.kinds import WORDS, shape
@@ -225,10 +225,7 @@ def _breakpoint(hold: Hold, known: Known | None) -> str:
         return ""
     if known is None:
         return f"Breakpoint {hold.breakpoint}: deleted since"
-    draft = known.breakpoint.draft
-    condition = f" if {draft.condition}" if draft.condition else ""
-    times = f", times {draft.hit}" if draft.hit else ""
-    return visible(f"Breakpoint {hold.breakpoint}: {described(draft)}{condition}{times}")
+    return f"Breakpoint {hold.breakpoint}: {told(known.breakpoint.draft)}"
 
 
 def _about(hold: Hold) -> str:

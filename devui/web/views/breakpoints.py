@@ -4,21 +4,35 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from markupsafe import Markup
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft
+from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known
 from devui.debugger.summary import Summary
+from devui.store.errors import BreakpointChanged
 from devui.store.rows import SessionRow
 from devui.web.api.bodies import parse
 from devui.web.api.breakpoints import BreakpointBody
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
-from devui.web.presenters.breaking import Asked, break_form, described, like_row, wrong_place
+from devui.web.parts.breakpoints import BreakForm
+from devui.web.presenters.breaking import (
+    SHEET,
+    TAB,
+    Asked,
+    break_form,
+    break_item,
+    change_form,
+    described,
+    like_row,
+    told,
+    wrong_place,
+)
 from devui.web.presenters.likeness import LOG, composed
 from devui.web.presenters.workbench import session_page
-from devui.web.push import fill, renew, say
+from devui.web.push import fill, remove, renew, say
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -29,12 +43,12 @@ async def add(request: Request) -> Response:
     """Make the one of the form; or (`draft`) the one that an event's button says; or (`like`) one
     on what is taken of an event; or (`event`) one on events like that, or take it away again."""
     found, session = await session_of(request)
-    form = await read_form(request)
-    given = {name: str(value).strip() for name, value in form.items()}
+    sent = await read_form(request)
+    given = {name: str(value).strip() for name, value in sent.items()}
     if "event" in given:
         return await _toggle(request, found, session, given)
     if "like" in given:
-        taken = {str(each) for each in form.getlist("take")}
+        taken = {str(each) for each in sent.getlist("take")}
         return await _like(request, found, session, given, taken)
     if "draft" in given:
         draft = parse(BreakpointBody, parse_json(given["draft"].encode())).draft()
@@ -43,7 +57,8 @@ async def add(request: Request) -> Response:
     try:
         await found.book.add(session.app, draft)
     except BreakpointError as error:
-        return await _refused(request, found, session, given, error)
+        form = break_form(session.key, given, error)
+        return await _refused(request, found, session, form)
     if not HtmxRequest.read(request.headers):
         return _back(session.key)
     empty = found.render.part(break_form(session.key))
@@ -52,14 +67,47 @@ async def add(request: Request) -> Response:
 
 async def change(request: Request) -> Response:
     """Switch one for the session's user, if it is still as the reader has seen it."""
-    found, session, number = await _named(request)
+    found, session, known = await _named(request)
     form = await read_form(request)
+    enabled = form.get("enabled") == "yes"
+    known = await found.book.switch(known.row.id, _version(form), session.user, enabled=enabled)
+    if not str(form.get("at") or "").startswith(SHEET):
+        return _done(request, session.key)
+    item = found.render.part(break_item(found, known, session, place=SHEET))
+    return HTMLResponse(fill(f"#{SHEET}-{known.row.id}", item))
+
+
+async def edit(request: Request) -> Response:
+    """Change what one waits for, if it is still as the reader has seen it."""
+    found, session, known = await _named(request)
+    form = await read_form(request)
+    given = {name: str(value).strip() for name, value in form.items()}
+    fields = {k: v for k, v in given.items() if v and k not in {"at", "version"}}
+    draft = parse(BreakpointBody, fields).draft()
+    number, version = known.row.id, _version(form)
+    place = SHEET if given.get("at", "").startswith(SHEET) else TAB
+    try:
+        known = await found.book.change(number, version, draft=draft, enabled=None)
+    except BreakpointError as error:
+        refused = change_form(session.key, known, given, error, place=place)
+        # What was read is what the answer goes on from, also if it is behind by now.
+        return await _refused(request, found, session, replace(refused, version=version))
+    except BreakpointChanged:
+        _, _, known = await _named(request)
+        refused = change_form(session.key, known, given, place=place)
+        refused = replace(refused, overtaken=told(known.breakpoint.draft))
+        return await _refused(request, found, session, refused, status=409)
+    if not HtmxRequest.read(request.headers):
+        return _back(session.key)
+    item = replace(break_item(found, known, session, place=place), is_changed=True)
+    return HTMLResponse(renew(f"#{item.id}", found.render.part(item)))
+
+
+def _version(form: FormData) -> int:
     version = whole_number(str(form.get("version") or ""))
     if version is None:
         raise BadRequest("`version` has to be the number of the version that was read")
-    enabled = form.get("enabled") == "yes"
-    await found.book.switch(number, version, session.user, enabled=enabled)
-    return _done(request, session.key)
+    return version
 
 
 async def delete(request: Request) -> Response:
@@ -68,15 +116,18 @@ async def delete(request: Request) -> Response:
     number = whole_number(request.path_params["number"])
     if number is not None:
         await found.book.delete(session.app, number)
-    return _done(request, session.key)
+    if not HtmxRequest.read(request.headers):
+        return _back(session.key)
+    return HTMLResponse(remove(f"#{SHEET}-{number}"))
 
 
-async def _named(request: Request) -> tuple[Services, SessionRow, int]:
+async def _named(request: Request) -> tuple[Services, SessionRow, Known]:
     found, session = await session_of(request)
     number = whole_number(request.path_params["number"])
-    if number is None or found.book.get(session.app, number) is None:
+    known = found.book.get(session.app, number) if number is not None else None
+    if known is None:
         raise NotFound(f"{session.app} has no such breakpoint; it may have been deleted")
-    return found, session, number
+    return found, session, known
 
 
 async def _toggle(
@@ -142,17 +193,17 @@ async def _refused(
     request: Request,
     found: Services,
     session: SessionRow,
-    given: Mapping[str, str],
-    error: BreakpointError,
+    form: BreakForm,
+    *,
+    status: int = 422,
 ) -> Response:
     """The form with what was typed, and the error at its field."""
-    form = break_form(session.key, given, error)
     if HtmxRequest.read(request.headers):
-        return HTMLResponse(fill("#break-form", found.render.part(form)), status_code=422)
+        return HTMLResponse(fill(f"#{form.id}-form", found.render.part(form)), status_code=status)
     page = await session_page(
         found, session, None, tab="breaks", theme=theme_of(request), asked=Asked(form=form)
     )
-    return found.render.page(page, status=422)
+    return found.render.page(page, status=status)
 
 
 def _said(request: Request, session: int, text: str) -> Response:
