@@ -12,7 +12,8 @@ export function start() {
 export function connect(root) {
   each(root, "[data-sheet]", show);
   each(root, "#sheet", (sheet) => {
-    new MutationObserver(() => { if (!sheet.querySelector("[data-sheet]")) close(sheet); }).observe(sheet, { childList: true });
+    new MutationObserver(() => { if (sheet.querySelector("[data-sheet]")) keep(sheet); else close(sheet); }).observe(sheet, { childList: true, subtree: true });
+    new ResizeObserver(() => { place(sheet); }).observe(sheet);
   });
 }
 
@@ -24,12 +25,21 @@ export function open() {
 function show(form) {
   const sheet = form.closest("[popover]");
   sheet.showPopover();
-  const at = opener?.getBoundingClientRect();
-  if (at) {
-    sheet.style.left = `${at.right + GAP}px`;
-    sheet.style.top = `${Math.max(GAP, Math.min(at.top, innerHeight - sheet.offsetHeight - GAP))}px`;
-  }
+  place(sheet);
   form.querySelector("input[type=checkbox]").focus();
+}
+
+// Beside the row, and as far up as it takes to be seen whole.
+function place(sheet) {
+  const at = opener?.getBoundingClientRect();
+  if (!at || !sheet.matches(":popover-open")) return;
+  sheet.style.left = `${at.right + GAP}px`;
+  sheet.style.top = `${Math.max(GAP, Math.min(at.top, innerHeight - sheet.offsetHeight - GAP))}px`;
+}
+
+// What had the focus may have been taken away, such as a breakpoint: the keys stay in the sheet.
+function keep(sheet) {
+  if (sheet.matches(":popover-open") && document.activeElement === document.body) sheet.querySelector("input[type=checkbox]").focus();
 }
 
 function close(sheet) {

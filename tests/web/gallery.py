@@ -229,7 +229,7 @@ def alone() -> list[Model]:
         parts.Older(rows.items, samples.chat(travel, None).messages, rows.earlier),
         parts.Selection(*chosen),
         parts.Narrowed(rows, *chosen, parts.PageStream("/sessions/7/stream?filter=kind:call")),
-        break_sheet(*travel[10][:2], samples.MARGINS),
+        break_sheet(*travel[10][:2], break_samples.BREAKS),
         state_samples.state_at(None),
         parts.HistoryNow(history_samples.HISTORY, history_samples.BAR),
         parts.HistoryAsk("/sessions/7/state/history"),

@@ -21,7 +21,7 @@ def made(number: int, *taken: str, condition: str = ""):
 
 
 def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
-    sheet = break_sheet(*EVENTS[RESULT], samples.MARGINS)
+    sheet = break_sheet(*EVENTS[RESULT], ())
     offered = {trait.value: trait.taken for trait in sheet.traits}
     assert offered == {
         "kind": True,
@@ -31,7 +31,8 @@ def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
         "key:cheapest": False,
         "key:retries": False,
     }
-    assert sheet.here == ("Breakpoint 2: state key retries, if new > 2",)
+    here = samples.MARGINS.here(*EVENTS[RESULT])
+    assert [*map(str, here)] == ["Breakpoint 2: state key retries, if new > 2"]
 
 
 @pytest.mark.parametrize(

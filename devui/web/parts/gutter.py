@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from devui.web.parts.breakpoints import BreakpointItem
+
 GutterShape = Literal["break", "conditional", "log"]
 
 
@@ -42,8 +44,8 @@ class BreakSheet:
     template: ClassVar[str] = "parts/break_sheet.html"
     action: str
     number: int
-    here: tuple[str, ...]
-    """The breakpoints that sit on this event."""
+    here: tuple[BreakpointItem, ...]
+    """The breakpoints that sit on this event already."""
     traits: tuple[Trait, ...]
     tab_href: str
     """The tab with all breakpoints."""

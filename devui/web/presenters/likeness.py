@@ -1,7 +1,7 @@
 """Break on events like one: what of it matters, and the breakpoint that this makes."""
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from devui.debugger.breakpoints.breakpoints import Draft, When
@@ -10,7 +10,6 @@ from devui.store.rows import EventRow
 from devui.web.links import breakpoints_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
-from devui.web.presenters.margins import Margins
 from devui.web.text.visible import visible
 
 LOG: Final = "{agent}: {text}"
@@ -19,19 +18,20 @@ _IMPLIED: Final[frozenset[Kind]] = frozenset({"call", "result"})
 """Kinds that a breakpoint on a tool has in any case."""
 
 
-def break_sheet(row: EventRow, summary: Summary, margins: Margins) -> parts.BreakSheet:
-    """The form, with the kind, the author and the tool taken."""
+def break_sheet(
+    row: EventRow, summary: Summary, here: Iterable[parts.BreakpointItem]
+) -> parts.BreakSheet:
+    """The form, with the kind, the author and the tool taken, below what sits `here` already."""
     traits = [
         parts.Trait("kind", "kind", WORDS[summary.kind], taken=True),
         parts.Trait("agent", "author", visible(row.author), taken=True),
     ]
     for value, label, name in _named(summary):
         traits.append(parts.Trait(value, label, visible(name), taken=label != "state key"))
-    mark = margins.mark(row, summary)
     return parts.BreakSheet(
         action=breakpoints_url(row.session),
         number=row.number,
-        here=tuple(mark.label.split("; ")) if mark.label else (),
+        here=tuple(here),
         traits=tuple(traits),
         tab_href=session_url(row.session, event=row.number, tab="breaks"),
     )

@@ -66,10 +66,14 @@ class Margins:
         """What the event's answer cost; None for unknown, and for no answer."""
         return None if summary.usage is None else self.prices.cost(summary.usage)
 
+    def here(self, row: EventRow, summary: Summary) -> list[Stop]:
+        """The breakpoints that sit at the event, the loudest first."""
+        here = [stop for stop in self.stops if is_about(stop.draft, row.author, summary)]
+        return sorted(here, key=lambda stop: (not stop.is_on, _LOUDNESS.index(stop.shape)))
+
     def mark(self, row: EventRow, summary: Summary) -> parts.GutterMark:
         """The mark at the event's left edge: the loudest of the breakpoints that sit there."""
-        here = [stop for stop in self.stops if is_about(stop.draft, row.author, summary)]
-        here.sort(key=lambda stop: (not stop.is_on, _LOUDNESS.index(stop.shape)))
+        here = self.here(row, summary)
         return parts.GutterMark(
             number=row.number,
             href=session_url(row.session, event=row.number, tab="event"),

@@ -10,6 +10,7 @@ from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest, keep_url, push_url, retarget
 from devui.web.links import session_url
 from devui.web.parts.inspector import Selection
+from devui.web.presenters.breaking import SHEET, break_item
 from devui.web.presenters.inspection import inspector, tab_of
 from devui.web.presenters.likeness import break_sheet
 from devui.web.presenters.margins import Margins
@@ -28,7 +29,10 @@ async def sheet(request: Request) -> Response:
     if row is None:
         raise NotFound("there is no such event")
     summary = Summary.from_json(row.summary)
-    return found.render.page(break_sheet(row, summary, Margins.of(found, session)))
+    here = {stop.number for stop in Margins.of(found, session).here(row, summary)}
+    known = [each for each in found.book.of(session.app) if each.row.id in here]
+    items = [break_item(found, each, session, place=SHEET) for each in known]
+    return found.render.page(break_sheet(row, summary, items))
 
 
 async def hit(request: Request) -> Response:
