@@ -5,6 +5,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_MANY = 20_000
+"""So many new objects take longer to look at than garbage among them may be kept waiting for."""
+
 
 class _Pauses:
     """The pauses under way, in all threads: the collector is the process's."""
@@ -25,7 +28,16 @@ class _Pauses:
         with self._lock:
             self._count -= 1
             if self._count == 0 and self._collects:
+                if gc.get_count()[0] > _MANY:
+                    _take_for_old()
                 gc.enable()
+
+
+def _take_for_old() -> None:
+    """Put all objects among the old ones, without the look at each that they would get first."""
+    if gc.get_freeze_count() == 0:  # or what somebody froze would thaw
+        gc.freeze()
+        gc.unfreeze()
 
 
 _pauses = _Pauses()

@@ -19,6 +19,7 @@ from devui.runtime.collecting import collector_paused
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
@@ -296,7 +297,7 @@ class WireSessionService(BaseSessionService):
         while more:
             page = await self._link.request(partial(_fetch_events, key=key, after=after))
             with collector_paused():
-                events += [Event.model_validate_json(text) for text in page["events"]]
+                events += [read_event(text) for text in page["events"]]
             after, more = page["after"], page["more"]
         return self._hold(user, name, told, events)
 

@@ -60,3 +60,21 @@ def test_one_that_was_off_stays_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_very_many_objects_are_not_looked_at_when_it_goes_on_either():
+    gc.collect()
+    with collector_paused():
+        kept = [[number] for number in range(100_000)]
+    assert any(each is kept for each in gc.get_objects(generation=2))
+
+
+def test_what_was_frozen_stays_so():
+    gc.freeze()
+    try:
+        with collector_paused():
+            kept = [[number] for number in range(100_000)]
+        assert gc.get_freeze_count() > 0
+        assert kept
+    finally:
+        gc.unfreeze()

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.runtime.sessions.sqlite_layouts import Layout
 from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, select_events
 
@@ -34,7 +35,7 @@ class _History:
 
     def read(self) -> list[Event]:
         """All of them, in a list of the caller's own."""
-        self._events += [Event.model_validate_json(data) for data in self._unread]
+        self._events += [read_event(data) for data in self._unread]
         self._unread.clear()
         return list(self._events)
 

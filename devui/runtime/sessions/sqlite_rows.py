@@ -13,6 +13,7 @@ from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.errors.stale_session_error import StaleSessionError
 from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.runtime.sessions.base_session_service import GetSessionConfig
 from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
@@ -37,6 +38,19 @@ _NEWEST = {
     ),
 }
 _ALL = -1
+# Those of a whole session need no choice, which would read each of them once more.
+_WHOLE = {
+    Layout.SECONDS: (
+        "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid IN ("
+        "SELECT rowid FROM events WHERE app_name = ? AND user_id = ? AND session_id = ?"
+        ") ORDER BY timestamp, rowid"
+    ),
+    Layout.DATES: (
+        "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid IN ("
+        "SELECT rowid FROM events WHERE app_name = ? AND user_id = ? AND session_id = ?"
+        ") ORDER BY timestamp, id"
+    ),
+}
 _SET_APP = (
     "INSERT INTO app_states (app_name, state, update_time) VALUES (?, ?, ?) ON CONFLICT"
     " DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
@@ -143,12 +157,8 @@ def select_events(
     connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
 ) -> list[Event]:
     """The events of a session that are wanted, oldest first."""
-    after = config.after_timestamp if config else None
-    recent = config.num_recent_events if config else None
-    limit = _ALL if recent is None else recent
-    rows = connection.execute(_NEWEST[layout], (*key, layout.time(after or 0.0), limit)).fetchall()
     with collector_paused():
-        return [_event(row) for row in rows]
+        return [_event(row) for row in _event_rows(connection, layout, key, config).fetchall()]
 
 
 def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:
@@ -240,6 +250,16 @@ def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
     ).fetchone()
 
 
+def _event_rows(
+    connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
+) -> sqlite3.Cursor:
+    if config is None:
+        return connection.execute(_WHOLE[layout], key)
+    after, recent = config.after_timestamp or 0.0, config.num_recent_events
+    limit = _ALL if recent is None else recent
+    return connection.execute(_NEWEST[layout], (*key, layout.time(after), limit))
+
+
 def _is_stored(connection: sqlite3.Connection, key: Key, event: StoredEvent) -> bool:
     row = connection.execute(
         "SELECT event_data FROM events"
@@ -287,4 +307,4 @@ def _event(row: Any) -> Event:
             invocation_id=row["invocation_id"],
             timestamp=seconds(row["timestamp"]),
         )
-    return Event.model_validate_json(row["event_data"])
+    return read_event(row["event_data"])

@@ -86,7 +86,8 @@ class History:
         if entry.responses and not self._open:
             return False
         self._open = entry.calls
-        self._contents.append(without_client_ids(entry.content))
+        has_ids = entry.calls or entry.responses
+        self._contents.append(without_client_ids(entry.content) if has_ids else entry.content)
         return True
 
     def _make_anew(self, events: Sequence[Event]) -> None:

@@ -66,7 +66,7 @@ def says_something(content: types.Content | None) -> bool:
     """Whether there is more to a content than thoughts and blanks."""
     if content is None or not content.role or not content.parts:
         return False
-    return any(_says_something(part) for part in content.parts)
+    return any(map(_says_something, content.parts))
 
 
 def _says_something(part: types.Part) -> bool:
@@ -85,7 +85,9 @@ def _says_something(part: types.Part) -> bool:
 def _is_internal(event: Event) -> bool:
     """Talk between the runtime and its clients, such as requests for credentials."""
     for part in (event.content.parts if event.content else None) or ():
-        for named in (part.function_call, part.function_response):
-            if named is not None and named.name in _INTERNAL_CALLS:
-                return True
+        call, response = part.function_call, part.function_response
+        if call is not None and call.name in _INTERNAL_CALLS:
+            return True
+        if response is not None and response.name in _INTERNAL_CALLS:
+            return True
     return False

@@ -1,0 +1,123 @@
+"""Events read back from where they are kept (devui's own; adk-runtime 1.2, 2.5).
+
+What a journal holds was written by an `Event`, so that its validation has little to find; yet it
+would be most of the work of opening a long session. So the plain shapes are read by a narrower
+schema of the same models, which checks every value and runs no Python: texts, function calls and
+their responses, tokens, state. It refuses whatever it does not know, and the `Event` itself reads
+that.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from google.genai import types
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import core_schema as schemas
+from pydantic_core.core_schema import CoreSchema
+
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.node_info import NodeInfo
+
+_MODELS: tuple[type[BaseModel], ...] = (
+    Event,
+    EventActions,
+    NodeInfo,
+    types.Content,
+    types.Part,
+    types.Blob,
+    types.FunctionCall,
+    types.FunctionResponse,
+    types.GenerateContentResponseUsageMetadata,
+    types.ModalityTokenCount,
+)
+"""What a plain event consists of; the Python in these models' validators has nothing to say of
+what JSON can hold in their fields."""
+_VALUES: dict[Any, CoreSchema] = {
+    Any: schemas.any_schema(),
+    str: schemas.str_schema(),
+    bool: schemas.bool_schema(),
+    int: schemas.int_schema(),
+    float: schemas.float_schema(),
+    bytes: schemas.bytes_schema(),
+}
+_COLLECTIONS: dict[Any, Callable[..., CoreSchema]] = {
+    list: schemas.list_schema,
+    set: schemas.set_schema,
+    dict: schemas.dict_schema,
+}
+
+
+def read_event(text: str | bytes) -> Event:
+    """The event that was kept as this JSON, in ADK's form or in that of its wire.
+
+    It is what `Event.model_validate_json` gives, and raises ValidationError as that does.
+    """
+    try:
+        event: Event = plain_reader().validate_json(text)
+    except ValidationError:
+        return Event.model_validate_json(text)
+    return event
+
+
+@cache
+def plain_reader() -> SchemaValidator:
+    """What reads plain events alone; it raises ValidationError for others."""
+    schema = _of_model(Event)
+    try:
+        # Without this it would take the models' own validators where they are made already.
+        return SchemaValidator(schema, _use_prebuilt=False)
+    except TypeError:  # a pydantic that does not know of it: as right, and slower
+        return SchemaValidator(schema)
+
+
+def _of_model(model: type[BaseModel]) -> CoreSchema:
+    fields = {name: _of_field(name, field) for name, field in model.model_fields.items()}
+    return schemas.model_schema(
+        model,
+        schemas.model_fields_schema(fields, extra_behavior="forbid"),
+        post_init=model.__pydantic_post_init__,
+        config=schemas.CoreConfig(val_json_bytes="base64"),
+    )
+
+
+def _of_field(name: str, field: FieldInfo) -> schemas.ModelField:
+    kind = None if field.metadata else _of_type(field.annotation)
+    if kind is None:  # the field is read as long as there is nothing in it
+        empty = schemas.dict_schema(max_length=0)
+        kind = schemas.none_schema() if field.default_factory is None else empty
+    if field.default_factory is not None:
+        kind = schemas.with_default_schema(kind, default_factory=field.default_factory)
+    elif not field.is_required():
+        kind = schemas.with_default_schema(kind, default=field.default)
+    names: list[list[str | int]] = [[field.alias or name], [name]]
+    return schemas.model_field(kind, validation_alias=names)
+
+
+def _of_type(kind: Any) -> CoreSchema | None:
+    """What reads the values of a type; None if it is not plain."""
+    if kind in _VALUES:
+        return _VALUES[kind]
+    if kind in _MODELS:
+        return _of_model(kind)
+    origin = get_origin(kind)
+    if origin is None:
+        return _of_enum(kind)
+    given = [_of_type(each) for each in get_args(kind) if each is not NoneType]
+    inner = [each for each in given if each is not None]
+    if len(inner) < len(given):
+        return None
+    if origin in (Union, UnionType):
+        return schemas.nullable_schema(inner[0]) if len(inner) == 1 else None
+    return _COLLECTIONS[origin](*inner)
+
+
+def _of_enum(kind: type) -> CoreSchema | None:
+    if not issubclass(kind, Enum):
+        return None
+    return schemas.enum_schema(kind, list(kind), sub_type="str" if issubclass(kind, str) else None)
