@@ -129,7 +129,8 @@ def test_a_stream_of_another_journal_begins_with_a_reset(done):
         assert next(messages(stream.iter_lines())).event == "reset"
 
 
-def test_a_stream_ends_with_its_session(client):
+@pytest.mark.req("R62")
+def test_a_stream_ends_with_its_session_and_for_who_comes_back(client):
     debugged = Debugged(client, "count")
     path = f"/api/sessions/{debugged.key}/stream"
     with client.stream("GET", path) as stream:
@@ -137,3 +138,10 @@ def test_a_stream_ends_with_its_session(client):
         seen = list(messages(stream.iter_lines()))
     assert seen[0].data == '{"type":"deleted"}'
     assert seen[-1].event == "bye"
+    again = client.get(path, headers={"Last-Event-ID": seen[0].id})
+    assert (again.status_code, again.content) == (204, b"")
+    assert client.get(path).status_code == 404
+    with client.stream("GET", f"/sessions/{debugged.key}/stream?after={seen[0].id}") as stream:
+        gone, bye = messages(stream.iter_lines())
+    assert "This session was deleted" in gone.data
+    assert bye.event == "bye"

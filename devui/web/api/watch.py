@@ -35,7 +35,7 @@ from devui.web.api.debug import answer, number_in
 from devui.web.api.keyhistory import change_told
 from devui.web.api.public_events import public_event
 from devui.web.cursor import Cursor, ForeignCursor
-from devui.web.errors import BadRequest
+from devui.web.errors import BadRequest, NotFound
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
 from devui.web.views.lookup import event_of, session_of
@@ -94,13 +94,21 @@ async def state(request: Request) -> Response:
 
 
 async def stream(request: Request) -> Response:
-    """All that happens in a session after `?after=NUMBER` or the `Last-Event-ID`, as it happens."""
+    """All that happens in a session after `?after=NUMBER` or the `Last-Event-ID`, as it happens.
+
+    An EventSource that comes back to a session that was deleted is told by 204 to come no more.
+    """
     here = services(request)
     try:
         seen = Cursor.read(request.headers.get("last-event-id"), here.journal.id).seq
     except ForeignCursor:
         return stream_response(_reset(), streams=here.streams)
-    found, session = await session_of(request)
+    try:
+        found, session = await session_of(request)
+    except NotFound:
+        if not seen:
+            raise
+        return Response(status_code=204)
     messages = _messages(found, session, max(seen, await _after(request)))
     return stream_response(messages, streams=found.streams)
 

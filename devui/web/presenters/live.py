@@ -65,6 +65,7 @@ from devui.web.presenters.workbench import (
 )
 from devui.web.push import append, fill, replace
 from devui.web.recovery import unsent
+from devui.web.render import Renderer
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
@@ -256,9 +257,13 @@ class LivePage:
         return pieces
 
     def _renamed(self, session: SessionRow | None) -> Markup:
-        render = self._found.render
         if session is None:
-            gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
-            return fill("#warnings", render.part(gone))
+            return deleted(self._found.render)
         self._session = session
-        return fill("#title", render.part(session_title(session)))
+        return fill("#title", self._found.render.part(session_title(session)))
+
+
+def deleted(render: Renderer) -> Markup:
+    """What tells a page that its session is no more."""
+    gone = Notice("bad", "This session was deleted.", href="/", label="All apps")
+    return fill("#warnings", render.part(gone))

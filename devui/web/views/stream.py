@@ -11,11 +11,12 @@ from starlette.responses import Response
 
 from devui.debugger.feed import TooFarBehind, follow
 from devui.debugger.filters import Filter, Typed
-from devui.debugger.news import APPS
+from devui.debugger.news import APPS, SessionChanged
 from devui.store.rows import SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
+from devui.web.errors import NotFound
 from devui.web.presenters.lists import app_card, app_head
-from devui.web.presenters.live import LivePage
+from devui.web.presenters.live import LivePage, deleted
 from devui.web.presenters.servernotices import server_notices
 from devui.web.push import fill, replace
 from devui.web.services import Services, services
@@ -38,14 +39,19 @@ async def session(request: Request) -> Response:
     """Everything that happens in a session after `after`, or after the last message received.
 
     Who stands in another journal is told to read the page anew, whether or not this journal has a
-    session of the same number.
+    session of the same number; who comes back to a session that was deleted meanwhile, of that.
     """
     here = services(request)
     try:
         after = _position(request, here.journal.id)
     except ForeignCursor:
         return stream_response(_reset(), streams=here.streams)
-    found, row = await session_of(request)
+    try:
+        found, row = await session_of(request)
+    except NotFound:
+        if not after:
+            raise
+        return stream_response(_deleted(here), streams=here.streams)
     tail = request.query_params.get("tail")
     wanted = Typed.read(request.query_params.get("filter")).filter
     messages = _session_messages(found, row, after, tail=tail, wanted=wanted)
@@ -75,6 +81,8 @@ async def _session_messages(
                         yield Message(html, id=str(Cursor(found.journal.id, batch.seq)))
                     spent = _SHARE * (time.monotonic() - begun)
                     shown = min(_EVENT * len(batch.news), _LONGEST)
+                    if SessionChanged(None) in batch.news:
+                        return
                     await asyncio.sleep(max(_PAUSE, spent, shown))
     except TooFarBehind:
         yield Message("", event=_RESET)
@@ -100,6 +108,10 @@ async def _apps_now(found: Services) -> Markup:
         pieces += replace(f"#app-{name}", found.render.part(card))
         pieces += replace(f"#head-{name}", found.render.part(app_head(app, about)))
     return pieces + fill("#journal", found.render.parts(server_notices(found)))
+
+
+async def _deleted(found: Services) -> AsyncGenerator[Message, None]:
+    yield Message(deleted(found.render))
 
 
 async def _reset() -> AsyncGenerator[Message, None]:
