@@ -26,6 +26,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "test": "devui.cli.kept_tests",
     "replay": "devui.cli.replay",
     "backup": "devui.cli.backup",
+    "prune": "devui.cli.prune",
     "doctor": "devui.cli.doctor",
 }
 """Where each command is: the `command` of a module that is loaded when it is needed."""
@@ -46,6 +47,7 @@ Examples:
   devui make-test 12         keep session 12 as a test
   devui test                 play such tests
   devui backup -o kept       copy all sessions, also while a server writes them
+  devui prune --days 90      which sessions nobody has used for so long; --yes deletes them
   devui doctor               look whether everything is in order
 """
 

@@ -23,6 +23,17 @@ _STARRED = """
     WHERE notes.number = 0 AND notes.starred = 1 AND (?1 IS NULL OR session_rows.app = ?1)
       AND session_rows.seq < ?2 ORDER BY session_rows.seq DESC LIMIT ?3
 """
+_UNUSED = """
+    SELECT session_rows.* FROM session_rows
+    WHERE (?2 IS NULL OR app = ?2)
+      AND max(created, updated,
+              coalesce((SELECT max(started) FROM runs WHERE session = key), 0)) <= ?1
+      AND NOT EXISTS (SELECT 1 FROM notes WHERE session = key)
+      AND NOT EXISTS (
+          SELECT 1 FROM runs WHERE session = key AND status IN ('running', 'stopping')
+      )
+    ORDER BY session_rows.seq
+"""
 _COUNT = "SELECT app, count(*), max(updated) FROM sessions GROUP BY app"
 _INSERT = """
     INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
@@ -114,6 +125,15 @@ class Sessions:
         start = _END if before is None else before
         count = _NO_LIMIT if limit is None else max(limit, 0)
         return [SessionRow(*row) for row in await self._database.fetch(_STARRED, app, start, count)]
+
+    async def unused(self, seconds: float, app: str | None = None) -> Sequence[SessionRow]:
+        """Return what nothing was done in for so long, of one application or of all, oldest first.
+
+        Sessions with a star or a note, of their own or at an event, are left out, and those with
+        an active run. An event may come with any time: so that of creation counts, too.
+        """
+        until = self._clock() - seconds
+        return [SessionRow(*row) for row in await self._database.fetch(_UNUSED, until, app)]
 
     async def counts(self) -> dict[str, tuple[int, float]]:
         """Return for each application how many sessions it has and when one last changed."""

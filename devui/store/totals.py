@@ -29,7 +29,7 @@ _STEP: Final = 64
 """Answers from one sum that is kept to the next."""
 
 _EVENTS = """
-    SELECT seq, kind, json_extract(summary, '$.tokens'), held FROM events
+    SELECT seq, kind, json_extract(summary, '$.tokens'), held, size FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
 """
 _ANSWERS = """
@@ -70,19 +70,21 @@ class _Course:
         """By number of events, the tokens of so many of them."""
         self.counted: int | None = None
         """The number of the first event that counted any."""
+        self.bytes = 0
         self.held = array("d", [0.0])
         self.ends = array("q")
         self.worked = array("d", [0.0])
         self.paused = array("d", [0.0])
 
     def grow(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        for seq, _, tokens, held in rows:
+        for seq, _, tokens, held, size in rows:
             self.seqs.append(seq)
+            self.bytes += size
             self.tokens.append(self.tokens[-1] + believed(tokens or 0))
             self.held.append(self.held[-1] + held)
             if tokens is not None and self.counted is None:
                 self.counted = len(self.seqs)
-        self.kinds += tuple(kind for _, kind, _, _ in rows)
+        self.kinds += tuple(kind for _, kind, *_ in rows)
 
     def end(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for seq, worked, held in rows:
@@ -122,6 +124,10 @@ class Totals:
     async def kinds(self, session_key: int) -> tuple[str, ...]:
         """Return the kind of every event of the session, in order."""
         return (await self._events(session_key)).kinds
+
+    async def size(self, session_key: int) -> int:
+        """Return how many bytes the events of the session have."""
+        return (await self._events(session_key)).bytes
 
     async def tokens(self, session_key: int, until: int) -> int | None:
         """Return the tokens of the events up to this number; None if none counted any."""

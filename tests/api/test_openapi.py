@@ -13,6 +13,7 @@ from devui.web.api.breakpoints import ChangeBody, HitsBody, NewBody
 from devui.web.api.debug import CallBody, CommandBody, StartBody
 from devui.web.api.kept_tests import KeepBody
 from devui.web.api.notes import NoteBody
+from devui.web.api.pruning import PruneBody
 from devui.web.api.recovery import ForkBody, RewindBody
 from devui.web.api.replays import ReplayBody
 from devui.web.api.tools import EffectBody
@@ -44,6 +45,7 @@ BODIES = (
     ToolTrialBody,
     ModelTrialBody,
     KeepBody,
+    PruneBody,
 )
 
 
@@ -232,6 +234,8 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
+    unused = client.post("/api/sessions/prune", json={"days": 0, "app": "count"}).json()
+    yield "/api/sessions/prune", "post", unused
     note = client.patch(f"{url}/notes/1", json={"text": "look", "starred": True}).json()
     yield path + "/notes/{number}", "patch", note
     yield path + "/notes", "get", client.get(url + "/notes").json()

@@ -1,8 +1,10 @@
 """The session page, while the journal goes on."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from sqlite3 import Cursor
@@ -80,6 +82,22 @@ async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later
         asked = replace(asked, at=at)
         page = await session_page(found, session, at, tab=None, theme="auto", asked=asked)
         assert sum(isinstance(item, RunEnd) for item in page.timeline.items) == ends
+
+
+@pytest.mark.req("R48")
+async def test_a_session_that_is_very_large_says_so(found: Services, tmp_path: Path) -> None:
+    told = history(event(number) for number in (1, 2))
+    session = await found.journal.sessions.create("travel", "u", "s", {}, history=told)
+    other = await found.journal.sessions.create("travel", "u", "other", {}, history=told)
+    with closing(sqlite3.connect(tmp_path / "data" / "journal.db")) as elsewhere, elsewhere:
+        grown = "UPDATE events SET size = 600000000 WHERE session = ?"
+        elsewhere.execute(grown, (session.key,))
+    for each, expected in [(session, ["very long: 2 events, 1.2 GB"]), (other, [])]:
+        page = await session_page(found, each, None, tab=None, theme="auto")
+        said = [notice.title for notice in page.notices if "very long" in notice.title]
+        assert [title.removeprefix("This session is ") for title in said] == [
+            f"{words}." for words in expected
+        ]
 
 
 PAGES = {

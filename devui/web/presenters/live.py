@@ -218,7 +218,8 @@ class LivePage:
         found, session = self._found, self._session
         live, app = found.runs.live(session.key), app_status(found, session.app)
         imported = await found.journal.imports.get(session.key) is not None
-        told = found.render.parts(notices(session.app, app, live))
+        size = await found.journal.totals.size(session.key)
+        told = found.render.parts(notices(session, size, app, live))
         composer = found.render.part(composer_state(live, app, imported=imported))
         return fill("#warnings", told) + fill("#composer-state", composer)
 

@@ -1,20 +1,30 @@
 """What the page of a session says about the app and the run, beyond their rows."""
 
+from typing import Final
+
 from devui.debugger.live import LiveRun
 from devui.debugger.workers import AppStatus
+from devui.store.rows import SessionRow
 from devui.web.links import app_url, session_url
 from devui.web.parts.basics import Notice
 from devui.web.presenters.lists import app_failure, printed_text
+from devui.web.text.formats import size as told_size
 from devui.web.text.visible import visible
 from devui.wire.standing import Place
 
 _SAID = 200
 """Characters of a line that was printed."""
+_LONG: Final = 100_000
+"""Events of one session from which on that is told (R48)."""
+_LARGE: Final = 1_000_000_000
+"""Bytes of its events, the same."""
 
 
-def notices(name: str, app: AppStatus | None, live: LiveRun | None) -> tuple[Notice, ...]:
-    """Everything that is worth a sentence now, the worst first."""
-    told = (_missing(name, app), _broken(app), _stuck(live))
+def notices(
+    session: SessionRow, size: int, app: AppStatus | None, live: LiveRun | None
+) -> tuple[Notice, ...]:
+    """Everything that is worth a sentence now, the worst first; `size` is of all its events."""
+    told = (_missing(session.app, app), _broken(app), _stuck(live), _long(session, size))
     return tuple(notice for notice in told if notice is not None)
 
 
@@ -58,6 +68,17 @@ def _stuck(live: LiveRun | None) -> Notice | None:
         + visible(_line(blocked.place) if blocked.place else _innermost(blocked.stack)),
         href=session_url(live.session.key, tab="run"),
         label="What holds it up",
+    )
+
+
+def _long(session: SessionRow, size: int) -> Notice | None:
+    if session.events < _LONG and size < _LARGE:
+        return None
+    return Notice(
+        tone="warn",
+        title=f"This session is very long: {session.events:,} events, {told_size(size)}.",
+        text="Pages of it are as fast as before, but its agents are given all of it with each "
+        "message. Go on in a new session, or in a fork from an earlier event.",
     )
 
 

@@ -138,6 +138,7 @@ async def session_page(
     stand = await _stand(found, session, row, asked)
     session, asked, at = stand.session, stand.asked, asked.at
     live, app = found.runs.live(session.key), app_status(found, session.app)
+    size = await found.journal.totals.size(session.key)
     opened = tab_of(tab, selected=bool(row))
     return SessionPage(
         theme=theme,
@@ -151,7 +152,7 @@ async def session_page(
         debugger=debugger(live),
         replay=await replay_of(found, session),
         stream=_stream(found, stand, stand.head),
-        notices=notices(session.app, app, live),
+        notices=notices(session, size, app, live),
         journal=server_notices(found),
     )
 

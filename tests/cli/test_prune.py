@@ -1,0 +1,63 @@
+"""Sessions that nobody uses any more are deleted by one command (R48)."""
+
+import json
+
+import pytest
+
+from tests.faults.zoo import AGENTS
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+from tests.kit.terminal import devui
+
+DAY = 86_400
+
+
+@pytest.fixture
+def server(tmp_path):
+    for name in ("fine", "other"):
+        write_app(tmp_path / "agents", name, AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as started:
+        yield started
+
+
+@pytest.mark.req("R48")
+def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client, terminal):
+    old, starred, noted, held, other = (
+        Debugged(client, name) for name in ("fine", "fine", "fine", "fine", "other")
+    )
+    for each in (old, noted):
+        each.start(pause=False).settled()
+    client.patch(f"/api/sessions/{starred.key}/notes/0", json={"starred": True})
+    client.patch(f"/api/sessions/{noted.key}/notes/1", json={"text": "look"})
+    held.start().settled()
+
+    def pruned(*options):
+        done = terminal("prune", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        return {each["key"] for each in told["sessions"]}, told["deleted"]
+
+    assert pruned("--days", "0") == ({old.key, other.key}, False)
+    assert pruned("--days", "1") == (set(), False)
+    listed = terminal("prune", "--days", "0", "--app", "fine").stdout
+    assert f"session {old.key} “go” of fine, 3 events" in listed
+    assert "1 session; --yes deletes" in listed
+    with client.stream("GET", f"/api/sessions/{old.key}/stream") as stream:
+        assert pruned("--days", "0", "--app", "fine", "--yes") == ({old.key}, True)
+        assert any("deleted" in line for line in stream.iter_lines())
+    left = {each["key"] for each in client.get("/api/sessions").json()}
+    assert left == {starred.key, noted.key, held.key, other.key}
+    assert terminal("prune", "--days", "-1").returncode == 2
+    held.tell("stop")
+
+
+@pytest.mark.req("R48")
+def test_events_of_the_past_make_no_new_session_an_old_one(server, client, tmp_path):
+    said = {"id": "1", "author": "user", "invocationId": "i", "timestamp": 1.0}
+    Debugged(client, "fine", events=[said])
+    server.stop()
+    data, agents = ("--data-dir", str(server.data)), ("--agents", str(server.agents))
+    done = devui("prune", "--days", "1", *data, *agents, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no session is unused for so long\n"), done.stderr
+    done = devui("prune", "--days", "0", "--yes", *data, *agents, cwd=tmp_path)
+    assert (done.returncode, "1 session deleted" in done.stdout) == (0, True), done.stderr
