@@ -192,6 +192,24 @@ def test_checkpoints_as_the_seed_writes_them():
     assert agent._load_agent_state(ctx, StepState) is None
 
 
+def test_a_state_may_name_the_type_of_a_field_as_the_seed_does():
+    class StoryFlowAgentState(BaseAgentState):
+        step = Steps
+
+    class Own(BaseAgentState):
+        class Mood(IntEnum):
+            GOOD = 1
+
+        mood: Mood
+
+    agent = BaseAgent(name="a")
+    ctx = context(agent)
+    agent._create_agent_state_event(ctx, StoryFlowAgentState(step=Steps.SECOND))
+    assert agent._load_agent_state(ctx, Steps).step is Steps.SECOND
+    assert agent._load_agent_state(ctx, StoryFlowAgentState).step is Steps.SECOND
+    assert Own(mood=Own.Mood.GOOD).model_dump() == {"mood": 1}
+
+
 def test_checkpoints_as_the_context_notes_them():
     agent = BaseAgent(name="a")
     ctx = context(agent)

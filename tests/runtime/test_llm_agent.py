@@ -1,11 +1,15 @@
 """What the fields of an agent with a model mean, and how often it may ask."""
 
+from importlib import import_module
+
 import pytest
 from google.genai import types
 from pydantic import ValidationError
 
 from devui.runtime.agents import Agent, BaseAgent, LlmAgent, RunConfig
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
+from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
+from devui.runtime.flows.llm_flows.single_flow import SingleFlow
 from devui.runtime.models import (
     Call,
     Rule,
@@ -122,3 +126,14 @@ async def test_the_next_turn_sees_the_last():
         ("model", ["Fly to LHR, or to LGW."]),
         ("user", ["Thanks"]),
     ]
+
+
+def test_the_steps_of_a_request_stand_in_the_order_and_the_modules_of_the_seed():
+    modules = ("basic", "instructions", "identity", "contents", "_nl_planning", "_code_execution")
+    steps = [
+        import_module(f"devui.runtime.flows.llm_flows.{name}").request_processor.name
+        for name in modules
+    ]
+    flow = [step.name for step in SingleFlow().request_processors]
+    assert [name for name in flow if name in steps] == steps
+    assert [step.name for step in AutoFlow().request_processors] == [*flow, "agent_transfer"]

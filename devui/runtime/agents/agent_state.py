@@ -1,13 +1,34 @@
 """Checkpoints of agents (resume seed; adk-runtime 5.2)."""
 
-from enum import Enum
+from enum import Enum, EnumMeta
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:  # where pydantic keeps it is its own affair
+    ModelMetaclass = type(BaseModel)
 
-class BaseAgentState(BaseModel):
+
+class _StateType(ModelMetaclass):
+    """Takes `step = WorkflowStep`, as the resume seed writes it, for `step: WorkflowStep`."""
+
+    def __new__(cls, name: str, bases: Any, namespace: dict[str, Any], **options: Any) -> type:
+        within = f"{namespace.get('__qualname__', name)}."
+        fields = {
+            key: value
+            for key, value in namespace.items()
+            if isinstance(value, EnumMeta) and not value.__qualname__.startswith(within)
+        }
+        if fields:
+            namespace = {key: value for key, value in namespace.items() if key not in fields}
+            namespace["__annotations__"] = {**namespace.get("__annotations__", {}), **fields}
+        return super().__new__(cls, name, bases, namespace, **options)
+
+
+class BaseAgentState(BaseModel, metaclass=_StateType):
     """Base of what an agent records to go on from; its JSON keys stay as they are declared."""
 
     model_config = ConfigDict(extra="forbid")

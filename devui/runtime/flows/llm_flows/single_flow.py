@@ -1,18 +1,18 @@
 """The flow of an agent that works alone: itself and its tools."""
 
-from devui.runtime.flows.llm_flows.auth import auth
-from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
-from devui.runtime.flows.llm_flows.basic import basic
-from devui.runtime.flows.llm_flows.code_execution import (
+from devui.runtime.flows.llm_flows._code_execution import (
     code_execution,
     code_execution_response,
 )
+from devui.runtime.flows.llm_flows._nl_planning import nl_planning, nl_planning_response
+from devui.runtime.flows.llm_flows.auth import auth
+from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
+from devui.runtime.flows.llm_flows.basic import basic
 from devui.runtime.flows.llm_flows.compaction import compaction
 from devui.runtime.flows.llm_flows.contents import contents
 from devui.runtime.flows.llm_flows.context_cache import context_cache
 from devui.runtime.flows.llm_flows.identity import identity
 from devui.runtime.flows.llm_flows.instructions import instructions
-from devui.runtime.flows.llm_flows.nl_planning import nl_planning, nl_planning_response
 from devui.runtime.flows.llm_flows.output_schema import output_schema
 from devui.runtime.flows.llm_flows.request_confirmation import request_confirmation
 

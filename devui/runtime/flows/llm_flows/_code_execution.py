@@ -25,12 +25,12 @@ from devui.runtime.code_executors.code_parts import (
 )
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.flows.llm_flows._nl_planning import reads_answers
 from devui.runtime.flows.llm_flows.data_files import (
     exploring_code,
     how_to_run_code,
     set_aside,
 )
-from devui.runtime.flows.llm_flows.nl_planning import reads_answers
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
@@ -192,7 +192,8 @@ def _event(ctx: InvocationContext, content: types.Content | None, actions: Event
     )
 
 
-code_execution = RequestProcessor(
+request_processor = code_execution = RequestProcessor(
     "code_execution", run=_prepare, wanted=lambda ctx: _has_executor(agent_of(ctx))
 )
 code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)
+response_processor = code_execution_response

@@ -72,5 +72,6 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         )
 
 
-nl_planning = RequestProcessor("nl_planning", prepare=_prepare)
+request_processor = nl_planning = RequestProcessor("nl_planning", prepare=_prepare)
 nl_planning_response = ResponseProcessor("nl_planning", wanted=reads_answers, run=_process)
+response_processor = nl_planning_response
