@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from devui.debugger.answered import answered_calls
 from devui.debugger.artifact_parts import part_of
+from devui.debugger.byhand import edits_by_hand
 from devui.store.journal import Journal
 from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
@@ -40,8 +40,6 @@ async def recording_of(
     first = events[0][0]
     places = {number: place for place, (number, _) in enumerate(events)}
     recorded = [_call(call, places) for call in calls]
-    edits = await journal.edits.list(session.key)
-    recorded += answered_calls(edits, run.id, [event for _, event in events], recorded)
     before = await _before(journal, session, first) if whole else {}
     files = [*_files(recorded), *_files_of(before.get("history", []))]
     return Recording(
@@ -55,6 +53,7 @@ async def recording_of(
         files=await _load(journal, session, files),
         pieces=await _pieces(journal, session, recorded),
         calls=recorded,
+        edits=await edits_by_hand(journal, run, events, recorded),
         fragments=[
             json.loads(text) for text in await journal.replays.fragments(session.key, run.id)
         ],

@@ -1,7 +1,7 @@
 """The words of the debugger that both columns use: gates, and what a person decides at them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Action = Literal["edit", "mock", "skip", "reject", "drop"]
 """What a person may do to what is held: change it; answer in the place of a model or a tool, with a
@@ -17,7 +17,7 @@ class Verdict:
     """JSON text: of `edit` what takes the place of what is held, of `mock` the answer, of `reject`
     the reason."""
     mark: str
-    """JSON text: how the event that comes of it is marked in its custom metadata."""
+    """JSON text: how the event that comes of it is marked in its custom metadata; "" if not."""
     committed: str = "{}"
     """JSON text: what is committed, if anything, under the keys that the held event writes."""
     effects: str = "{}"
@@ -27,13 +27,9 @@ class Verdict:
 EDITED = "devui_edited"
 """Key of an event's custom metadata: the marks of what people changed on the way to it."""
 
-IN_CALLS = frozenset({"in_model", "in_tool"})
-"""The gates that such a mark names if a person has ended a call, or answered in its place."""
-
-
-def is_answer(gate: str, action: str) -> bool:
-    """Whether something was said in place of a call, so that a replay says the same."""
-    return gate in IN_CALLS or (gate, action) == ("before_tool", "mock")
+HandGate = Literal["before_model", "after_model", "before_tool", "after_tool", "before_commit"]
+HANDS: frozenset[HandGate] = frozenset(get_args(HandGate))
+"""The gates at which people change what is held."""
 
 
 EFFECTS = "devui_effects"

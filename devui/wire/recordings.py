@@ -7,6 +7,7 @@ The server makes it of the journal for a worker; written as JSON beside a test i
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from devui.wire.gates import Action, HandGate
 from devui.wire.spans import SpanKind
 
 FORMAT = "devui-recording"
@@ -70,6 +71,26 @@ class RecordedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedEdit:
+    """What a person, or the guard in their name, did to what was held."""
+
+    gate: HandGate
+    action: Action
+    agent: str
+    tool: str | None = None
+    call: str | None = None
+    """A tool's function call id."""
+    place: int | None = None
+    """The place in `Recording.events` of the event that came of it; of an event that was dropped,
+    how many were committed before. None if there is none: it was made for a tool, perhaps."""
+    held: Any = None
+    value: Any = None
+    """What the person gave, as of a `Verdict`."""
+    effects: dict[str, Any] = field(default_factory=dict)
+    """The actions that came with a result, in wire form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """One run."""
 
@@ -99,6 +120,8 @@ class Recording:
     """What requests are made of, by name."""
     calls: list[RecordedCall] = field(default_factory=list)
     """In the order in which they began."""
+    edits: list[RecordedEdit] = field(default_factory=list)
+    """What people did while the run was held, in its order."""
     fragments: list[dict[str, Any]] = field(default_factory=list)
     """The partial events of the run, in their order."""
     events: list[dict[str, Any]] = field(default_factory=list)

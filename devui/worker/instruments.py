@@ -10,6 +10,7 @@ from devui.worker.endings import Endings
 from devui.worker.gates import Gates, GatesAfter, GatesBefore
 from devui.worker.link import Link
 from devui.worker.recorder import Recorder
+from devui.worker.replaying.hands import HandsAfter, HandsBefore
 from devui.worker.replaying.replay import Replay
 from devui.worker.replaying.replayer import Replayer
 
@@ -45,9 +46,10 @@ class Instruments:
         The recorder and the calls see what has passed all the others, the recorder what a person
         puts in the place of a call, too; the replayer takes the place of models and tools.
         """
-        before = [self.effects, Naming(), GatesAfter(self.gates)]
-        after = [GatesBefore(self.gates), self.recorder, self.calls, self.replayer]
-        return PluginManager([*before, *plugins.plugins, *after])
+        hands = self.replayer.hands
+        before = [self.effects, Naming(), HandsAfter(hands), GatesAfter(self.gates)]
+        after = [HandsBefore(hands), GatesBefore(self.gates), self.recorder]
+        return PluginManager([*before, *plugins.plugins, *after, self.calls, self.replayer])
 
     def _replay(self, start: StartRun, recording: str) -> Replay:
         return Replay(

@@ -25,7 +25,7 @@ def revise_event(event: Event, verdict: Verdict) -> None:
         setattr(event, name, getattr(wanted, name))
     event.author = wanted.author or author
     _revise_actions(event.actions, wanted.actions)
-    mark(event, [verdict.mark])
+    mark(event, [verdict.mark] if verdict.mark else [])
 
 
 def _revise_actions(actions: EventActions, wanted: EventActions) -> None:

@@ -10,7 +10,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ from devui.wire.messages import (
 )
 from devui.wire.uncommitted import Touched
 from devui.worker.instruments import Instruments
+from devui.worker.jsontext import as_json
 from devui.worker.link import Link, Refused
 from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
@@ -197,8 +198,6 @@ class WireSessionService(BaseSessionService):
         self._instruments.effects.note(event)
         causes = self._instruments.recorder.causes(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
-        if replay is not None:
-            replay.event(wire_text(event))
         name = (session.user_id, session.id)
         known = self._held.get(name)
         head = known.head if known is not None else None
@@ -245,7 +244,8 @@ class WireSessionService(BaseSessionService):
                 problem=problem,
                 touched=touched,
             )
-            told: dict[str, Any] = await self._appended(append, event)
+            before = None if revised or problem else await self._replayed(session, event)
+            told: dict[str, Any] = before or await self._appended(append, event)
             if "verdict" not in told:
                 if here is not None:
                     here.committed(event, touched)
@@ -259,9 +259,20 @@ class WireSessionService(BaseSessionService):
             except (ValueError, TypeError) as error:
                 revised, problem = False, what_is_wrong(error)
             else:
-                revised, problem = True, None
+                revised, problem = before is None, None
                 temp = self._take_temp(session, event) or temp
                 _undo(session, delta - set(event.actions.state_delta), verdict, touched)
+
+    async def _replayed(self, session: Session, event: Event) -> dict[str, Any] | None:
+        """What people did to the event in the run that is executed again, if it is one."""
+        replay = self._instruments.replayer.of(current_run.get())
+        verdict = replay.event(wire_text(event)) if replay is not None else None
+        if verdict is None:
+            return None
+        name = (session.user_id, session.id)
+        held = self._held.get(name) or await self._fetch(*name)
+        committed = held.session.state if held is not None else {}
+        return {"verdict": {**asdict(verdict), "committed": as_json(committed)}}
 
     async def _appended(self, append: Callable[..., Append], event: Event) -> Any:
         try:

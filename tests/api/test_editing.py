@@ -40,6 +40,21 @@ def client(server):
         yield opened
 
 
+def is_replayed(debugged: Debugged) -> None:
+    """Executed again, and that once more, with nobody at the gates: the same events."""
+    client, said = debugged.client, (debugged.texts(), debugged.kept()["state"])
+    for _ in range(2):
+        made = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
+        debugged = copy.copy(debugged)
+        debugged.run, debugged.key = made["run"], made["session"]
+        debugged.settled()
+        told = client.get(f"/api/runs/{debugged.run}/replay").json()["verdict"]
+        assert (told["divergence"], told["identical"], told["notes"]) == (None, True, [])
+        rows = client.get("/api/sessions", params={"app": debugged.app}).json()
+        debugged.session = next(row["id"] for row in rows if row["key"] == debugged.key)
+        assert (debugged.texts(), debugged.kept()["state"]) == said
+
+
 def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debugged:
     """A run that is held at the first such gate."""
     debugged = Debugged(client, app, **session).start()
@@ -93,6 +108,7 @@ def test_a_key_taken_out_of_a_delta_is_neither_stored_nor_seen(client):
     debugged.tell("continue")
     assert debugged.kept()["state"] == {"b": 1}
     assert "saw None 1" in log_of(debugged)
+    is_replayed(debugged)
 
 
 def test_a_dropped_event_is_not_stored_and_its_changes_are_void(client):
@@ -111,6 +127,7 @@ def test_after_a_drop_the_agent_sees_what_was_committed_before(client):
     debugged.tell("continue")
     assert debugged.kept()["state"] == {"a": "clean"}
     assert "saw clean None" in log_of(debugged)
+    is_replayed(debugged)
 
 
 def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
@@ -145,6 +162,7 @@ def test_arguments_and_results_are_changed_and_the_answer_follows(
         result["content"]["parts"][0]["functionResponse"]["id"]
     ]
     assert call["content"]["parts"][0]["functionCall"]["args"] == {"city": "Oslo"}
+    is_replayed(debugged)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +180,7 @@ def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, comman
     assert part["response"] == response
     assert part["id"] == debugged.kept()["events"][1]["content"]["parts"][0]["functionCall"]["id"]
     assert "city" not in debugged.kept()["state"]
+    is_replayed(debugged)
 
 
 def test_an_event_that_is_changed_keeps_its_author_if_nobody_says_another(client):
@@ -170,6 +189,7 @@ def test_an_event_that_is_changed_keeps_its_author_if_nobody_says_another(client
     debugged.tell("continue")
     event = debugged.kept()["events"][1]
     assert (event["author"], event["actions"]["stateDelta"]) == ("writes", {"b": 2})
+    is_replayed(debugged)
 
 
 def test_a_model_is_answered_for_and_its_answer_is_marked(client):
@@ -179,6 +199,7 @@ def test_a_model_is_answered_for_and_its_answer_is_marked(client):
     assert debugged.texts() == ["go", "Look out of the window."]
     [mark] = marks(debugged.kept()["events"][1])
     assert (mark["gate"], mark["action"]) == ("before_model", "mock")
+    is_replayed(debugged)
 
 
 def test_a_request_is_changed_and_the_model_sees_it(client):
@@ -192,6 +213,7 @@ def test_a_request_is_changed_and_the_model_sees_it(client):
     assert debugged.texts()[-1] == "It is snowing."
     stored = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
     assert stored["response"] == {"result": "sunny in Oslo"}
+    is_replayed(debugged)
 
 
 def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
@@ -202,6 +224,7 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
     debugged.tell("continue")
     assert debugged.texts()[-1] == "It is sunny in Rome."
     assert [mark["gate"] for mark in marks(debugged.kept()["events"][1])] == ["after_model"]
+    is_replayed(debugged)
 
 
 @pytest.mark.req("R32")

@@ -1,9 +1,10 @@
 """The recorded events and fragments, to be compared with those that the replay makes."""
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from typing import Any
 
-from devui.wire.gates import EDITED, is_answer
+from devui.wire.gates import EDITED
 from devui.wire.recordings import FieldDifference, RecordedCall, Recording
 from devui.worker.replaying.differences import differences
 from devui.worker.replaying.ids import Ids, comparable
@@ -11,6 +12,17 @@ from devui.worker.replaying.requests import without_results
 
 _Source = tuple[str, str | None]
 """Author and branch."""
+
+
+def as_made(recording: Recording) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The events with their places as the code made them: before people changed or dropped them."""
+    edits = [edit for edit in recording.edits if edit.gate == "before_commit"]
+    for place in range(len(recording.events) + 1):
+        here = [edit for edit in edits if edit.place == place]
+        yield from ((place, edit.held) for edit in here if edit.action == "drop")
+        if place < len(recording.events):
+            changed = next((edit.held for edit in here if edit.action == "edit"), None)
+            yield place, changed or recording.events[place]
 
 
 class Expected:
@@ -21,7 +33,7 @@ class Expected:
         self._ids = ids
         self._live_tools = live_tools
         self._places: defaultdict[_Source, deque[int]] = defaultdict(deque)
-        for place, event in enumerate(recording.events):
+        for place, event in as_made(recording):
             self._places[_source(event)].append(place)
         self._cut = {
             (call.agent, call.branch)
@@ -53,7 +65,7 @@ class Expected:
         """How an event differs from the recorded one at this place."""
         expected = self._events[place]
         self._ids.learn(actual, expected)
-        return self._differences(expected, actual)
+        return self.differences(expected, actual)
 
     def fragment(
         self, actual: dict[str, Any]
@@ -65,7 +77,7 @@ class Expected:
             return None, []
         expected = left.popleft()
         self._ids.learn(actual, expected)
-        return expected, self._differences(expected, actual)
+        return expected, self.differences(expected, actual)
 
     def streams(self, call: RecordedCall) -> bool:
         """Whether a fragment is left for a call of a model that no event came of."""
@@ -77,10 +89,11 @@ class Expected:
         left = (left for source, left in self._fragments.items() if source not in self._cut)
         return [each for fragments in left for each in fragments]
 
-    def _differences(
+    def differences(
         self, expected: dict[str, Any], actual: dict[str, Any]
     ) -> list[FieldDifference]:
-        expected = comparable(_without_recorded_marks(expected))
+        """How an event differs from a recorded one, ids aside that are known by now."""
+        expected = comparable(_without_marks(expected))
         actual = comparable(self._ids.recorded_in(actual))
         if self._live_tools:
             expected, actual = _loosely(expected), _loosely(actual)
@@ -93,16 +106,12 @@ def by_hand(event: dict[str, Any]) -> str:
     return " The recorded event was changed by hand." if edited else ""
 
 
-def _without_recorded_marks(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without the marks of calls that a person ended or answered for: the recording has
-    what was said in their place, and a replay says the same."""
+def _without_marks(event: dict[str, Any]) -> dict[str, Any]:
+    """An event without the marks of what people did: a replay does the same, and says no more."""
     labels = event.get("customMetadata") or {}
-    marks = labels.get(EDITED)
-    if not marks:
+    if EDITED not in labels:
         return event
-    others = [m for m in marks if not is_answer(m.get("gate", ""), m.get("action", ""))]
     kept = {name: value for name, value in labels.items() if name != EDITED}
-    kept |= {EDITED: others} if others else {}
     return {**event, "customMetadata": kept or None}
 
 

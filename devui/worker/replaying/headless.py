@@ -26,14 +26,17 @@ from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.framing import codecs
+from devui.wire.gates import Verdict
 from devui.wire.recordings import DIVERGED, Recording, ReplayVerdict
 from devui.worker.effects import Effects
 from devui.worker.faults import agent_error
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.replaying.errors import RecordingEnds
+from devui.worker.replaying.hands import Hands, HandsAfter, HandsBefore
 from devui.worker.replaying.replay import Replay
 from devui.worker.replaying.replayer import Replayer
+from devui.worker.revisions import revise_event
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ async def replay_headless(
     replayer, headless = Replayer(), Headless(exported, recording, replay)
     replayer.begin(run, replay)
     try:
-        outcome, error = await headless.execute(run, [replayer])
+        outcome, error = await headless.execute(run, [replayer], replay.hands)
     finally:
         replayer.forget(run)
     session = await headless.session()
@@ -94,8 +97,8 @@ class Hearing(Protocol):
     def fragment(self, text: str) -> None:
         """A partial event is shown."""
 
-    def event(self, text: str) -> None:
-        """An event is to be committed."""
+    def event(self, text: str) -> Verdict | None:
+        """An event is to be committed; returned is what comes first, and is to be done to it."""
 
     def committed(self) -> None:
         """It is committed."""
@@ -112,14 +115,19 @@ class Headless:
         self._sessions = _Sessions(recording.session, hearing, self._effects)
         self._runner = _runner(exported, recording, self._sessions)
 
-    async def execute(self, run: str, inner: Sequence[BasePlugin]) -> tuple[str, str | None]:
+    async def execute(
+        self, run: str, inner: Sequence[BasePlugin], hands: Hands
+    ) -> tuple[str, str | None]:
         """Execute it as the run of this id, with these plugins inside of the app's own.
+
+        `hands` does what people did.
 
         Returns outcome and error, as of a Recording.
         """
         runner = self._runner
-        plugins = [self._effects, *runner.plugin_manager.plugins, *inner]
-        runner.plugin_manager = PluginManager(plugins)
+        before, after = HandsBefore(lambda: hands), HandsAfter(lambda: hands)
+        own = runner.plugin_manager.plugins
+        runner.plugin_manager = PluginManager([self._effects, after, *own, before, *inner])
         await _set_up(runner, self._sessions, self._recording)
         token = current_run.set(run)
         try:
@@ -161,10 +169,25 @@ class _Sessions(InMemorySessionService):
         if event.partial or session.id != self._session:
             return await super().append_event(session, event)
         self._effects.note(event)
-        self._hearing.event(_as_committed(event))
+        while verdict := self._hearing.event(_as_committed(event)):
+            delta = set(event.actions.state_delta)
+            if verdict.action == "drop":
+                self._undo(session, delta)
+                return event
+            revise_event(event, verdict)
+            self._undo(session, delta - set(event.actions.state_delta))
         committed = await super().append_event(session, event)
         self._hearing.committed()
         return committed
+
+    def _undo(self, session: Session, keys: set[str]) -> None:
+        """Let the live state have what is committed under these keys."""
+        stored = self.sessions[session.app_name][session.user_id][session.id]
+        for key in keys:
+            if key in stored.state:
+                session.state[key] = stored.state[key]
+            else:
+                session.state.pop(key, None)
 
     async def the_one(self, recording: Recording) -> Session:
         session = await self.get_session(

@@ -1,5 +1,6 @@
 """Records a run anew on the agent's code as it is now, without server and journal."""
 
+import json
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -7,6 +8,7 @@ from typing import Any
 
 from devui.runtime.apps.app import App
 from devui.runtime.workflow.base_node import BaseNode
+from devui.wire.gates import Verdict
 from devui.wire.recordings import RecordedFile, Recording
 from devui.worker.replaying.headless import Headless
 from devui.worker.replaying.reuse import Reuse
@@ -28,7 +30,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
     run = uuid.uuid4().hex
     reuse, tape = Reuse(recording), Tape(run)
     headless = Headless(exported, recording, _Taped(reuse, tape))
-    outcome, error = await headless.execute(run, [tape.recorder, reuse])
+    outcome, error = await headless.execute(run, [tape.recorder, reuse], reuse.replay.hands)
     made = replace(
         recording,
         outcome=outcome,
@@ -36,6 +38,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
         files=await _files(headless, recording, tape.events),
         pieces=tape.pieces,
         calls=tape.calls(),
+        edits=reuse.replay.hands.done,
         fragments=tape.fragments,
         events=tape.events,
     )
@@ -53,12 +56,16 @@ class _Taped:
         self._tape.fragment(text)
         self._replay.fragment(text)
 
-    def event(self, text: str) -> None:
+    def event(self, text: str) -> Verdict | None:
+        passed = self._replay.turns.passed
+        if verdict := self._replay.hands.of_event(passed, json.loads(text)):
+            return verdict
         place, told = len(self._tape.events), self._tape.event(text)
         self._replay.event(text)
         recorded = self._replay.recording.events
         if place >= len(recorded) or _shape(told) != _shape(recorded[place]):
             self._replay.turns.open()  # who comes next is not told by the recording any more
+        return None
 
     def committed(self) -> None:
         self._replay.committed()

@@ -9,6 +9,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
+from devui.wire.gates import Verdict
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
 from devui.worker.faults import message_of
 from devui.worker.jsontext import as_json
@@ -19,8 +20,9 @@ from devui.worker.replaying.ending import other_ends
 from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
 from devui.worker.replaying.expected import Expected, by_hand
 from devui.worker.replaying.files import RecordedFiles
+from devui.worker.replaying.hands import Hands
 from devui.worker.replaying.ids import Ids
-from devui.worker.replaying.requests import SentNow, request_differences, request_in_full
+from devui.worker.replaying.requests import SentNow, request_in_full
 from devui.worker.replaying.summaries import recorded_summary
 from devui.worker.replaying.turns import Turns
 
@@ -50,6 +52,7 @@ class Replay:
         self.live_tools = live_tools
         self.ids = Ids()
         self.expected = Expected(recording, self.ids, live_tools=live_tools)
+        self.hands = Hands(recording, self.ids, self.expected)
         self.turns = Turns(lambda: busy() or self._committing or self._executing > 0)
         self._tree = CallTree(recording)
         self._files = RecordedFiles(recording)
@@ -143,13 +146,13 @@ class Replay:
             self._unexpected("tool", context, {"tool": name, "args": actual})
         found = differences(call.args, actual)
         if found:
+            agent, told = context.agent_name, {"tool": name, "args": actual}
             self.differ(
                 "tool",
-                f"{context.agent_name} calls {name} with other arguments than recorded:"
-                f" {named(found)}",
+                f"{agent} calls {name} with other arguments than recorded: {named(found)}",
                 context=context,
-                expected={"tool": name, "args": call.args},
-                actual={"tool": name, "args": actual},
+                expected={**told, "args": call.args},
+                actual=told,
                 differences=found,
             )
         return call
@@ -180,10 +183,15 @@ class Replay:
 
     # --- events ----------------------------------------------------------------------------
 
-    def event(self, text: str) -> None:
-        """Compare an event, as JSON text, before it is committed; raises ReplayEnd."""
+    def event(self, text: str) -> Verdict | None:
+        """Compare an event, as JSON text, before it is committed; raises ReplayEnd.
+
+        If a person did something to it in the recorded run, that is returned and comes first.
+        """
         self.check()
         place, actual = self.turns.passed, json.loads(text)
+        if verdict := self.hands.of_event(place, actual):
+            return verdict
         number, author = self.recording.first + place, actual.get("author")
         if place >= len(self.recording.events):
             if self.cut_off:
@@ -207,8 +215,8 @@ class Replay:
                 actual=actual,
                 differences=found,
             )
-
         self._committing = True
+        return None
 
     def committed(self) -> None:
         """The event that was compared last is committed."""
@@ -217,8 +225,9 @@ class Replay:
 
     def dropped(self) -> None:
         """The event that was compared last is not to be committed: a person let it fall."""
+        if self._committing:  # else it was dropped when it was recorded, too
+            self._notes.append("an event was dropped by hand")
         self._committing = False
-        self._notes.append("an event was dropped by hand")
 
     def fragment(self, text: str) -> None:
         """Compare a partial event, as JSON text; raises ReplayEnd."""
@@ -230,23 +239,17 @@ class Replay:
             return  # what was streamed last may not have been kept
         if expected is None or found:
             author, place = actual.get("author"), self.recording.first + self.turns.passed
-            self.differ(
-                "fragment",
-                f"{author} streams another fragment towards #{place} than recorded.",
-                agent=author,
-                expected=expected,
-                actual=actual,
-                differences=found,
-            )
+            told = f"{author} streams another fragment towards #{place} than recorded."
+            about = {"agent": author, "expected": expected, "actual": actual}
+            self.differ("fragment", told, **about, differences=found)
 
     def summary(self, events: Sequence[Event]) -> Event | None:
         """The recorded summary of old events, if one comes next, for these; raises ReplayEnd."""
         self.check()
         place, recorded = self.turns.passed, self.recording.events
         told = recorded[place] if place < len(recorded) else {}
-        if not (told.get("actions") or {}).get("compaction"):
-            return None
-        return recorded_summary(told, events, self.ids)
+        compacts = (told.get("actions") or {}).get("compaction")
+        return recorded_summary(told, events, self.ids) if compacts else None
 
     def connection(self, target: str) -> NoReturn:
         """Refuse a connection: nothing live is reached from a replay. Raises Diverged."""
@@ -332,17 +335,11 @@ class Replay:
         if sent.asked == call.request:
             return
         expected = request_in_full(call.request, self.recording.pieces)
-        actual = sent.told(self.ids)
-        found = request_differences(expected, actual, told=not self._strayed)
+        found = sent.other_than(expected, self.ids, told=not self._strayed)
         if found:
-            self.differ(
-                "model",
-                f"{call.agent} asks its model something else than recorded: {named(found)}",
-                context=context,
-                expected=expected,
-                actual=actual,
-                differences=found,
-            )
+            fields = named(found["differences"])
+            message = f"{call.agent} asks its model something else than recorded: {fields}"
+            self.differ("model", message, context=context, **found)
 
     def _unexpected(
         self, what: Literal["model", "tool"], context: Context, actual: Any

@@ -18,6 +18,7 @@ from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.node_tool import NodeTool
 from devui.worker.output import current_run
+from devui.worker.replaying.hands import Hands
 from devui.worker.replaying.network import guard, unguard
 from devui.worker.replaying.replay import Replay
 
@@ -45,6 +46,11 @@ class Replayer(BasePlugin):
     def of(self, run: str | None) -> Replay | None:
         """The replay that the run is; None for any other run."""
         return self._replays.get(run or "")
+
+    def hands(self) -> Hands | None:
+        """What people did in the run that is executed again now."""
+        replay = self.of(current_run.get())
+        return replay.hands if replay else None
 
     def forget(self, run: str) -> None:
         """The run is over."""

@@ -33,6 +33,12 @@ class SentNow:
         pieces = {name: json.loads(ids.recorded(text) or "") for name, text in self._texts.items()}
         return request_in_full(self.asked, pieces)
 
+    def other_than(self, expected: dict[str, Any], ids: Ids, *, told: bool) -> dict[str, Any]:
+        """What differs from a recorded request, as fields of a `Divergence`; empty if nothing."""
+        actual = self.told(ids)
+        found = request_differences(expected, actual, told=told)
+        return {"expected": expected, "actual": actual, "differences": found} if found else {}
+
 
 def request_in_full(asked: Asked, pieces: Mapping[str, Any]) -> dict[str, Any]:
     """A request with its pieces in the place of their names."""

@@ -1,0 +1,131 @@
+"""What people did to what was held in a run, for its recording: a replay does it again.
+
+A replay has no edits of its own for that, so those of the run that it replays are taken: its events
+stand at the same places.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from devui.store.journal import Journal
+from devui.store.rows import EditRow, RunRow
+from devui.wire.gates import EDITED, HANDS
+from devui.wire.recordings import RecordedCall, RecordedEdit
+
+_Event = Mapping[str, Any]
+_Numbered = Sequence[tuple[int, _Event]]
+"""Events with their numbers in the session."""
+
+
+async def edits_by_hand(
+    journal: Journal, run: RunRow, events: _Numbered, calls: Sequence[RecordedCall]
+) -> list[RecordedEdit]:
+    """The edits that made a run what it is, by its events and calls, in their order."""
+    found = await _own(journal, run, events, calls)
+    replay = await journal.replays.get(run.id)
+    source = await journal.runs.get(replay.source) if replay else None
+    if source is None:
+        return found
+    told = await journal.replays.events(source.session, source.id)
+    before = [(number, json.loads(data)) for number, data in told]
+    earlier = await edits_by_hand(journal, source, before, calls)
+    return [*(_moved(edit, before, events) for edit in earlier), *found]
+
+
+async def _own(
+    journal: Journal, run: RunRow, events: _Numbered, calls: Sequence[RecordedCall]
+) -> list[RecordedEdit]:
+    rows = [row for row in await journal.edits.list(run.session) if row.edit.run == run.id]
+    rows = [row for row in rows if row.edit.gate in HANDS]
+    if not rows:
+        return []
+    dropped = await _dropped(journal, rows, events)
+    return [_edit(row, [event for _, event in events], dropped, calls) for row in rows]
+
+
+async def _dropped(
+    journal: Journal, rows: Sequence[EditRow], events: _Numbered
+) -> Mapping[int, int]:
+    """By edit: how many events of the run were committed before the one that it let fall."""
+    places = {}
+    for row in rows:
+        if row.seq is not None:
+            rows_before = await journal.events.page(row.session, before=row.seq, limit=1)
+            last = rows_before[-1].number if rows_before else 0
+            places[row.id] = sum(number <= last for number, _ in events)
+    return places
+
+
+def _edit(
+    row: EditRow,
+    events: Sequence[_Event],
+    dropped: Mapping[int, int],
+    calls: Sequence[RecordedCall],
+) -> RecordedEdit:
+    edit = row.edit
+    place = dropped.get(row.id)
+    if place is None:
+        place = next((n for n, event in enumerate(events) if _came_of(event, row)), None)
+    answered = edit.gate == "before_tool" and edit.action == "mock" and place is not None
+    others = [call for call in calls if call.event == place]
+    return RecordedEdit(
+        gate=edit.gate,  # type: ignore[arg-type]  # of `HANDS`
+        action=edit.action,  # type: ignore[arg-type]  # the journal's CHECK says so
+        agent=edit.agent,
+        tool=edit.tool,
+        call=edit.call if edit.tool else None,
+        place=place,
+        held=without_marks(json.loads(edit.before)),
+        value=without_marks(json.loads(edit.after)),
+        effects=_effects(events[place or 0], others) if answered else {},
+    )
+
+
+def _came_of(event: _Event, row: EditRow) -> bool:
+    marks = (event.get("customMetadata") or {}).get(EDITED) or []
+    return any(mark.get("edit") == row.id for mark in marks)
+
+
+def _moved(edit: RecordedEdit, before: _Numbered, events: _Numbered) -> RecordedEdit:
+    """The edit with the ids of a run whose events are at the same places."""
+    names: dict[str, str] = {}
+    for (_, known), (_, own) in zip(before, events, strict=False):
+        names |= {
+            theirs: ours
+            for theirs, ours in zip(_ids(known), _ids(own), strict=False)
+            if theirs and ours and theirs != ours
+        }
+    if not names:
+        return edit
+    pattern = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    text = re.sub(pattern, lambda found: names[found[0]], json.dumps(asdict(edit)))
+    return RecordedEdit(**json.loads(text))
+
+
+def without_marks(value: Any) -> Any:
+    """A held event without what says that people had a hand in it; any other value as it is."""
+    labels = value.get("customMetadata") if isinstance(value, dict) else None
+    if not isinstance(labels, dict) or EDITED not in labels:
+        return value
+    kept = {name: each for name, each in labels.items() if name != EDITED}
+    return {**value, "customMetadata": kept or None}
+
+
+def _ids(event: _Event) -> list[str | None]:
+    """Those that each run gives anew, in order."""
+    parts = (event.get("content") or {}).get("parts") or []
+    kinds = ("functionCall", "functionResponse")
+    calls = [(part.get(kind) or {}).get("id") for part in parts for kind in kinds]
+    return [event.get("invocationId"), *calls]
+
+
+def _effects(event: _Event, others: Sequence[RecordedCall]) -> dict[str, Any]:
+    """What the event wrote to the state and the other calls in it did not."""
+    written = dict((event.get("actions") or {}).get("stateDelta") or {})
+    for other in others:
+        for key in other.effects.get("stateDelta") or {}:
+            written.pop(key, None)
+    return {"stateDelta": written} if written else {}
