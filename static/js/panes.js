@@ -13,7 +13,7 @@ export function start() {
   document.addEventListener("htmx:after:swap", (event) => {
     const { target } = event.detail.ctx;
     const query = new URLSearchParams(location.search);
-    if (target?.id !== "inspector" || !(query.has("event") || query.get("tab") === "run")) return;
+    if (target?.id !== "inspector" || !(query.has("event") || query.has("tab"))) return;
     drawer("open");
     if (phone.matches) show("inspector");
   });

@@ -64,6 +64,9 @@ def test_time_that_a_run_was_held_is_told_apart_from_time_at_work(client, page, 
     whole, at_work = total(shown)
     assert whole >= held
     assert whole + at_work == pytest.approx(row["ended"] - row["started"], abs=0.02, rel=0.02)
+    sides = {"left": debugged.key, "right": debugged.key}
+    compared = client.get("/api/compare", params=sides).json()["left"]["seconds"]
+    assert compared + held == pytest.approx(stamps[-1] - stamps[0], abs=0.02, rel=0.02)
     fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": 2}).json()
     debugged.key = fork["key"]
     assert cells(page(debugged), r'class="dt had-holds" role="gridcell" ') == [(held, worked)]

@@ -1,5 +1,7 @@
 """What agents, models and tools did is on record: when, how long, what was sent, what came back."""
 
+import html
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -65,6 +67,39 @@ asker = Agent(
 )
 root_agent = SequentialAgent(name="team", sub_agents=[asker])
 """
+GROWING = """
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import BaseLlm, LlmResponse
+
+
+def said(call, partial=None):
+    content = types.Content(role="model", parts=[types.Part(function_call=call)])
+    return LlmResponse(content=content, partial=partial)
+
+
+class Model(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        if len(llm_request.contents) > 1:
+            yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="Done.")]))
+            return
+        call, arg = types.FunctionCall, types.PartialArg
+        begun = [arg(json_path="$.city", string_value="Os", will_continue=True)]
+        yield said(call(name="find", id="c", partial_args=begun, will_continue=True), True)
+        rest = arg(json_path="$.city", string_value='l\\"o')
+        more = [rest, arg(json_path="$.days", number_value=2)]
+        yield said(call(id="c", partial_args=more, will_continue=True), True)
+        yield said(call(id="c", will_continue=False), True)
+        yield said(call(name="find", id="c", args={"city": 'Osl"o', "days": 2}))
+
+
+def find(city: str, days: int) -> str:
+    return city
+
+
+root_agent = Agent(name="growing", model=Model(model="test"), tools=[find])
+"""
 
 
 def spans(debugged: Debugged) -> list[dict[str, Any]]:
@@ -82,6 +117,7 @@ def pieces(sent: dict[str, Any]) -> Iterator[Any]:
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
     folder = tmp_path_factory.mktemp("spans")
     write_app(folder / "agents", "weather", WEATHER.replace("CITY", "Oslo"))
+    write_app(folder / "agents", "growing", GROWING)
     with running(folder / "agents", folder / "data") as server, server.client() as client:
         debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
         assert debugged.settled()["status"] == "done"
@@ -105,6 +141,20 @@ def test_agents_models_and_tools_are_spans_inside_of_each_other(played: Debugged
         (5, 2, "model", "asker"),
     ]
     assert all(s["error"] is None for s in found)
+
+
+def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
+    played: Debugged,
+) -> None:
+    growing = Debugged(played.client, "growing").start(pause=False)
+    growing.settled()
+    address = f"/sessions/{growing.key}?event=2&tab=request"
+    page = played.client.get(address, headers={"Accept": "text/html"}).text
+    pieces = re.findall(r'<span data-piece="([^"]*)"[^>]*>([^<]*)</span>', page)
+    texts = [html.unescape(text) for _, text in pieces]
+    assert texts == ['find(city: "Os', 'l\\"o", days: 2', ")"]
+    ends = "the arguments of find are complete"
+    assert [ends in said for said, _ in pieces] == [False, False, True]
 
 
 def test_a_span_lies_within_the_time_of_the_one_around_it(played: Debugged) -> None:
@@ -168,7 +218,8 @@ def test_what_requests_share_is_stored_once(played: Debugged, database: sqlite3.
     asked = [s["sent"] for s in spans(played) if s["type"] == "model"]
     different = {str(piece) for sent in asked for piece in pieces(sent)}
     assert sum(len(list(pieces(sent))) for sent in asked) > len(different)
-    [(stored,)] = database.execute("SELECT count(*) FROM pieces")
+    count = "SELECT count(*) FROM pieces WHERE session = ?"
+    [(stored,)] = database.execute(count, (played.key,))
     assert stored == len(different)
 
 

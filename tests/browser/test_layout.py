@@ -104,6 +104,8 @@ def test_the_inspector_of_a_narrow_window_is_a_drawer(filled, width):
     page.keyboard.press("Escape")
     expect(inspector).to_be_hidden()
     filled.composer.fill("The page can be used")
+    page.goto(f"{filled.page.url.split('?')[0]}?tab=state")
+    expect(inspector).to_be_in_viewport(ratio=0.9)
 
 
 def test_a_phone_shows_one_pane_at_a_time(filled):

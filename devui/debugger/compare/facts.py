@@ -22,7 +22,8 @@ class SideFacts:
     unpriced: int
     """Answers whose cost is unknown, and is not in the sum."""
     seconds: float | None
-    """From event to event within runs; what lies between runs does not count."""
+    """From event to event within runs, where they were not held; what lies between runs does not
+    count."""
 
 
 def facts_of(side: Side, prices: Prices) -> SideFacts:
@@ -32,7 +33,9 @@ def facts_of(side: Side, prices: Prices) -> SideFacts:
     costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]
     known = [cost for cost in costs if cost is not None]
     pairs = zip(side.events, side.events[1:], strict=False)
-    spans = [max(b.timestamp - a.timestamp, 0.0) for a, b in pairs if a.run and a.run == b.run]
+    spans = [
+        max(b.timestamp - a.timestamp - b.held, 0.0) for a, b in pairs if a.run and a.run == b.run
+    ]
     return SideFacts(
         events=len(side.events) + side.left_out,
         calls=sum(len(each.calls) for each in summaries),

@@ -34,6 +34,8 @@ class SessionPage:
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
     """What is wrong with the journal."""
+    opened: bool = False
+    """A tab was asked for: narrow windows open the inspector with the page."""
 
 
 @dataclass(frozen=True, slots=True)

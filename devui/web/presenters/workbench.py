@@ -152,6 +152,7 @@ async def session_page(
         debugger=debugger(live),
         replay=await replay_of(found, session),
         stream=_stream(found, stand, stand.head),
+        opened=tab is not None,
         notices=notices(session, size, app, live),
         journal=server_notices(found),
     )
