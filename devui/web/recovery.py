@@ -21,6 +21,24 @@ from devui.web.services import Services
 from devui.web.unmasked import unmasked
 from devui.wire.messages import AgentInfo
 
+NO_CHECKPOINTS = (
+    "It cannot be resumed: its app records no checkpoints. For the runs to come give App "
+    "resumability_config=ResumabilityConfig(is_resumable=True)."
+)
+
+
+class NoCheckpoints(Conflict):
+    """An invocation that cannot be resumed."""
+
+
+def goes_on(found: Services, app: str) -> bool:
+    """Whether what was cut off can be resumed, as far as that is known without loading the app."""
+    try:
+        info = found.workers.status(app).info
+    except UnknownApp:
+        return True
+    return info is None or info.goes_on
+
 
 async def settled(
     found: Services,
@@ -30,7 +48,9 @@ async def settled(
     *,
     actor: str,
 ) -> tuple[Settled, ...]:
-    """The decisions for a resume; raises Undecided and Unprocessable."""
+    """The decisions for a resume; raises Undecided, Unprocessable and NoCheckpoints."""
+    if not goes_on(found, session.app):
+        raise NoCheckpoints(NO_CHECKPOINTS)
     calls = await unknown_calls(found.journal, session.key, invocation)
     try:
         return settle(calls, answers, actor)
@@ -68,8 +88,8 @@ async def run_fork(
     """Say the parent's message that follows, or resume what the fork cut through; `policy` is what
     becomes of tools that the parent has run behind the fork.
 
-    Raises Undecided when calls of unknown outcome are in the way, and Conflict when nothing is
-    left to do.
+    Raises Undecided when calls of unknown outcome are in the way, NoCheckpoints, and Conflict when
+    nothing is left to do.
     """
     row = await found.journal.forks.get(made.key)
     decided: tuple[Settled, ...] = ()

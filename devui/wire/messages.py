@@ -63,7 +63,8 @@ class AppInfo:
     name: str
     description: str
     agents: list[AgentInfo]
-    resumable: bool = False
+    goes_on: bool = True
+    """Whether an invocation that was cut off can be resumed."""
 
 
 # --- server to worker ----------------------------------------------------------------------

@@ -112,5 +112,21 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
     assert streamed.count('hx-target="#totals"') == 1
 
 
+def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begins_with(
+    client, page
+):
+    call = {"functionCall": {"id": "c", "name": "look", "args": {}}}
+    result = {"functionResponse": {"id": "c", "name": "look", "response": {"found": "it"}}}
+    parts = [call, result, *({"text": f"text {n}"} for n in range(79))]
+    path, _ = page("prints", events=[{"author": "A", "content": {"parts": [p]}} for p in parts])
+    shown = client.get(path, headers=HTML).text
+    [earlier] = re.findall(r"/events\?before=\d+", shown)
+    older = client.get(path + earlier, headers=HTML | {"HX-Request-Type": "partial"}).text
+    assert '"e-2"' in shown
+    assert '"e-1"' in older
+    [slot] = re.findall(r'<div class="slot".*?</div>', older, re.DOTALL)
+    assert "found" in slot
+
+
 def _messages(html: str) -> list[str]:
     return re.findall(r'<article[^>]* id="m-\d+".*?</article>', html, re.DOTALL)

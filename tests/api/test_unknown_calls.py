@@ -1,5 +1,6 @@
 """A tool that was at work when its run was cut off: nobody runs it again without leave."""
 
+import re
 import time
 
 import pytest
@@ -289,3 +290,12 @@ def test_closed_it_is_not_asked_about_any_more(client, clerk):
     told = client.post(f"/api/sessions/{debugged.key}/close", json={})
     assert (told.status_code, told.json()["standing"]) == (200, "idle")
     assert standing(debugged)["unknown"] == []
+
+
+def test_a_result_that_came_with_the_resume_is_the_result_of_its_call_on_the_page(client, clerk):
+    debugged = stopped(client, clerk)
+    decision = {"do": "result", "result": "paid by hand"}
+    assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
+    shown = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    [outcome] = re.findall(r'<div class="slot".*?</div>', shown, re.DOTALL)
+    assert "paid by hand" in outcome

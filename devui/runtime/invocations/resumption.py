@@ -26,6 +26,14 @@ from devui.runtime.workflow.base_node import BaseNode
 _WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
 
 
+def goes_on(root: BaseNode, *, resumable: bool) -> bool:
+    """Whether an invocation that was cut off can be entered again, where no answer leads the way.
+
+    A model agent and a graph find in the history where they were; other agents need checkpoints.
+    """
+    return resumable or isinstance(root, LlmAgent) or not isinstance(root, BaseAgent)
+
+
 def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None) -> BaseNode:
     """The agent to run, or the root if that is none, but a workflow.
 

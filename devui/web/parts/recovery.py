@@ -55,6 +55,8 @@ class Resume:
     streamed: tuple[str, ...] = ()
     """The words of answers that are no events, a text each."""
     unknown: tuple[UnknownAsk, ...] = ()
+    stays: str = ""
+    """Why there is no way to resume it; "" if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

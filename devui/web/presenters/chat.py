@@ -6,7 +6,8 @@ the chip of its call, which the page finds by the call's id.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from hashlib import sha1
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +31,27 @@ from devui.web.text.visible import readable, visible
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; chat shows the transfer itself."""
 _NOBODY: Mapping[str, Asker] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What events say of calls: also of those that other events, or another run, have made."""
+
+    outcomes: Mapping[str, ToolOutcome] = field(default_factory=dict)
+    """By the slots of the calls."""
+    settled: frozenset[tuple[str | None, int]] = frozenset()
+    """Calls that somebody has answered, or that were made again, and in which event."""
+
+    @classmethod
+    def of(cls, events: Iterable[tuple[int, str | None, Summary]], session: int) -> "Answered":
+        """Of events with their numbers and authors, the oldest first."""
+        outcomes: dict[str, ToolOutcome] = {}
+        settled: set[tuple[str | None, int]] = set()
+        for number, author, summary in events:
+            outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
+            settled |= {(each.id, number) for each in answers_in(author, summary)}
+            settled |= {(call.id, number) for call in summary.calls}
+        return cls(outcomes, frozenset(settled))
 
 
 def chat_message(
@@ -80,34 +102,33 @@ def conversation(
     previous_author: str | None = None,
     going_on: int | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
+    answered: Answered | None = None,
 ) -> tuple[ChatMessage, ...]:
     """The messages of a window of events, each tool chip with its outcome.
 
     `previous_author` is the author of the message before the window, if that was an agent's.
     From event `going_on` on, the run is under way and may still bring results; without it, a call
-    that has none will never have one.
+    that has none in `answered` (those of the events themselves, if not said) has none so far.
     """
+    if answered is None:
+        answered = Answered.of(((n, event.get("author"), s) for n, event, s in events), session)
     messages: list[ChatMessage] = []
-    outcomes: dict[str, ToolOutcome] = {}
     speaker = previous_author
     for number, event, summary in events:
-        outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
         message = chat_message(
             number, event, summary, session=session, previous_author=speaker, askers=askers
         )
         if message is not None:
             messages.append(message)
             speaker = spoken_by(message)
-    answers = {(r.id, number) for number, event, s in events for r in answers_in(event, s)}
-    answers |= {(call.id, number) for number, _, s in events for call in s.calls}
-    messages = [_unasked(message, answers) for message in messages]
+    messages = [_unasked(message, answered.settled) for message in messages]
     lost = {
         slot: lost_outcome(slot)
         for number, _, summary in events
         for slot in open_slots(number, summary)
         if going_on is None or number < going_on
     }
-    return tuple(_with_outcomes(message, {**lost, **outcomes}) for message in messages)
+    return tuple(_with_outcomes(message, {**lost, **answered.outcomes}) for message in messages)
 
 
 def written(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
@@ -140,12 +161,12 @@ def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolO
     )
 
 
-def answers_in(event: Mapping[str, Any], summary: Summary) -> tuple[ResponseSummary, ...]:
+def answers_in(author: str | None, summary: Summary) -> tuple[ResponseSummary, ...]:
     """What a person answers in this event; a tool's own first result is no answer."""
-    return summary.responses if event.get("author") == USER else ()
+    return summary.responses if author == USER else ()
 
 
-def _unasked(message: ChatMessage, answers: set[tuple[str | None, int]]) -> ChatMessage:
+def _unasked(message: ChatMessage, answers: AbstractSet[tuple[str | None, int]]) -> ChatMessage:
     """Without the forms that have been answered, or asked again, since."""
     parts = tuple(
         replace(part, ask=None)

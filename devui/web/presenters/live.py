@@ -64,7 +64,7 @@ from devui.web.presenters.workbench import (
     welcome,
 )
 from devui.web.push import append, fill, replace
-from devui.web.recovery import unsent
+from devui.web.recovery import goes_on, unsent
 from devui.web.render import Renderer
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
@@ -113,6 +113,7 @@ class LivePage:
             ({RunChanged, AppChanged, RunStuck}, self._status),
             ({RunChanged, PositionChanged, RunStuck}, self._debugger),
             ({RunChanged}, self._standing),
+            ({AppChanged}, self._stays),
             ({RunChanged, SpansChanged}, self._trace),
             ({AppChanged}, self._app),
             ({ForksChanged}, self._lineage),
@@ -201,6 +202,13 @@ class LivePage:
             + fill("#held", part(held(live, found.book)))
             + fill("#resume", part(await resume(found, key, live)))
         )
+
+    async def _stays(self, _: Batch) -> Markup:
+        """An app that was just loaded may turn out to be one that cannot resume."""
+        found, key = self._found, self._session.key
+        if goes_on(found, self._session.app):
+            return Markup("")  # what a person has chosen in the form stays
+        return fill("#resume", found.render.part(await resume(found, key, found.runs.live(key))))
 
     async def _standing(self, _: Batch) -> Markup:
         """The tab about the run, if it is open, asks for itself."""

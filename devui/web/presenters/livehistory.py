@@ -184,7 +184,7 @@ class LiveHistory:
         asked = Markup("").join(
             remove(f"#{ask_slot(answer.id)}")
             for _, event, summary in told
-            for answer in answers_in(event, summary)
+            for answer in answers_in(event.get("author"), summary)
             if answer.id
         )
         return render.parts(messages), outcomes + asked

@@ -12,7 +12,7 @@ from devui.web.presenters.window import Window, window_before
 async def window_at(journal: Journal, row: EventRow) -> Window:
     """The events up to one; its run was under way then, so that calls wait for their results."""
     window = await window_before(journal, row.session, row.seq + 1)
-    return replace(window, running=row.run)
+    return replace(window, running=row.run, later=())
 
 
 def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:

@@ -16,6 +16,7 @@ from devui.web.links import choose_url, close_url, forks_url, runs_url, session_
 from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.lists import forked_at, session_name
+from devui.web.recovery import NO_CHECKPOINTS, goes_on
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
 from devui.web.text.visible import readable, visible
@@ -71,6 +72,8 @@ async def resume(found: Services, session: int, live: LiveRun | None) -> parts.R
     if stands.standing not in RESUMABLE or stands.invocation is None:
         return parts.Resume()
     number = stands.last.number if stands.last else 0
+    row = await found.journal.sessions.get(session)
+    stays = row is not None and not goes_on(found, row.app)
     return parts.Resume(
         title=_TITLES[stands.standing],
         text=_committed(stands),
@@ -84,6 +87,7 @@ async def resume(found: Services, session: int, live: LiveRun | None) -> parts.R
         lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(readable(clipped(text)) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),
+        stays=NO_CHECKPOINTS if stays else "",
     )
 
 

@@ -17,7 +17,7 @@ from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.web.parts.chat import ChatMessage
 from devui.web.parts.session import RunNote
 from devui.web.parts.timeline import TimelineItem
-from devui.web.presenters.chat import conversation
+from devui.web.presenters.chat import Answered, conversation
 from devui.web.presenters.dropped import with_dropped
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import timeline_items
@@ -50,6 +50,8 @@ class Window:
     """What people say of events, by their numbers."""
     askers: Mapping[str, Asker] = field(default_factory=dict)
     """What needs what the events ask people for, by the ids of the calls that ask."""
+    later: tuple[tuple[EventRow, Summary], ...] = ()
+    """Some of the events that follow: calls of the window may have their results there."""
 
     def items(self, margins: Margins, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
@@ -70,11 +72,17 @@ class Window:
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""
         messages: list[ChatMessage | RunNote] = []
+        known = ((row.number, row.author, s) for row, s in (*self.events, *self.later))
+        answered = Answered.of(known, self.session)
         for events, end in self._segments():
             told = [(row.number, self.bodies[row.number], summary) for row, summary in events]
             going_on = next((row.number for row, _ in events if self._goes_on(row)), None)
             messages += conversation(
-                told, session=self.session, going_on=going_on, askers=self.askers
+                told,
+                session=self.session,
+                going_on=going_on,
+                askers=self.askers,
+                answered=answered,
             )
             failed = bool(events) and events[-1][1].kind == "error"
             note = run_note(end, told=failed) if end else None
@@ -135,7 +143,19 @@ async def _window(
     drops = tuple(await journal.edits.dropped(session, first, until))
     notes = await journal.notes.of(session, shown[0].number, shown[-1].number) if shown else {}
     askers = await askers_in(journal, session, parsed.values())
-    return Window(session, events, parsed, ends, previous, running, drops, notes, askers)
+    later = await _later(journal, session, until, events)
+    return Window(session, events, parsed, ends, previous, running, drops, notes, askers, later)
+
+
+async def _later(
+    journal: Journal, session: int, until: int, events: Sequence[tuple[EventRow, Summary]]
+) -> tuple[tuple[EventRow, Summary], ...]:
+    """The events next to a window in which calls have no results, which may have these."""
+    called = {call.id for _, summary in events for call in summary.calls}
+    if called <= {response.id for _, summary in events for response in summary.responses}:
+        return ()
+    rows = await journal.events.page(session, after=until - 1, limit=SIZE)
+    return tuple((row, Summary.from_json(row.summary)) for row in rows)
 
 
 def _read(

@@ -19,7 +19,7 @@ from devui.web.links import session_url
 from devui.web.pages.session import AgainPage
 from devui.web.presenters.again import again_menu
 from devui.web.presenters.lists import session_name
-from devui.web.recovery import ask_no_more, forked, invocation_of, rewound, run_fork
+from devui.web.recovery import NoCheckpoints, ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import parse_json, read_form
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of, theme_of
@@ -40,7 +40,7 @@ async def fork(request: Request) -> Response:
     form = await read_form(request)
     made = await forked(found, session, _wanted(form))
     if form.get("run") is not None:
-        with contextlib.suppress(Undecided):  # the fork's own page asks
+        with contextlib.suppress(Undecided, NoCheckpoints):  # the fork's own page tells
             await run_fork(found, made, streaming=True, policy=_policy(form))
     return RedirectResponse(session_url(made.key), status_code=303)
 

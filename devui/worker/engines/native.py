@@ -14,6 +14,7 @@ from devui.runtime.apps.app import App
 from devui.runtime.auth.credential_service.in_memory_credential_service import (
     InMemoryCredentialService,
 )
+from devui.runtime.invocations.resumption import goes_on
 from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.models.base_llm import BaseLlm
@@ -63,13 +64,13 @@ class NativeEngine:
     def describe(self) -> AppInfo:
         """What the app consists of."""
         app = self._runner.app
-        resumability = app.resumability_config
+        config = app.resumability_config
         agents = list(_tree(self._runner.agent, None))
         return AppInfo(
             name=self._name,
             description=agents[0].description,
             agents=agents,
-            resumable=bool(resumability and resumability.is_resumable),
+            goes_on=goes_on(app.root_agent, resumable=bool(config and config.is_resumable)),
         )
 
     def watch(self, run: str) -> None:

@@ -1,0 +1,42 @@
+"""An app whose agents find no way back into an invocation: it is said, and not tried."""
+
+import re
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+APP = """
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def pay(amount: int) -> str:
+    return "paid"
+
+
+script = [Rule(after="pay", then=Say("done")), Rule(then=Call("pay", amount=7))]
+payer = Agent(name="payer", model=ScriptedLlm(rules=script), tools=[pay])
+root_agent = SequentialAgent(name="shop", sub_agents=[payer])
+"""
+
+
+def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
+    write_app(tmp_path / "agents", "shop", APP)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "shop").start()
+        debugged.settled()
+        while debugged.hold()["gate"] != "after_tool":
+            debugged.tell("step_into")
+        debugged.tell("stop")
+        path = f"/sessions/{debugged.key}"
+        shown = client.get(path, headers={"Accept": "text/html"}).text
+        [bar] = re.findall(r'<section class="resume".*?</section>', shown, re.DOTALL)
+        assert "records no checkpoints" in bar
+        assert "pay(amount=7)" in bar
+        assert "Fork here" in bar
+        assert "Resume</button>" not in bar
+        invocation = debugged.position["invocationId"]
+        answer = client.post(f"/api{path}/runs", json={"invocationId": invocation})
+        assert answer.status_code == 409
+        assert "is_resumable=True" in answer.json()["detail"]
+        assert len(client.get(f"/api{path}/runs").json()) == 1
