@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from devui.web.text.gates import sentence
+from devui.web.text.gates import CHANGED, sentence
 from devui.web.text.visible import visible
 
 _COLOURS: Final[Mapping[str, str]] = {
@@ -37,10 +37,13 @@ def plain(text: str) -> str:
 
 
 def event_lines(row: Mapping[str, Any]) -> list[str]:
-    """`#12   call       planner          find_airports(city="London")`."""
+    """`#12   call       planner          find_airports(city="London")`, and who changed it."""
     number = click.style(f"#{row['number']:<5}", dim=True)
     kind = _coloured(row["kind"], width=_KIND)
-    return [f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()]
+    line = f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()
+    edits = (f"{CHANGED.get(e['action'], 'edited')} by {plain(e['by'])}" for e in row["edits"])
+    changed = ", ".join(dict.fromkeys(edits))
+    return [f"{line}  {click.style(changed, fg='yellow')}" if changed else line]
 
 
 def position_lines(position: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from devui.cli.lines import plain
+from devui.web.text.deadlocks import deadlock
 
 _SPACE: Final = " " * 6
 
@@ -16,10 +17,12 @@ def standing_lines(standing: Mapping[str, Any]) -> list[str]:
     since = f"  nothing new for {silent:.1f} s" if standing["progressed"] else ""
     lines = [click.style(standing["status"], bold=True) + since]
     lines += _blocked(standing["blocked"]) if standing["blocked"] else []
+    lines += [
+        click.style(plain(deadlock(circle, standing)), fg="red") for circle in standing["deadlocks"]
+    ]
     lines += [line for call in standing["calls"] for line in _call(call)]
     lines += [_held(each) for each in standing["branches"] if each["status"] == "held"]
     lines += [line for task in standing["tasks"] for line in _task(task)]
-    lines += [f"tasks {_list(circle)} wait for each other" for circle in standing["deadlocks"]]
     lines += [_question(asked) for asked in standing["questions"]]
     return lines if len(lines) > 1 else [*lines, "nothing is waited for"]
 
@@ -63,7 +66,3 @@ def _place(place: Mapping[str, Any] | None) -> list[str]:
         return []
     where = f"{plain(place['file'])}:{place['line']} in {plain(place['function'])}"
     return [click.style(f"{_SPACE}{where}  {plain(place['source'])}".rstrip(), dim=True)]
-
-
-def _list(numbers: Iterable[int]) -> str:
-    return ", ".join(map(str, numbers))

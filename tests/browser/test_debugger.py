@@ -287,7 +287,7 @@ def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):
     session.send("Loop for ever")
     expect(session.messages.last).to_contain_text("loop_forever")
     press(session, "s")
-    expect(session.page.locator("#debugger .plan")).to_contain_text("to the end of this event")
+    expect(session.page.locator("#debugger .plan")).to_contain_text("to the next commit")
     expect(command(session, "Stop after")).to_have_count(0)
     expect(session.status).to_have_class(re.compile("run running"))
     press(session, "Shift+S")

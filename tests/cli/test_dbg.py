@@ -106,7 +106,7 @@ def test_what_is_held_is_changed(terminal, client):
     wrong = terminal("dbg", "edit", "{city")
     assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
     assert "mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
-    assert 'weather → "rain"' in terminal("dbg", "continue").stdout
+    assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
     [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
 

@@ -66,7 +66,7 @@ _PLANS: Final[Mapping[CommandName, str]] = {
     "step_into": "to the next gate",
     "step_out": "out of this call",
     "run_to": "to the next like this",
-    "stop_after_event": "to the end of this event, then stops",
+    "stop_after_event": "to the next commit, then stops",
 }
 
 _EFFECTS: Final[Mapping[str, str]] = {

@@ -9,17 +9,10 @@ from devui.store.rows import EditRow
 from devui.web.parts.marks import EditShown, EventEdits
 from devui.web.presenters.difference import as_text, difference, original
 from devui.web.text.formats import moment
+from devui.web.text.gates import CHANGED
 from devui.web.text.jsontext import json_text
 from devui.web.text.visible import visible
 
-WORDS: Final = {
-    "edit": "edited",
-    "mock": "mocked",
-    "skip": "skipped",
-    "reject": "rejected",
-    "drop": "dropped",
-    "end": "ended",
-}
 _WHAT: Final = {
     "before_commit": "the event",
     "before_model": "the request to the model",
@@ -31,7 +24,7 @@ _WHAT: Final = {
 
 def word(summary: Summary) -> str:
     """What became of the event at people's hands: `edited`; "" if nothing did."""
-    words = dict.fromkeys(WORDS.get(edit.action, "edited") for edit in summary.edits)
+    words = dict.fromkeys(CHANGED.get(edit.action, "edited") for edit in summary.edits)
     return ", ".join(words) or ("edited" if summary.edited else "")
 
 
@@ -56,7 +49,7 @@ def _shown(row: EditRow) -> EditShown:
     gives = edit.action in {"edit", "mock", "reject", "end"}
     return EditShown(
         number=row.id,
-        word=WORDS.get(edit.action, edit.action),
+        word=CHANGED.get(edit.action, edit.action),
         sentence=_sentence(edit.action, edit.gate, edit.actor),
         moment=moment(edit.at),
         original=json_text(before),

@@ -26,6 +26,7 @@ from devui.web.presenters.replays import replay_form
 from devui.web.presenters.schemaforms import Fields, SchemaForm, filled_again
 from devui.web.presenters.status import WORDS
 from devui.web.services import Services
+from devui.web.text.deadlocks import deadlock
 from devui.web.text.formats import duration, moment
 from devui.web.text.gates import sentence
 from devui.web.text.visible import visible
@@ -122,11 +123,7 @@ def _whys(told: Mapping[str, Any]) -> Iterator[parts.Why]:
     if told["blocked"]:
         yield _blocked(told["blocked"], own=told["blocked"]["run"] in {None, told["run"]})
     for circle in told["deadlocks"]:
-        names = " and ".join(str(each) for each in circle)
-        text = f"Tasks {names} wait for each other: a deadlock."
-        if len(circle) == 1:
-            text = f"Task {names} waits for what it has itself: a deadlock."
-        yield parts.Why("bad", text)
+        yield parts.Why("bad", visible(deadlock(circle, told)))
     if not told["answered"]:
         yield parts.Why(
             "warn",

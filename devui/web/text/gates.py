@@ -1,4 +1,4 @@
-"""What it means that a run is held at a gate, in words."""
+"""What it means that a run is held at a gate, and what people do there, in words."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,6 +13,16 @@ SENTENCES: Final[Mapping[str, str]] = {
     "before_tool": "Paused before the tool is called",
     "after_tool": "Paused with the tool's result",
 }
+
+CHANGED: Final[Mapping[str, str]] = {
+    "edit": "edited",
+    "mock": "mocked",
+    "skip": "skipped",
+    "reject": "rejected",
+    "drop": "dropped",
+    "end": "ended",
+}
+"""What became of something held by what a person did to it."""
 
 
 def sentence(gate: str, number: int | None) -> str:
