@@ -119,6 +119,13 @@ def test_a_dirty_read_of_what_is_lost_says_so(visit):
     session.page.locator("#stop").click()
     session.ends("stopped")
     expect(strip(session)).to_have_class("scope pending lost")
+    flag = session.row(2).locator(".flag.dirty")
+    expect(flag).to_contain_text("dirty read, lost")
+    expect(flag).to_have_attribute("title", "read, and never committed: plan, written by planner")
+    loaded = visit.again(session)
+    assert loaded.outline("#rows") == session.outline("#rows")
+    loaded.page.goto(f"{loaded.page.url}?filter=is:warned")
+    expect(loaded.row(2).locator(".flag.dirty")).to_contain_text("dirty read, lost")
     session.select(2)
     expect(session.panel.locator(".notes")).to_contain_text("lost")
 

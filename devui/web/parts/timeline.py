@@ -30,6 +30,9 @@ FlagKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Flag:
+    """A word beside the row's text. One of each kind."""
+
+    template: ClassVar[str] = "parts/flag.html"
     kind: FlagKind
     text: str
     hint: str = ""

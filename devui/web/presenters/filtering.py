@@ -22,6 +22,7 @@ from devui.store.rows import NoteRow, SessionRow
 from devui.web.links import filter_words_url, moment_url, older_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
+from devui.web.presenters.lostreads import lost_reads, marked
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import event_row, invocation_header
 from devui.web.presenters.runs import run_end
@@ -85,6 +86,7 @@ async def shown(
     notes = await journal.notes.of(session.key, kept[0], kept[-1]) if kept else {}
     margins = Margins.of(found, session)
     items = await asyncio.to_thread(_items, rows, kept, groups, margins, chosen=chosen, notes=notes)
+    lost = await lost_reads(journal, session.key, (rows[number] for number in kept))
     start = rows[kept[0]].seq if left_out else 0
     now = asked.at.seq + 1 if asked.at else _END
     stop = (before or now) if tail else rows[kept[-1]].seq
@@ -96,7 +98,7 @@ async def shown(
     return Shown(
         tuple(
             linked(_marked(item, asked.matches.numbers), session.key, wanted)
-            for _, _, item in items
+            for item in marked((item for _, _, item in items), lost)
         ),
         _earlier(rows[kept[0]] if kept else None, above=left_out, wanted=wanted),
         tail,

@@ -44,6 +44,7 @@ from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held
 from devui.web.presenters.inspection import state
 from devui.web.presenters.livehistory import LiveHistory
+from devui.web.presenters.lostreads import LiveLost
 from devui.web.presenters.margins import LiveMarks
 from devui.web.presenters.menus import session_title
 from devui.web.presenters.notices import notices
@@ -102,6 +103,7 @@ class LivePage:
         self._growth = LiveHistory(found, session, tail=tail, wanted=wanted)
         self._wanted = wanted
         self._marks = LiveMarks(found)
+        self._lost = LiveLost(found)
         self._notes = LiveNotes(found, session.key)
         self._kinds: list[str] = []
         self._unheard: set[type[News]] = set(_UNKEPT)
@@ -119,6 +121,7 @@ class LivePage:
             ({ForksChanged}, self._lineage),
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
+            ({RunChanged, StateTouched}, self._lost_reads),
             ({NoteChanged}, self._notes.changes),
             ({JournalChanged, NoticesChanged}, self._journal),
         )
@@ -250,6 +253,9 @@ class LivePage:
         count = Markup("{}").format(break_count(found, session))
         shown = fill("#breakpoints", listed) + fill("#count-breaks", count)
         return shown + await self._marks.changes(session)
+
+    async def _lost_reads(self, _: Batch) -> Markup:
+        return await self._lost.changes(self._session)
 
     async def _lineage(self, _: Batch) -> Markup:
         told = await lineage(self._found, self._session)

@@ -7,7 +7,7 @@ a very large event neither shows more than its summary.
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devui.debugger.askers import Asker, askers_in
@@ -19,6 +19,7 @@ from devui.web.parts.session import RunNote
 from devui.web.parts.timeline import TimelineItem
 from devui.web.presenters.chat import Answered, conversation
 from devui.web.presenters.dropped import with_dropped
+from devui.web.presenters.lostreads import Lost, lost_reads, marked
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import timeline_items
 from devui.web.presenters.runs import run_end, run_note
@@ -44,6 +45,8 @@ class Window:
     """The event before the window."""
     running: str | None = None
     """The run that is under way."""
+    lost: Lost = field(default_factory=dict, kw_only=True)
+    """The marks of those that read from the state what was lost, by their numbers."""
     drops: tuple[EditRow, ...] = ()
     """The events among them that people let fall."""
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
@@ -67,7 +70,7 @@ class Window:
             before = events[-1][0] if events else before
             row = run_end(end) if end else None
             items += [row] if row else []
-        return tuple(items)
+        return tuple(marked(items, self.lost))
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""
@@ -107,7 +110,7 @@ class Window:
 async def window_before(journal: Journal, session: int, seq: int, *, size: int = SIZE) -> Window:
     """The events just before a seq of the journal."""
     rows = await journal.events.page(session, before=seq, limit=size + 1)
-    return await _window(journal, session, rows, size, until=seq)
+    return await _marked(journal, await _window(journal, session, rows, size, until=seq))
 
 
 async def window_around(journal: Journal, session: int, row: EventRow) -> Window:
@@ -115,7 +118,14 @@ async def window_around(journal: Journal, session: int, row: EventRow) -> Window
     before = await journal.events.page(session, before=row.seq + 1, limit=_AROUND // 2 + 1)
     after = await journal.events.page(session, after=row.seq, limit=_AROUND // 2)
     rows = [*before, *after]
-    return await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
+    window = await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
+    return await _marked(journal, window)
+
+
+async def _marked(journal: Journal, window: Window) -> Window:
+    """With the marks of what was read and then lost."""
+    rows = (row for row, _ in window.events)
+    return replace(window, lost=await lost_reads(journal, window.session, rows))
 
 
 async def _window(

@@ -1,0 +1,82 @@
+"""Dirty reads whose write was lost in the end: marked on the rows of the events they led to."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from markupsafe import Markup
+
+from devui.debugger.uncommitted import Followed, followed, who
+from devui.store.journal import Journal
+from devui.store.rows import EventRow as StoredEvent
+from devui.store.rows import SessionRow
+from devui.web.parts.timeline import EventRow, Flag, TimelineItem
+from devui.web.presenters.uncommitted import of_run
+from devui.web.push import replace as put
+from devui.web.services import Services
+from devui.web.text.visible import visible
+
+Lost: TypeAlias = Mapping[int, Flag]
+_DIRTY: Final = '"dirty"'
+"""In the summary of each event with such a note, and of hardly another one."""
+
+
+async def lost_reads(
+    journal: Journal, session: int, rows: Iterable[StoredEvent]
+) -> dict[int, Flag]:
+    """The marks for those of the session's events that need one, by their numbers."""
+    runs = {row.run for row in rows if row.run and _DIRTY in row.summary}
+    active = await journal.runs.active(session) if runs else None
+    marks: dict[int, Flag] = {}
+    for run in runs:
+        over = active is None or active.id != run
+        marks |= _marks(followed(await journal.uncommitted.of_run(run), over=over))
+    return marks
+
+
+def marked(items: Iterable[TimelineItem], marks: Lost) -> list[TimelineItem]:
+    """The rows, with these marks in place of those that say only that it was read early."""
+    return [
+        replace(item, flags=tuple(_instead(flag, marks[item.number]) for flag in item.flags))
+        if isinstance(item, EventRow) and item.number in marks
+        else item
+        for item in items
+    ]
+
+
+def _instead(flag: Flag, mark: Flag) -> Flag:
+    return mark if flag.kind == mark.kind else flag
+
+
+def _marks(touches: Sequence[Followed]) -> dict[int, Flag]:
+    writes = {item.touch.number: item for item in touches if item.touch.reads is None}
+    told: dict[int, list[str]] = {}
+    for item in touches:
+        write = writes.get(item.touch.reads or 0)
+        if item.event is not None and item.fate == "lost" and write is not None:
+            text = f"{write.touch.key}, written by {who(write.touch)}"
+            told.setdefault(item.event, []).append(text)
+    return {number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in told.items()}
+
+
+def _mark(told: str) -> Flag:
+    hint = visible(f"read, and never committed: {told}")
+    return Flag("dirty", "dirty read, lost", hint, "warning")
+
+
+class LiveLost:
+    """The marks of one reader's page, once it is known that a write is lost."""
+
+    def __init__(self, found: Services) -> None:
+        self._found = found
+        self._told: dict[int, Flag] = {}
+
+    async def changes(self, session: SessionRow) -> Markup:
+        """The pieces for the rows of the newest run that are to be marked since the last time."""
+        newest = await self._found.journal.runs.newest(session.key)
+        marks = _marks(await of_run(self._found, session.key, newest.id if newest else None))
+        new = {number: mark for number, mark in marks.items() if number not in self._told}
+        self._told |= new
+        part = self._found.render.part
+        pieces = (put(f"#e-{number} .flag.dirty", part(mark)) for number, mark in new.items())
+        return Markup("").join(pieces)
