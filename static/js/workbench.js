@@ -7,6 +7,7 @@ import * as confirm from "./confirm.js";
 import * as connection from "./connection.js";
 import * as copy from "./copy.js";
 import * as dialogs from "./dialogs.js";
+import * as drafts from "./drafts.js";
 import * as earlier from "./earlier.js";
 import * as filter from "./filter.js";
 import * as filterwords from "./filterwords.js";
@@ -41,7 +42,7 @@ import * as trials from "./trials.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, choosing, composer, confirm, connection, copy, dialogs, earlier, filter, filterwords, fold, fork, gutter,
+  announce, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
   history, menus, keys, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
   switches, tab, tail, theme, times, tip, title, trace, trials,
 ]);

@@ -1,6 +1,9 @@
 """Changing what is held: events, requests, responses, arguments and results."""
 
 import copy
+import html
+import json
+import re
 
 import pytest
 
@@ -249,6 +252,9 @@ def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command,
     assert (hold["gate"], hold["reason"], hold["held"]) == (gate, "problem", before["held"])
     assert problem in hold["problem"]
     assert "pydantic" not in hold["problem"]
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    field = re.search(r'<textarea[^>]* aria-label="In place of[^>]*>([^<]*)<', page)[1]
+    assert json.loads(html.unescape(field)) == value
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]

@@ -183,7 +183,8 @@ def unfold(details) -> None:
         details.locator("> summary").click()
 
 
-def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
+def to_the_tool(paused: SessionPage) -> None:
+    """Step from the message to the call that answers it."""
     for sentence in (
         "Paused after the commit of #1, before the agent goes on",
         "Paused before the commit",
@@ -193,6 +194,10 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
         is_held(paused, sentence)
     command(paused, "Into").click()
     is_held(paused, "Paused before the tool is called")
+
+
+def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
+    to_the_tool(paused)
     change(paused, '{"city": "Paris"}', "Use this instead")
     expect(paused.page.locator("#held .change-note")).to_contain_text("will be edited")
     expect(paused.page.locator("#held .diff .gone")).to_contain_text("London")
@@ -209,15 +214,7 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
 
 def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(paused, visit):
     visit.allow("422")
-    for sentence in (
-        "Paused after the commit of #1, before the agent goes on",
-        "Paused before the commit",
-        "Paused after the commit of #2, before the agent goes on",
-    ):
-        command(paused, "Half").click()
-        is_held(paused, sentence)
-    command(paused, "Into").click()
-    is_held(paused, "Paused before the tool is called")
+    to_the_tool(paused)
     paused.page.locator("#held .change > summary").click()
     form = paused.page.get_by_role("form", name="Arguments of find_airports")
     city = form.get_by_label("city")
@@ -240,6 +237,9 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     expect(state.get_by_role("alert")).to_contain_text("this is not JSON")
     expect(city).to_have_attribute("aria-invalid", "true")
     expect(city).to_have_value("nonsense")
+    paused.page.reload()
+    expect(city).to_have_value("nonsense")
+    expect(city).to_be_visible()
     city.fill('"Bern"')
     state.get_by_role("button", name="Use these values").click()
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Bern")

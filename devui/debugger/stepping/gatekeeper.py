@@ -48,6 +48,8 @@ class Gatekeeper:
         self._commit = commit
         self._stop = stop
         self._armed: frozenset[WorkerGate] = frozenset()
+        self._tried: dict[tuple[str, str | None], Edit] = {}
+        """What people had done to what was held, which the worker may refuse; by what it is."""
 
     def begin(self) -> list[WorkerGate]:
         """The gates that a run begins with."""
@@ -80,6 +82,7 @@ class Gatekeeper:
             await self._keep()
         for hold in moved.released:
             if hold.edit is not None and hold.arrival.message is not None:
+                self._tried[_what(hold.arrival)] = hold.edit
                 verdict = await self._decided(hold.arrival, hold.edit)
                 await worker.send(Reply(id=hold.arrival.message.id, result=verdict))
             else:
@@ -192,6 +195,7 @@ class Gatekeeper:
         hold = None if live.stopping else live.stepper.weigh(arrival, met, ruling)
         if hold is None:
             return False
+        hold.refused = self._tried.get(_what(arrival)) if arrival.problem else None
         await self._keep(hold)
         if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held
             return True
@@ -247,3 +251,8 @@ class Gatekeeper:
         live = self._live
         live.stirred.set()
         self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
+
+
+def _what(arrival: Arrival) -> tuple[str, str | None]:
+    """What is held, however often: the gate, and there the event or the call."""
+    return arrival.gate, arrival.event.id if arrival.event else arrival.call

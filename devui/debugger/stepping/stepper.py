@@ -80,6 +80,8 @@ class Hold:
     """Seconds since the epoch."""
     edit: Edit | None = None
     """What is to be done to it when it is let go."""
+    refused: Edit | None = None
+    """What could not be done to it before, for which reason it is held again."""
     ruling: Ruling | None = None
     """What the guard says of it."""
 

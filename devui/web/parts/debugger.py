@@ -81,6 +81,8 @@ class HeldEdit:
     """The same as a form; None where it has no fields."""
     diff: tuple[str, ...] = ()
     """The lines that differ, each with `+` or `-` before it."""
+    is_refused: bool = False
+    """The field begins with what could not be done."""
 
     @property
     def answers(self) -> bool:

@@ -41,7 +41,8 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
     if not allowed:
         return None
     edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.held))
-    wanted = as_text(edit.value) if edit and edit.action in {"edit", "mock"} else before
+    tried = edit or hold.refused
+    wanted = as_text(tried.value) if tried and tried.action in TAKES_VALUE else before
     buttons = [button for name, button in _BUTTONS.items() if name in allowed]
     return HeldEdit(
         action=commands_url(live.row.id),
@@ -54,6 +55,7 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         note=_note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in allowed else None,
+        is_refused=hold.refused is not None and edit is None,
         diff=difference(before, wanted) if edit and edit.action == "edit" else (),
     )
 

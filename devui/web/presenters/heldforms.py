@@ -107,13 +107,10 @@ def held_fields(
 
 def held_form(hold: Hold) -> HeldForm | None:
     """The form for what is held; None where there is nothing that has fields."""
-    made = _FORMS.get(hold.arrival.gate)
-    held = (
-        hold.edit.value
-        if hold.edit and hold.edit.action == "edit"
-        else original(hold.arrival.gate, hold.arrival.held)
-    )
-    form = made(hold, held) if made else None
+    made, before = _FORMS.get(hold.arrival.gate), original(hold.arrival.gate, hold.arrival.held)
+    tried = hold.edit or hold.refused
+    wanted = tried.value if tried and tried.action == "edit" else before
+    form = (made(hold, wanted) or made(hold, before)) if made else None
     size = len(mapping(form.schema.get("properties"))) if form else 0
     return form if form is not None and (size or form.grows) and size <= _MOST else None
 
