@@ -31,6 +31,9 @@ HandGate = Literal["before_model", "after_model", "before_tool", "after_tool", "
 HANDS: frozenset[HandGate] = frozenset(get_args(HandGate))
 """The gates at which people change what is held."""
 
+SKIPPED = {"skipped": "the call was skipped by a person"}
+"""What stands for the result of a tool call that a person skipped."""
+
 
 EFFECTS = "devui_effects"
 """Key of an event's custom metadata: of the calls in it, by id, what they do to the world:

@@ -13,7 +13,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
-from devui.wire.gates import EDITED, Verdict
+from devui.wire.gates import EDITED, SKIPPED, Verdict
 
 _KEPT = frozenset({"id", "invocation_id", "timestamp", "actions"})
 
@@ -93,7 +93,7 @@ def result(verdict: Verdict) -> Any:
     if verdict.action == "reject":
         return {"error": str(value)}
     if verdict.action == "skip":
-        return {"skipped": "the call was skipped by a person"}
+        return dict(SKIPPED)
     return {"result": None} if value is None else value
 
 

@@ -273,6 +273,48 @@ def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
         assert clerk.ledger == ["pay 7" if message == "pay" else "order tea"]
 
 
+@pytest.mark.parametrize(
+    ("command", "value", "answer"),
+    [
+        ("mock", {"receipt": 9}, {"receipt": 9}),
+        ("reject", "too dear", {"error": "too dear"}),
+    ],
+)
+def test_a_call_that_was_answered_in_its_place_was_never_made(
+    server, clerk, command, value, answer
+):
+    clerk.will_finish()
+    with server.client() as client:
+        debugged = Debugged(client, "clerk").start("pay")
+        debugged.settled()
+        debugged.tell("run_to", like={"gate": "before_tool"})
+        debugged.tell(command, value=value, actor="Ada")
+        debugged.tell("run_to", like={"gate": "before_commit", "kind": "result"})
+        if command == "reject":
+            debugged.tell("stop")
+        else:
+            server.kill()
+            server.start()
+    with server.client() as client:
+        debugged.client = client
+        debugged.settled()
+        [call] = standing(debugged)["unknown"]
+        known = {"made": False, "asks": False, "default": "recorded", "answered_by": "Ada"}
+        assert known.items() <= call.items()
+        assert call["recorded"] == answer
+        page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+        assert "Ada gave its answer, which was not committed" in page
+        assert go_on(debugged).status_code == 201
+        assert not (clerk.folder / "ledger").exists()
+        [response] = [
+            part["functionResponse"]["response"]
+            for event in debugged.kept()["events"]
+            for part in (event.get("content") or {}).get("parts", [])
+            if "functionResponse" in part
+        ]
+        assert response == answer
+
+
 def test_a_call_behind_which_the_run_was_to_stop_was_never_made(client, clerk):
     clerk.will_finish()
     debugged = Debugged(client, "clerk").start("order")

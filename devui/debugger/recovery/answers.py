@@ -86,8 +86,12 @@ def settle(
         raise Misjudged(f"these calls are not in question: {', '.join(sorted(unasked))}")
     if any(call.asks and call.id not in answers for call in calls):
         raise Undecided(calls)
-    decided = [_settled(call, answers.get(call.id, CallAnswer("run")), actor) for call in calls]
+    decided = [_settled(call, answers.get(call.id, _unsaid(call)), actor) for call in calls]
     return tuple(each for each in decided if each is not None)
+
+
+def _unsaid(call: UnknownCall) -> CallAnswer:
+    return CallAnswer("recorded" if call.answered_by else "run")
 
 
 def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | None:
@@ -103,7 +107,7 @@ def _settled(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | Non
         if call.recorded is None:
             raise Misjudged(f"no result of the call {call.id!r} was recorded")
         did = {**call.actions, "stateDelta": dict(call.writes)}
-        return Settled(call, "mock", call.recorded, actor, did)
+        return Settled(call, "mock", call.recorded, call.answered_by or actor, did)
     value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
     return Settled(call, "mock", value, actor, by_user=call.later)
 

@@ -16,16 +16,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from devui.debugger.guard.effects import FRAMEWORK_CALLS
+from devui.debugger.guard.effects import FRAMEWORK_CALLS, GUARD
 from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import Left, lasting
 from devui.store.forkrows import ForkRow
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, RunRow
-from devui.wire.gates import EFFECTS, Effect
+from devui.store.rows import EventRow, NewEdit, RunRow
+from devui.wire.gates import EFFECTS, SKIPPED, Effect
 
 Choice = Literal["run", "fail", "recorded", "wait"]
+_ANSWERS: Final = frozenset({"mock", "skip", "reject"})
 _TEMPORARY: Final = "temp:"
+_HELD_BACK: Final[dict[str, Any]] = {"made": False, "recorded": None, "answered_by": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class UnknownCall:
     """It is one that somebody answers later: it may also be waited for."""
     made: bool = True
     """False if the debugger had held it back, so that it is known not to have been made."""
+    answered_by: str = ""
+    """Who gave the answer, `recorded`, in place of the call, which was not made; "" for nobody."""
 
     @property
     def writes(self) -> Mapping[str, Any]:
@@ -92,7 +96,9 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     left = await lasting(journal, session, events, own)
     if newest is not None:
         held = await _withheld(journal, newest)
-        asked = [_as_left(call, left.get(call.id), newest, held) for call in open_calls]
+        given = await _given(journal, newest)
+        told = [replace(call, **given.get(call.id, {})) for call in open_calls]
+        asked = [_as_left(call, left.get(call.id), newest, held) for call in told]
         return tuple(call for call in asked if call is not None)
     recorded = await _recorded(journal, through, invocation) if through else {}
     return tuple(
@@ -107,12 +113,12 @@ def _as_left(
 ) -> UnknownCall | None:
     """What is known of a call after the newest run was cut off; None if it is not in question."""
     if call.id in held or call.event in held:
-        return replace(call, made=False) if call.later else None
+        return replace(call, **_HELD_BACK) if call.later else None
     if span is not None and call.later and span.over and span.result is None:
         return None  # it waits, or has failed and is run again
     if span is None or not (call.later or span.run == newest.id):
         return call
-    return replace(call, recorded=span.result, actions=span.actions)
+    return replace(call, recorded=span.result, actions=span.actions, made=True, answered_by="")
 
 
 async def _as_said(
@@ -193,6 +199,29 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
         elif hold["gate"] == "after_commit":
             held.add(int(hold["number"]))
     return held
+
+
+async def _given(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
+    """What people answered in place of calls, which was not committed; by the calls' ids.
+
+    It is in the journal before it acts. What the guard gives comes with effects, which are not.
+    """
+    edits = [row.edit for row in await journal.edits.list(run.session) if row.edit.run == run.id]
+    return {
+        edit.call: {"made": False, "recorded": _answer(edit), "answered_by": edit.actor}
+        for edit in edits
+        if edit.gate == "before_tool" and edit.action in _ANSWERS and edit.actor != GUARD
+        if edit.call is not None
+    }
+
+
+def _answer(edit: NewEdit) -> dict[str, Any]:
+    value = json.loads(edit.after)
+    if edit.action == "reject":
+        return {"error": str(value)}
+    if edit.action == "skip":
+        return dict(SKIPPED)
+    return value if isinstance(value, dict) else {"result": value}
 
 
 async def _recorded(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, Any]:

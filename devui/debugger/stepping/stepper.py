@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from devui.debugger.guard.effects import GUARD
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.stepping.arrivals import ALL_GATES, WORKER_GATES, Arrival, GateKind
@@ -313,7 +314,7 @@ class Stepper:
 def taken(offer: RecordedCall) -> Edit:
     """The recorded result in place of the call."""
     told = {"value": offer.result, "effects": offer.effects}
-    return Edit(action="mock", actor="guard", at=time.time(), **told)
+    return Edit(action="mock", actor=GUARD, at=time.time(), **told)
 
 
 def _planned(command: Command, hold: Hold | None) -> Plan | None:

@@ -307,6 +307,7 @@ def unknown_told(call: UnknownCall) -> dict[str, Any]:
         "asks": call.asks,
         "later": call.later,
         "made": call.made,
+        "answered_by": call.answered_by or None,
     }
 
 
