@@ -96,7 +96,9 @@ class Story:
             name, "after_model", "agent", None, None, None, "edit", "Ada", 1.0, "{}", "1"
         )
         row = await journal.edits.add(key, edit)
-        await journal.edits.add(key, replace(edit, event="x", action="drop"))
+        held = json.dumps({"customMetadata": {EDITED: [{"edit": row.id}]}})
+        again = replace(edit, event="x", action="drop", before=held, after=held)
+        await journal.edits.add(key, again)
         pieces = [json.dumps({"content": {"parts": [{"text": piece}]}}) for piece in text]
         chunks = [*((f"e{self.count}", piece) for piece in pieces), ("never", "{}")]
         await journal.events.add_chunks(key, name, chunks)
@@ -168,6 +170,11 @@ async def seen(journal: Journal, key: int) -> list[Any]:
         )
     runs = sorted(await journal.runs.list(key), key=lambda run: run.seq)
     told += [(r.status, r.error, r.message, await journal.runs.output(r.id)) for r in runs]
+    edits = {row.id: row.edit for row in await journal.edits.list(key)}
+    for edit in edits.values():
+        for text in (edit.before, edit.after):
+            marks = (json.loads(text) or {}).get("customMetadata", {}) if "{" in text else {}
+            told.append([edits[mark["edit"]].action for mark in marks.get(EDITED, ())])
     told.append(await journal.artifacts.keys(row.app, row.user, row.id))
     told.append([(n.number, n.text, n.starred) for n in (await journal.notes.of(key)).values()])
     return told

@@ -69,6 +69,8 @@ class Lander:
         """A change by hand; events that follow refer to it."""
         told = record.model_dump(exclude={"type", "edit"})
         told |= {"run": self._run(record.run)}
+        relabel(record.before, self._edits.get)
+        relabel(record.after, self._edits.get)
         told |= {"before": dumped(record.before), "after": dumped(record.after)}
         self._edits[record.edit] = self._landing.edit(NewEdit(**told))
 

@@ -86,6 +86,9 @@ class _Labels:
             record["edit"] = self.edits.setdefault(record["edit"], len(self.edits) + 1)
         if record["type"] == "event":
             relabel(record["event"], self.edits.get)
+        elif record["type"] == "edit":
+            relabel(record["before"], self.edits.get)
+            relabel(record["after"], self.edits.get)
         elif record["type"] == "piece":
             record["name"] = self._piece(record["name"])
         elif record["type"] == "span" and record["kind"] == "model":
@@ -138,9 +141,10 @@ def dumped(value: Any) -> str:
     return text
 
 
-def relabel(event: dict[str, Any], number_of: Callable[[int], int | None]) -> None:
-    """Give the marks of an edited event other numbers; those that are not known lose theirs."""
-    metadata = event.get("customMetadata")
+def relabel(event: Any, number_of: Callable[[int], int | None]) -> None:
+    """Give the marks of an edited event, or of what else was held, other numbers; those that are
+    not known lose theirs."""
+    metadata = event.get("customMetadata") if isinstance(event, dict) else None
     marks = metadata.get(EDITED) if isinstance(metadata, dict) else None
     for mark in marks if isinstance(marks, list) else ():
         if isinstance(mark, dict) and isinstance(mark.get("edit"), int):
