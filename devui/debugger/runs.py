@@ -157,6 +157,8 @@ class Runs:
         seen = await check_answers(self._journal, session.key, request.said)
         request = replace(request, seen=seen if request.seen is None else request.seen)
         row = await write_row(self._journal, self._bus, session, request, follows=follows)
+        if follows is not None:
+            self._drivers.pop(follows, None)
         live = LiveRun(row=row, session=session, meter=Meter(self._prices))
         live.watched, live.guard = request.watch, request.guard
         if request.pause:
@@ -310,28 +312,32 @@ class Runs:
     async def _drive(self, driver: Driver, request: RunRequest) -> None:
         live = driver.live
         try:
-            await driver.run(request)
+            await self._work(driver, request)
+            if live.hands_on and request.then is not None:  # under way until what follows has begun
+                await self._follow(driver, request.then)
         finally:
-            if live.worker is not None:
-                self._workers.release(live.worker, live.row.id, stuck=live.stuck)
             self._drivers.pop(live.row.id, None)
             self._running.pop(live.row.id, None)
             if self._of_session.get(live.session.key) is live:
                 del self._of_session[live.session.key]
-        if request.then is not None:
-            await self._follow(driver, request.then)
+            if request.then is not None:
+                del self._promised[live.session.key]
+
+    async def _work(self, driver: Driver, request: RunRequest) -> None:
+        try:
+            await driver.run(request)
+        finally:
+            if driver.live.worker is not None:
+                stuck = driver.live.stuck
+                self._workers.release(driver.live.worker, driver.live.row.id, stuck=stuck)
 
     async def _follow(self, driver: Driver, request: RunRequest) -> None:
-        live = driver.live
         try:
-            if live.hands_on:
-                await self.start(live.session, request, follows=live.row.id)
+            await self.start(driver.live.session, request, follows=driver.live.row.id)
         except (StoreError, UnknownApp) as error:
-            logger.exception("nothing follows run %s", live.row.id)
+            logger.exception("nothing follows run %s", driver.live.row.id)
             with contextlib.suppress(StoreError):
                 await driver.change("failed", error_of(error))
-        finally:
-            del self._promised[live.session.key]
 
     # --- what workers say ------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ def own(state):
 def settled(client, run_id):
     position = client.get(f"/api/runs/{run_id}").json()
     while position["status"] in {"running", "stopping"}:
+        assert position["position"] is not None, "one that is over has none, and no other"
         query = {"after": position["position"]}
         position = client.get(f"/api/runs/{run_id}", params=query).json()
     return position
