@@ -15,6 +15,9 @@ from devui import __version__
 WEB: Final = "web"
 """The command that may be left out."""
 
+API_SERVER: Final = "api_server"
+"""What google-adk calls a server whose pages nobody opens (resume seed): `web --no-browser`."""
+
 _COMMANDS: Final[Mapping[str, str]] = {
     WEB: "devui.cli.web",
     "dbg": "devui.cli.dbg",
@@ -56,8 +59,10 @@ class Front(click.Group):
     """A group with a command that may be left out, and commands that are loaded when needed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the command that was left out before what was given."""
-        if not args or args[0] not in _COMMANDS.keys() | _OWN:
+        """Put the name of the command that was left out, or is google-adk's, before the rest."""
+        if args[:1] == [API_SERVER]:
+            args = [WEB, "--no-browser", *args[1:]]
+        elif not args or args[0] not in _COMMANDS.keys() | _OWN:
             args = [WEB, *args]
         return super().parse_args(ctx, args)
 

@@ -23,7 +23,7 @@ def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
         assert f"\n  {name} " in said
 
 
-@pytest.mark.parametrize("arguments", [["nowhere"], ["web", "nowhere"]])
+@pytest.mark.parametrize("arguments", [["nowhere"], ["web", "nowhere"], ["api_server", "nowhere"]])
 def test_the_ui_opens_with_and_without_its_name(tmp_path, arguments):
     done = devui(*arguments, "--no-browser", cwd=tmp_path)
     assert (done.returncode, "nowhere is not a folder" in done.stderr) == (2, True)
