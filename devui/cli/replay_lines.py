@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from devui.cli.lines import plain
+from devui.wire.excerpts import around_difference
 
 _LONG = 200
 
@@ -24,7 +25,8 @@ def _lines(verdict: dict[str, Any]) -> list[str]:
     lines = [f"diverged: {plain(found['message'])}", f"  {_count(verdict)} before that"]
     for each in found["differences"]:
         lines.append(f"  {plain(each['field'] or 'value')}")
-        lines += [f"    - {_value(each['expected'])}", f"    + {_value(each['actual'])}"]
+        before, now = each["expected"], each["actual"]
+        lines += [f"    - {_value(before, now)}", f"    + {_value(now, before)}"]
     if not found["differences"] and found["expected"] is not None:
         lines.append(f"  expected: {_value(found['expected'])}")
     if not found["differences"] and found["actual"] is not None:
@@ -38,6 +40,7 @@ def _count(verdict: dict[str, Any]) -> str:
     return f"{verdict['events']} of {verdict['recorded']} events as recorded"
 
 
-def _value(value: Any) -> str:
-    text = plain(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= _LONG else f"{text[:_LONG]}…"
+def _value(value: Any, other: Any = None) -> str:
+    """The value as JSON; of a long one the part from shortly before it differs from the other."""
+    text, beside = (plain(json.dumps(each, ensure_ascii=False)) for each in (value, other))
+    return around_difference(text, beside, _LONG)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from devui.wire.excerpts import around_difference
 from devui.wire.recordings import Divergence
 
 _LONG = 400
@@ -31,18 +32,5 @@ def _details(found: Divergence) -> Iterator[str]:
 
 def _shown(value: Any, other: Any = None) -> str:
     """The value as JSON; of a long one the part from shortly before it differs from the other."""
-    text = json.dumps(value, ensure_ascii=False)
-    if len(text) <= _LONG:
-        return text
-    common = _common(text, json.dumps(other, ensure_ascii=False))
-    start = max(0, min(common - _LONG // 4, len(text) - _LONG))
-    end = start + _LONG
-    return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
-
-
-def _common(one: str, other: str) -> int:
-    """How many characters at their begin are the same."""
-    return next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
+    text, beside = (json.dumps(each, ensure_ascii=False) for each in (value, other))
+    return around_difference(text, beside, _LONG)

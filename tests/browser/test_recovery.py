@@ -183,7 +183,11 @@ def test_f_forks_at_the_selected_event_and_the_lineage_leads_back(travelled):
     assert back.path == path
     expect(back.events).to_have_count(whole)
     back.page.locator("#lineage summary").click()
-    expect(back.page.locator("#lineage .sheet")).to_contain_text("fork at #3, another city")
+    sheet = back.page.locator("#lineage .sheet")
+    expect(sheet).to_contain_text("fork at #3, another city")
+    for width in (900, 390):
+        back.page.set_viewport_size({"width": width, "height": 800})
+        expect(sheet).to_be_in_viewport(ratio=0.99)
 
 
 def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visit):

@@ -9,11 +9,14 @@ from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal
 
+MANY = "so " * 200
+"""Words before the one that differs."""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("replay")
-    (folder / "manner.txt").write_text("well")
+    (folder / "manner.txt").write_text(MANY + "well")
     write_app(folder / "agents", "team", team(folder))
     return folder
 
@@ -44,12 +47,12 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         assert (checked.returncode, told) == (0, [True, True])
         assert len(client.get("/api/sessions").json()) == sessions
 
-        (folder / "manner.txt").write_text("badly")
+        (folder / "manner.txt").write_text(MANY + "badly")
         other = terminal("replay", key, "--check")
         assert other.returncode == 1
         assert "diverged: writer asks its model something else" in other.stdout
-        assert "Write well." in other.stdout
-        assert "Write badly." in other.stdout
+        assert "so well." in other.stdout
+        assert "so badly." in other.stdout
         assert terminal("replay", key, "--run", "none").returncode == 5
         assert (folder / "live.log").read_text() == live
 

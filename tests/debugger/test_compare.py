@@ -101,6 +101,12 @@ def test_ids_times_and_tokens_are_no_difference() -> None:
     assert compared({**first, **asked}) == compared({**second, **again})
 
 
+def test_an_answer_that_ended_as_it_should_is_no_error() -> None:
+    said = say("agent", "yes")
+    assert compared({**said, "finishReason": "STOP"}) == compared(said)
+    assert "error" in compared({**said, "finishReason": "MAX_TOKENS"})
+
+
 def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:
     old = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
     new = steps(ASK, call("look", city="Rome"), result("look", {"n": 1}), DONE)

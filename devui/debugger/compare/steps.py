@@ -38,6 +38,8 @@ _LEFT_OUT: Final = frozenset(
         *("partial", "turnComplete", "isolationScope", "liveSessionId", "environmentId"),
     }
 )
+_USUAL: Final = ("finishReason", "STOP")
+"""How an answer ends as it should; what is no answer does not say it."""
 _ERROR: Final = frozenset({"errorCode", "errorMessage", "finishReason", "interrupted"})
 _OWN: Final = ("devui_", "__adk_internal")
 _OF_CALL: Final = re.compile(r"@[^./@]*[^./@\d][^./@]*")
@@ -170,7 +172,7 @@ def _actions(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]
 
 def _rest(event: Mapping[str, Any]) -> Iterator[tuple[Aspect, dict[str, Json]]]:
     for key, value in event.items():
-        if key in _LEFT_OUT or value is None:
+        if key in _LEFT_OUT or value is None or (key, value) == _USUAL:
             continue
         if key == "customMetadata":
             kept = {k: v for k, v in _mapping(value).items() if not k.startswith(_OWN)}
