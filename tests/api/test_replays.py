@@ -20,6 +20,19 @@ FAITHFUL = {"identical": True, "live": 0, "notes": [], "divergence": None}
 APPS = {"team": {}, "broken": {"last": 'agent("broken")'}, "free": {"known": "enough"}}
 """`free` tells its models nothing that its tools found."""
 
+KEYLESS = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, ScriptedLlm
+
+
+def look(tool_context) -> str:
+    return tool_context.state["trip"]
+
+
+model = ScriptedLlm(model="scripted", rules=[Rule(then=Call("look"))])
+root_agent = Agent(name="keyless", model=model, tools=[look])
+"""
+
 
 class Stage:
     """A server with the app, and what it reached outside."""
@@ -83,6 +96,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     folder = tmp_path_factory.mktemp("replays")
     for name, changes in APPS.items():
         write_app(folder / "agents", name, team(folder, **changes))
+    write_app(folder / "agents", "keyless", KEYLESS)
     with running(folder / "agents", folder / "data") as server, server.client() as client:
         yield Stage(folder, client, server.data)
 
@@ -149,6 +163,14 @@ def test_a_run_that_failed_fails_again(stage: Stage) -> None:
     assert again.position["error"]["message"] == "the model is down"
     assert verdict == {**FAITHFUL, "events": 13, "recorded": 13, "calls": 11}
     assert stage.live() == before
+
+
+def test_a_tool_that_reads_a_key_that_is_not_there_fails_in_the_same_words(stage: Stage) -> None:
+    recorded = stage.recorded("keyless")
+    assert recorded.position["status"] == "failed"
+    again, verdict = stage.replay(recorded)
+    assert again.position["error"]["message"] == recorded.position["error"]["message"]
+    assert (verdict["identical"], verdict["divergence"]) == (True, None)
 
 
 def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> None:

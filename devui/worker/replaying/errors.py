@@ -8,6 +8,7 @@ Both are exceptions of the run, and remembered by it: a callback that answers fo
 make a replay go on.
 """
 
+import ast
 import builtins
 
 from devui.wire.recordings import Divergence
@@ -35,6 +36,8 @@ def recorded_error(told: str) -> Exception:
     One of Python's own is of its type; any other is of a new type of that name.
     """
     name, _, message = told.partition(": ")
+    if name == "KeyError":
+        return _key_error(message)
     known = getattr(builtins, name, None)
     if isinstance(known, type) and issubclass(known, Exception):
         try:
@@ -47,3 +50,15 @@ def recorded_error(told: str) -> Exception:
         return RuntimeError(told)
     made: Exception = type(name, (Exception,), {})(message)
     return made
+
+
+def _key_error(message: str) -> KeyError:
+    """It says its key as code would, and its notes below; a sentence stands for itself."""
+    key, _, notes = message.partition("\n")
+    try:
+        error = KeyError(ast.literal_eval(key))
+    except (ValueError, SyntaxError):
+        return KeyError(message)
+    if notes:
+        error.add_note(notes)
+    return error
