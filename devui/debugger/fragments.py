@@ -15,10 +15,15 @@ _CONTEXT: Final = 120
 """Characters that went out which may tell that a secret has begun in them: `://user`, `Bearer `."""
 
 
-def clean_fragments(contents: Iterable[Any], redactor: Redactor, told: Told | None = None) -> None:
-    """Take the secrets out of partial answers, in ADK's wire form, in place."""
+def clean_fragments(
+    contents: Iterable[Any], redactor: Redactor, told: Told | None = None, *, cut: bool = False
+) -> None:
+    """Take the secrets out of partial answers, in ADK's wire form, in place.
+
+    `cut`: they may end in the middle of one.
+    """
     parts = [part for each in contents for part in _texts(each)]
-    clean = redactor.pieces([part["text"] for part in parts], told)
+    clean = redactor.pieces([part["text"] for part in parts], told, cut=cut)
     for part, text in zip(parts, clean, strict=True):
         part["text"] = text
 
@@ -28,7 +33,7 @@ def clean_answers(answers: Any, redactor: Redactor, told: Told | None = None) ->
     pairs = answers if isinstance(answers, list) else []
     responses = [pair[1] for pair in pairs if isinstance(pair, list) and len(pair) == 2]
     partial = [each for each in responses if isinstance(each, dict) and each.get("partial")]
-    clean_fragments(partial, redactor, told)
+    clean_fragments(partial, redactor, told, cut=len(partial) == len(responses))
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import base64
 import binascii
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -77,6 +77,11 @@ _BEGUN: Final = re.compile(
     r"|(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{0,200}\Z"
 )
 """An end of a text that may become one of the shapes, or may go on as one."""
+_CUT: Final = re.compile(
+    r"(?:AIza|ya29\.|sk-|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|AKIA|ASIA|[rs]k_(?:live|test)_"
+    r"|hf_|eyJ)[0-9A-Za-z._~+/=-]{4,}(?=…|\\u2026)"
+)
+"""The beginning of such a key at which a text was cut."""
 _ANCHORS: Final = tuple(anchor for _, anchors, _ in _SHAPES for anchor in anchors)
 _LONGEST: Final = 8_200
 """Characters at the end of a text in which a secret may have begun."""
@@ -85,6 +90,8 @@ _GLIMPSE: Final = 3
 
 _ELLIPSES: Final = ("…", "\\u2026")
 """How a preview says that it was cut, also in JSON."""
+
+_URL_SAFE: Final = str.maketrans("+/", "-_")
 
 Told = Callable[[str, str], None]
 """Hears of each text that is taken out: of what kind it was, and the text."""
@@ -120,6 +127,7 @@ class Redactor:
         if any(ellipsis in text for ellipsis in _ELLIPSES):
             for head, secrets in self._heads.items():
                 text = _without_cut(text, head, secrets) if head in text else text
+            text = _CUT.sub(MARK, text) if self._shapes else text
         for kind, anchors, pattern in self._shapes:
             if any(anchor in text for anchor in anchors):
                 text = pattern.sub(partial(_marked, kind, told), text)
@@ -136,11 +144,24 @@ class Redactor:
             kept = min(kept, len(text) - len(tail) + begun.start()) if begun else kept
         return text[:kept]
 
-    def pieces(self, texts: Sequence[str], told: Told | None = None) -> list[str]:
-        """Pieces of one text without the secrets in it, those that lie across pieces included."""
+    def growing(self, text: str) -> str:
+        """A text that grows, or that was cut off in the middle, as far as it can be told."""
+        return self.text(self.settled(text))
+
+    def pieces(
+        self, texts: Sequence[str], told: Told | None = None, *, cut: bool = False
+    ) -> list[str]:
+        """Pieces of one text without the secrets in it, those that lie across pieces included.
+
+        If the text was `cut` off, without what at its end may have become a secret, too.
+        """
         whole, kept = "".join(texts), list(texts)
         ends = list(accumulate(map(len, texts)))
-        for start, end, kind in reversed(self._found(whole)):
+        places = self._found(whole)
+        begun = len(self.settled(whole)) if cut else len(whole)
+        if begun < len(whole) and not (places and places[-1][1] > begun):
+            places.append((begun, len(whole), "the beginning of a secret"))
+        for start, end, kind in reversed(places):
             if told is not None:
                 told(kind, whole[start:end])
             for n, stop in enumerate(ends):
@@ -266,6 +287,20 @@ def env_files(folder: Path) -> list[Path]:
     beside = sorted(folder.glob("*/.env"))
     above = [place / ".env" for place in (folder, *folder.resolve().parents)]
     return [file for file in (*beside, *above) if file.is_file()]
+
+
+def in_base64(text: str) -> Iterator[str]:
+    """The parts of a text's base64 that are the same wherever in some data it stands.
+
+    Three bytes are four characters: so there are three of them, and what neighbours have a part
+    in is left out at both ends.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    for before in range(3):
+        coded = base64.b64encode(bytes(before) + data).decode().rstrip("=")
+        coded = coded[before and before + 1 : len(coded) - bool((before + len(data)) % 3)]
+        if len(coded) >= SHORTEST:
+            yield from {coded, coded.translate(_URL_SAFE)}
 
 
 def named(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret]:

@@ -1,5 +1,6 @@
 """No secret leaves by any exit: what an agent got hold of is on no page and in no answer (R64)."""
 
+import base64
 import html
 import json
 import re
@@ -17,9 +18,12 @@ KEY = "sk-ant-" + "a1B2c3D4" * 5
 SECRETS = {
     "SERVICE_PASSWORD": 'pass "word" <7> & more',
     "PLAIN_TOKEN": "tok-0123456789",
+    "STARRED_SECRET": "9*star*7-light",
 }
 OF_FILE = "Zürich-hunter2/hunter2"
+KNOWN = (*SECRETS.values(), OF_FILE, KEY)
 LEAKY = """
+import base64
 import os
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event, EventActions
@@ -32,7 +36,8 @@ def part(text):
 
 class Leaky(BaseAgent):
     async def _run_async_impl(self, ctx):
-        known = [os.environ[name] for name in ("SERVICE_PASSWORD", "PLAIN_TOKEN", "OF_FILE")]
+        names = ("SERVICE_PASSWORD", "PLAIN_TOKEN", "STARRED_SECRET", "OF_FILE")
+        known = [os.environ[name] for name in names]
         known.append(KEY)
         for secret in known:
             print("I know", secret)
@@ -42,11 +47,34 @@ class Leaky(BaseAgent):
         for end in range(1, len(streamed)):
             yield Event(author=self.name, content=part(streamed[end - 1]), partial=True)
         yield Event(author=self.name, content=part(streamed))
+        for n, secret in enumerate(known):
+            data = types.Blob(data=b"x" * n + secret.encode(), mime_type="text/plain")
+            coded = base64.b64encode(data.data).decode()
+            said = part(f"```python\\nkey = {secret}\\n```\\n{coded}")
+            said.parts.append(types.Part(inline_data=data))
+            yield Event(author=self.name, content=said)
         raise ValueError("cannot use " + " and ".join(known))
 
 
 KEY = "%s"
 root_agent = Leaky(name="leaky")
+"""
+CUT = """
+import os
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+from google.genai import types
+
+
+class Cut(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        for author, secret in (("known", os.environ["PLAIN_TOKEN"]), ("shaped", "KEY")):
+            said = types.Content(role="model", parts=[types.Part(text="It is " + secret[:13])])
+            yield Event(author=author, content=said, partial=True)
+        raise ValueError("cut off")
+
+
+root_agent = Cut(name="cut")
 """
 STREAMS = """
 import asyncio
@@ -83,6 +111,7 @@ def leaky(tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "leaky", LEAKY % KEY)
     write_app(tmp_path / "agents", "streams", STREAMS.replace("KEY", KEY))
+    write_app(tmp_path / "agents", "cut", CUT.replace("KEY", KEY))
     (tmp_path / "agents" / "leaky" / ".env").write_text(f"OF_FILE={OF_FILE}\n", encoding="utf-8")
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         yield client
@@ -96,12 +125,21 @@ def spelled(secret):
     return found | {text.replace('"', "&#34;") for text in html}
 
 
+def decoded(text):
+    """What each piece of base64 in a text says, wherever it begins."""
+    for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
+        standard = piece.replace("-", "+").replace("_", "/")
+        for begin in range(4):
+            whole = standard[begin : begin + (len(standard) - begin) // 4 * 4]
+            yield base64.b64decode(whole).decode(errors="replace")
+
+
 def exits(client, debugged):
     """Every answer about a session in which all secrets were said."""
     key, run = debugged.key, debugged.run
     page = f"/sessions/{key}"
     yield client.get(page)
-    for number, tab in product((2, 3, 4, 5), ("event", "raw", "state")):
+    for number, tab in product((2, 3, 4, 5, 7, 8), ("event", "raw", "state")):
         yield client.get(f"{page}?event={number}&tab={tab}")
     for tab in ("log", "request", "trace", "run"):
         yield client.get(f"{page}?tab={tab}")
@@ -131,6 +169,10 @@ def test_no_secret_leaves_by_any_exit(leaky):
             answer.text.partition(text)[0][-60:] + text for text in shapes if text in answer.text
         ]
         assert left == [], answer.url
+        shown = words(answer.text)
+        assert [text for text in KNOWN if re.sub(r"\s", "", text) in shown] == [], answer.url
+        said = "\n".join(decoded(answer.text))
+        assert [text for text in KNOWN[:-1] if text in said] == [], answer.url
         seen += "[redacted]" in answer.text
     assert seen > 15  # they were there to be found
     again = client.post("/apps/leaky/users/u/sessions", json={}).json()["id"]
@@ -293,6 +335,17 @@ def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is
         letters = re.findall(r'"text":\s*"([^"]*)"', leaky.get(file).text)
         assert [each for each in begun if each in "".join(letters)] == [], file
         assert "[redacted]" in "".join(letters), file
+
+
+@pytest.mark.req("R64")
+def test_of_a_secret_in_the_middle_of_which_a_run_is_cut_off_nothing_is_seen(leaky):
+    debugged = Debugged(leaky, "cut").start(pause=False)
+    assert debugged.settled()["status"] == "failed"
+    key = debugged.key
+    for path in (f"/sessions/{key}", f"/api/sessions/{key}/cutoff", f"/api/sessions/{key}/export"):
+        said = leaky.get(path).text
+        assert said.count("It is ") >= 2, path
+        assert [each for each in (SECRETS["PLAIN_TOKEN"][:4], KEY[:8]) if each in said] == [], path
 
 
 @pytest.mark.req("R64")

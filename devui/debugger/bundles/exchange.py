@@ -8,7 +8,7 @@ from typing import IO, Final
 from devui.debugger.bundles.landing import Lander, new_import
 from devui.debugger.bundles.reading import check, records
 from devui.debugger.bundles.writing import Cleaning, lines
-from devui.debugger.redaction import NOTHING, Redactor, named, secrets_of
+from devui.debugger.redaction import NOTHING, Redactor, Secret, in_base64, named, secrets_of
 from devui.settings import Settings
 from devui.store.exports import keys_of, values_of
 from devui.store.journal import Journal
@@ -90,7 +90,8 @@ class Exchange:
         if wish.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
         known = await asyncio.to_thread(secrets_of, self._settings.agents)
-        return Redactor([*texts, *known])
+        coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
+        return Redactor([*texts, *known, *coded])
 
     async def take(self, file: IO[bytes], *, app: str | None = None) -> SessionRow:
         """Make a session of a bundle, read only, in its own app or in the one that is named.

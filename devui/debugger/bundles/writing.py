@@ -46,6 +46,9 @@ class Cleaning:
         if record["type"] == "span":
             clean_answers(kept.get("result"), self.redactor, heard)
         clean: Record = self.redactor.value(kept, heard)
+        if record["type"] == "run" and record["unfinished"]:
+            for said in clean["unfinished"]:
+                said["text"] = self.redactor.growing(said["text"])
         if record["type"] == "artifact" and "data" in record:
             clean["data"] = self.redactor.base64(record["data"], heard)
         return clean
@@ -54,7 +57,11 @@ class Cleaning:
         """Partial events of one answer; what is split among them is found, too."""
         place = place_of(chunks[0])
         events = [chunk["data"] for chunk in chunks]
-        clean_fragments(events, self.redactor, lambda kind, text: self._hear(place, kind, text))
+
+        def heard(kind: str, text: str) -> None:
+            self._hear(place, kind, text)
+
+        clean_fragments(events, self.redactor, heard, cut=True)
         return [self.record(chunk) for chunk in chunks]
 
     def _named(self, record: Record) -> bool:

@@ -12,6 +12,7 @@ from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import Undecided
 from devui.debugger.recovery.cutoff import Cutoff, cutoff
 from devui.debugger.recovery.forking import ForkRequest
+from devui.debugger.redaction import Redactor
 from devui.store.forkrows import ForkRow
 from devui.store.rows import SessionRow
 from devui.web.api.bodies import Strict, parse
@@ -58,14 +59,16 @@ class RewindBody(Strict):
 async def show_cutoff(request: Request) -> Response:
     """How the session stands, what was lost, and which calls are of unknown outcome."""
     found, session = await session_of(request)
-    return answer(_told(await cutoff(found.journal, session.key, found.runs.live(session.key))))
+    stands = await cutoff(found.journal, session.key, found.runs.live(session.key))
+    return answer(_told(stands, found.veil.redactor()))
 
 
 async def close(request: Request) -> Response:
     """Ask no more about what was cut off."""
     found, session = await session_of(request)
     await ask_no_more(found, session)
-    return answer(_told(await cutoff(found.journal, session.key, None)))
+    stands = await cutoff(found.journal, session.key, None)
+    return answer(_told(stands, found.veil.redactor()))
 
 
 async def fork(request: Request) -> Response:
@@ -144,7 +147,7 @@ async def _fork(found: Services, row: ForkRow) -> dict[str, Any]:
     }
 
 
-def _told(stands: Cutoff) -> dict[str, Any]:
+def _told(stands: Cutoff, redactor: Redactor) -> dict[str, Any]:
     return {
         "standing": stands.standing,
         "run": stands.run.id if stands.run else None,
@@ -152,7 +155,9 @@ def _told(stands: Cutoff) -> dict[str, Any]:
         "last": stands.last.number if stands.last else None,
         "question": stands.question,
         "lost": list(stands.lost),
-        "streamed": [{"author": author, "text": text} for author, text in stands.streamed],
+        "streamed": [
+            {"author": author, "text": redactor.growing(text)} for author, text in stands.streamed
+        ],
         "unknown": [unknown_told(call) for call in stands.unknown],
         "unsaid": json.loads(stands.run.message) if stands.run and stands.run.message else None,
     }

@@ -16,10 +16,11 @@ from devui.web.links import choose_url, close_url, forks_url, runs_url, session_
 from devui.web.parts import every as parts
 from devui.web.presenters.kinds import WORDS
 from devui.web.presenters.lists import forked_at, session_name
+from devui.web.presenters.runs import cut_off
 from devui.web.recovery import NO_CHECKPOINTS, goes_on
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
-from devui.web.text.visible import readable, visible
+from devui.web.text.visible import visible
 
 _TITLES: Final[Mapping[Standing, str]] = {
     "stopped": "Stopped",
@@ -86,7 +87,7 @@ async def resume(found: Services, session: int, live: LiveRun | None) -> parts.R
         number=number,
         close_action=close_url(session),
         lost=tuple(_lost(hold) for hold in stands.lost if hold["gate"] in _LOST),
-        streamed=tuple(readable(clipped(text)) for _, text in stands.streamed),
+        streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session) for call in stands.unknown),
         stays=NO_CHECKPOINTS if stays else "",
     )

@@ -68,7 +68,15 @@ def _text_alone(run: RunRow) -> str:
 
 def _unfinished(run: RunRow) -> tuple[Unfinished, ...]:
     answers = json.loads(run.unfinished) if run.unfinished else []
-    return tuple(Unfinished(visible(a["author"]), readable(clipped(a["text"]))) for a in answers)
+    return tuple(Unfinished(visible(a["author"]), cut_off(a["text"])) for a in answers)
+
+
+def cut_off(text: str) -> str:
+    """What an agent had said when it was cut off, for markdown.
+
+    The ellipsis tells so, and by it the beginning of a secret at the end is known for one (R64).
+    """
+    return readable(f"{clipped(text)}…")
 
 
 def log_line(number: int, line: OutputLine) -> LogLine:

@@ -9,13 +9,14 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 from starlette.types import Message, Scope, Send
 
-from devui.debugger.redaction import Redactor, Secret, secrets_of
+from devui.debugger.redaction import SHORTEST, Redactor, Secret, in_base64, secrets_of
 from devui.web.security.headers import RawHeaders
 from devui.web.security.intake import NAMES
 from devui.web.security.standins import StandIns
@@ -27,6 +28,10 @@ _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
 _ADDRESSES: Final = frozenset({b"location", b"hx-location", b"hx-redirect", b"hx-push-url"})
 _WORD: Final = re.compile(r"[A-Za-z]{1,15}")
 """What would be found in our own templates; such a secret is looked for in exports alone."""
+_INLINE: Final = re.compile(r"</?(?:a|b|code|del|em|i|ins|mark|s|span|strong|wbr)\b[^<>]*>")
+"""Tags between which a word goes on, as in coloured code, emphasis and differences."""
+_EATEN: Final = re.compile(r"[*`~]")
+"""What markdown takes for emphasis and code."""
 _SECONDS: Final = 2.0
 """For so long a change of a `.env` file may go unnoticed."""
 
@@ -43,10 +48,19 @@ class Veil:
 
     def page(self, text: str) -> str:
         """HTML without secrets, whose addresses still lead to what they name."""
-        clean = self.text(text)
-        if clean == text:
+        tags = _INLINE.findall(text)
+        words = _INLINE.sub("", text)
+        everything = "\n".join((words, *tags))
+        if self.text(everything) == everything:
             return text
-        return self._redactor.text(self._stand_ins.page(text, self._redactor))
+        text = self._redactor.text(self._stand_ins.page(text, self._redactor))
+        return self._across(text)
+
+    def _across(self, page: str) -> str:
+        """A page without the secrets that tags split."""
+        texts = self._redactor.pieces(_INLINE.split(page))
+        pairs = zip_longest(texts, _INLINE.findall(page), fillvalue="")
+        return "".join(chain.from_iterable(pairs))
 
     def address(self, address: str) -> str:
         """An address without secrets that still leads to what it names."""
@@ -69,8 +83,7 @@ class Veil:
 
     def growing(self, text: str) -> str:
         """The text of an answer that is being streamed, as far as it can be told."""
-        redactor = self.redactor()
-        return redactor.text(redactor.settled(text))
+        return self.redactor().growing(text)
 
     def redactor(self) -> Redactor:
         """What takes the secrets out, as they are now."""
@@ -159,11 +172,20 @@ def _measured(start: Message, body: bytes, clean: bytes, *, more: bool) -> Messa
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """The text as it stands in HTML, JSON and addresses; each once."""
+    """The text as it stands in HTML, JSON, addresses, base64 and rendered markdown."""
     ascii_json, plain_json = json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
     jinja = html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
     within = (html.escape(each).replace("&quot;", "&#34;") for each in (ascii_json, plain_json))
     yield from dict.fromkeys(
         (text, jinja, html.escape(text), html.escape(text, quote=False), ascii_json, plain_json)
     )
-    yield from dict.fromkeys((*within, quote(text), quote(text, safe="")))
+    shown = html.escape(_EATEN.sub("", text))
+    yield from dict.fromkeys(
+        (
+            *within,
+            *[shown][: len(shown) >= SHORTEST],
+            quote(text),
+            quote(text, safe=""),
+            *in_base64(text),
+        )
+    )
