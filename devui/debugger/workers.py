@@ -151,6 +151,10 @@ class Workers:
 
     # --- what pages ask --------------------------------------------------------------------
 
+    def groups(self) -> dict[int, str]:
+        """The apps by the process groups that their code runs in."""
+        return {worker.process.pid: worker.app for worker in self._all}
+
     def status(self, name: str) -> AppStatus:
         """The state of an app by name; raises UnknownApp."""
         self.folder.require(name)

@@ -187,7 +187,7 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         ).handlers(),
     )
     app.state.services = found
-    return Guard(app, policy, login, found.veil, found.refusals)
+    return Guard(app, policy, login, found.veil, found.refusals, found.workers.groups)
 
 
 async def leave(found: Services) -> None:

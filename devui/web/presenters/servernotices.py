@@ -84,7 +84,8 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     told = [f"{_times(n)}: {reason}" for reason, n in sorted(refusals.reasons.items())]
     told = [each for each in told if not each.endswith(f": {NOT_SIGNED_IN}")]
     if refusals.programs:
-        told.insert(0, f"{_times(refusals.programs)}: a program that does not know the token")
+        of = f" (of {visible(', '.join(sorted(refusals.apps)))})" if refusals.apps else ""
+        told.insert(0, f"{_times(refusals.programs)}: a program that does not know the token{of}")
     if not told:
         return ()
     told[0] = told[0][0].upper() + told[0][1:]

@@ -6,10 +6,12 @@ the secrets out of it (R64).
 """
 
 import logging
+from collections.abc import Callable, Mapping
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from devui.web.later import Later
 from devui.web.ranges import ranged
 from devui.web.security.headers import guarded
 from devui.web.security.login import Login
@@ -18,6 +20,7 @@ from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
 from devui.web.security.veil import Veil
 
 _log = logging.getLogger(__name__)
+_app_of = Later("devui.web.security.callers").call("app_of")
 
 
 class Guard:
@@ -30,13 +33,16 @@ class Guard:
         login: Login,
         veil: Veil | None = None,
         refusals: Refusals | None = None,
+        groups: Callable[[], Mapping[int, str]] = dict,
     ) -> None:
+        """`groups` tells the apps by the process groups that they run in."""
         self._app = app
         self._policy = policy
         self._login = login
         self._veil = veil
         self.refusals = refusals or Refusals()
         """What was refused, by its reasons (R67)."""
+        self._groups = groups
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection of the ASGI server."""
@@ -77,5 +83,13 @@ class Guard:
 
     def _count(self, scope: Scope, reason: str) -> None:
         browser = any(name == b"sec-fetch-site" for name, _ in scope["headers"])
-        self.refusals.count(reason, program=not browser)
+
+        def app() -> str | None:
+            near, far = scope.get("client"), scope.get("server")
+            if not (near and far):
+                return None
+            name: str | None = _app_of(near[1], far[1], self._groups())
+            return name
+
+        self.refusals.count(reason, program=not browser, app=app)
         _log.info("refused %s %r: %s", scope["method"], scope["path"], reason)

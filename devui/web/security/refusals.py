@@ -18,15 +18,22 @@ class Refusals:
         """How often each reason was given."""
         self.programs = 0
         """How often a program that is no browser came without a token (R09)."""
+        self.apps: set[str] = set()
+        """The apps that such programs are known to belong to."""
         self.on_news: Callable[[], None] = lambda: None
         """Called when one is counted, for each reason at its 1st, 2nd, 4th, 8th … time."""
 
-    def count(self, reason: str, *, program: bool = False) -> None:
-        """One more; `program`: no browser sent it."""
+    def count(
+        self, reason: str, *, program: bool = False, app: Callable[[], str | None] = lambda: None
+    ) -> None:
+        """One more; `program`: no browser sent it, but perhaps an `app`, which is seldom asked."""
         self.reasons[reason] += 1
-        self.programs += program and reason == NOT_SIGNED_IN
+        stranger = program and reason == NOT_SIGNED_IN
+        self.programs += stranger
         times = self.reasons[reason]
         if times & (times - 1) == 0:
+            if stranger and (name := app()) is not None:
+                self.apps.add(name)
             self.on_news()
 
     def total(self) -> int:
