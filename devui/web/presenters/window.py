@@ -186,6 +186,6 @@ def body(row: EventRow, summary: Summary, data: str) -> dict[str, Any]:
 
 def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
     """What the chat shows of an event that is too large to be read for it."""
-    told = f"{summary.text}\n\n*({row.size:,} bytes: open the event to see all of it)*"
+    told = f"{summary.text}\n\n({row.size:,} bytes: open the event to see all of it)"
     role = "user" if summary.kind == "user" else "model"
     return {"author": row.author, "content": {"role": role, "parts": [{"text": told}]}}
