@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 
 NOT_SIGNED_IN = "not signed in"
+_CLOSELY = 1000
+"""From so many programs without a token on, the apps of few are looked for."""
 
 
 class Refusals:
@@ -26,14 +28,15 @@ class Refusals:
     def count(
         self, reason: str, *, program: bool = False, app: Callable[[], str | None] = lambda: None
     ) -> None:
-        """One more; `program`: no browser sent it, but perhaps an `app`, which is seldom asked."""
+        """One more; `program`: no browser sent it, but perhaps an `app`, which takes a look."""
         self.reasons[reason] += 1
         stranger = program and reason == NOT_SIGNED_IN
         self.programs += stranger
         times = self.reasons[reason]
-        if times & (times - 1) == 0:
-            if stranger and (name := app()) is not None:
-                self.apps.add(name)
+        seldom = times & (times - 1) == 0
+        if stranger and (seldom or times < _CLOSELY) and (name := app()) is not None:
+            self.apps.add(name)
+        if seldom:
             self.on_news()
 
     def total(self) -> int:
