@@ -24,7 +24,14 @@ from devui.cli.lines import (
     state_lines,
 )
 from devui.cli.naming import new_session, running, session_of
-from devui.cli.orders import key_option, no_wait_option, send, session_option, settled
+from devui.cli.orders import (
+    key_option,
+    no_wait_option,
+    say_where,
+    send,
+    session_option,
+    settled,
+)
 from devui.cli.standing_lines import standing_lines
 
 _ORDERS: Final = {
@@ -192,9 +199,10 @@ def start(
     if app is not None and session is not None:
         raise Misused("--new makes a session, --session names one: give one of them")
     key = (new_session(client, app) if app is not None else session_of(client, session))["key"]
+    before = newest_number(client, key)
     path = ("api", "sessions", key, "runs")
     position = client.post(*path, message=message, pause=not no_pause, actor=client.actor)
-    terminal.say(settled(terminal, position), position_lines)
+    say_where(terminal, settled(terminal, position), before)
 
 
 def _order(name: str, order: str, about: str) -> click.Command:

@@ -40,8 +40,14 @@ def send(
     position = client.post("api", "runs", at["run"], where, actor=client.actor, **order)
     if wait:
         position = settled(terminal, position)
+    say_where(terminal, position, before)
+
+
+def say_where(terminal: Terminal, position: dict[str, Any], before: int) -> None:
+    """Print what was committed behind the event `before`, and where the run stands."""
     if not terminal.as_json:
-        for row in client.get("api", "sessions", at["session"], "events", after=before):
+        path = ("api", "sessions", position["session"], "events")
+        for row in terminal.client.get(*path, after=before):
             terminal.say(row, event_lines)
     terminal.say(position, position_lines)
 

@@ -11,7 +11,7 @@ import click
 from devui.cli.client import Client
 from devui.cli.failures import LEFT, Failed, Misused, MovedOn
 from devui.cli.finding import Reach, Terminal, reaching
-from devui.cli.following import follow, left, newest_number, tell
+from devui.cli.following import left, newest_number, news_of, tell
 from devui.cli.headless import agents_option, served
 from devui.cli.lines import plain
 from devui.cli.naming import GOING, app_option, session_of
@@ -85,7 +85,7 @@ def _resumed(
         if not refused.unknown:
             raise
         raise MovedOn("\n".join(_asked(refused.unknown))) from refused
-    for news in follow(client, session, after):
+    for news in news_of(client, session, after, as_json=terminal.as_json):
         if news["type"] == "position" and news["run"] != begun["run"]:
             continue
         tell(terminal, news)

@@ -294,6 +294,9 @@ def test_a_run_is_started_held_from_the_terminal(terminal, client):
     done = terminal("dbg", "start", "go", "-s", str(debugged.key))
     assert "Paused before the commit" in done.stdout
     assert terminal("dbg", "stop").stdout.startswith("stopped")
+    done = terminal("dbg", "start", "go", "-s", str(debugged.key), "--no-pause")
+    said = done.stdout.splitlines()
+    assert (said[0].startswith("#1"), said[-1]) == (True, "done")
 
 
 def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
