@@ -13,6 +13,16 @@ export function start() {
     const path = event.detail.path;
     window.htmx.ajax("GET", path, { source: "#inspector", target: "#inspector", swap: "innerMorph", replace: path });
   });
+  // An answer that comes once the next step has been taken would write its address over that of where the reader is now.
+  document.addEventListener("htmx:before:swap", (event) => {
+    const { sourceElement, replace } = event.detail.ctx;
+    if (sourceElement?.id === "inspector" && replace && whole(replace) !== whole(location.href)) event.preventDefault();
+  });
+}
+
+function whole(address) {
+  const url = new URL(address, location.href);
+  return url.pathname + url.search;
 }
 
 function place(address) {
