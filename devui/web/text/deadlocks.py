@@ -17,7 +17,7 @@ def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
 
 
 def _stands(task: Mapping[str, Any], call: str | None) -> str:
-    """`2 is teller's pay at agent.py:13`."""
+    """`2 is teller's pay at agent.py:13`; of a task that agent code began: `2 stands at …`."""
     who = f"{task['agent']}'s {call}" if call else str(task["agent"] or "")
     own = [place for place in task["places"] if place["own"]]
     where = f" at {own[-1]['file']}:{own[-1]['line']}" if own else ""
