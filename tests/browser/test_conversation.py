@@ -138,10 +138,17 @@ def test_the_state_is_shown_by_scope_as_of_each_event(visit):
 
 
 def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_kept(travel):
+    travel.page.get_by_label("pause first").check()
     travel.send(BOOK)
+    command = travel.page.locator("#debugger").get_by_role("button")
+    for number in range(1, 6):
+        expect(travel.status).to_have_class("run held")
+        command.filter(has_text="Step").click()
+        expect(travel.events).to_have_count(number)
     temp = travel.panel.locator(".scope").last
     expect(temp).to_contain_text("cheapest")
     expect(temp).to_contain_text("not kept")
+    command.filter(has_text="Continue").click()
     travel.ends()
     expect(temp).not_to_contain_text("cheapest")
 
