@@ -160,7 +160,7 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
     press(session, "p")
     is_held(session, "Paused before the commit")
     expect(session.events).to_have_count(1)
-    press(session, "F8")
+    session.composer.press("F8")
     session.ends()
     expect(session.events).to_have_count(2)
 
