@@ -44,7 +44,7 @@ _ROWS = """
     WHERE session = ? AND number IN (SELECT value FROM json_each(?)) ORDER BY number
 """
 _OF_INVOCATION = """
-    SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? ORDER BY seq
+    SELECT * FROM event_bodies WHERE session = ? AND invocation_id = ? AND seq > ? ORDER BY seq
 """
 _ROWS_OF_INVOCATION = """
     SELECT * FROM event_rows WHERE session = ? AND invocation_id = ? AND seq < ?
@@ -174,9 +174,11 @@ class Events:
         rows = await self._database.fetch(_ASKING, session_key, USER, json.dumps(call))
         return [(event_row(row[:-1]), bool(row[-1])) for row in rows]
 
-    async def of_invocation(self, session_key: int, invocation: str) -> list[tuple[EventRow, str]]:
-        """Return rows and JSON of all events of an invocation, ascending."""
-        rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation)
+    async def of_invocation(
+        self, session_key: int, invocation: str, *, after: int = 0
+    ) -> list[tuple[EventRow, str]]:
+        """Return rows and JSON of the invocation's events above the seq `after`, ascending."""
+        rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation, after)
         return [event_body(row) for row in rows]
 
     async def rows_of_invocation(

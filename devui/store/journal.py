@@ -13,7 +13,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from devui.store.artifacts import Artifacts
 from devui.store.breakpoints import Breakpoints
@@ -112,6 +112,10 @@ class Journal:
         """Return the last seq given: everything up to it is committed and can be read."""
         [(seq,)] = await self._database.fetch(_HEAD)
         return int(seq)
+
+    async def fetch(self, sql: str, *parameters: object) -> list[Any]:
+        """Return all rows of one reading statement, for parts of the store that are loaded late."""
+        return await self._database.fetch(sql, *parameters)
 
     @property
     def trouble(self) -> JournalError | None:

@@ -31,6 +31,7 @@ _OF_RUN = """
         SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
     )
     SELECT * FROM span_rows WHERE run = ?2 AND session IN (SELECT session FROM line)
+        AND (?3 IS NULL OR call IN (SELECT value FROM json_each(?3)))
     ORDER BY number
 """
 _EVERY = "SELECT * FROM span_rows WHERE session = ? ORDER BY id"
@@ -116,9 +117,13 @@ class Spans:
 
         await self._database.write(work)
 
-    async def of_run(self, session_key: int, run: str) -> list[SpanRow]:
-        """Return the spans of a run in the order in which they began."""
-        return [SpanRow(*row) for row in await self._database.fetch(_OF_RUN, session_key, run)]
+    async def of_run(
+        self, session_key: int, run: str, *, calls: Iterable[str] | None = None
+    ) -> list[SpanRow]:
+        """Return the spans of a run in the order in which they began; or those of these calls."""
+        wanted = None if calls is None else json.dumps([*calls])
+        rows = await self._database.fetch(_OF_RUN, session_key, run, wanted)
+        return [SpanRow(*row) for row in rows]
 
     async def every(self, session_key: int) -> list[SpanRow]:
         """Return all spans of the session in the order in which they began."""

@@ -9,6 +9,7 @@ from devui.debugger.live import LiveRun
 from devui.debugger.open_questions import answer_lost
 from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
 from devui.debugger.summary import Summary
+from devui.store.calls import answered, long_running_calls
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 
@@ -49,10 +50,9 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
         return await _forked(journal, session)
     if run.invocation_id is None or run.closed:
         return Cutoff("idle", run, run.invocation_id)
-    events = await journal.events.rows_of_invocation(session, run.invocation_id)
-    last = events[-1] if events else None
+    last = await _last(journal, session, run.invocation_id)
     if run.status == "done" or answer_lost(run):
-        question = _question(events)
+        question = await _question(journal, session, run.invocation_id)
         standing = "idle" if question is None else "waiting"
         return Cutoff(standing, run, run.invocation_id, last, question)
     return Cutoff(
@@ -78,28 +78,30 @@ async def _forked(journal: Journal, session: int) -> Cutoff:
     fork = await journal.forks.get(session)
     if fork is None or fork.invocation is None:
         return Cutoff("idle")
-    events = await journal.events.rows_of_invocation(session, fork.invocation)
-    question = _question(events)
+    question = await _question(journal, session, fork.invocation)
     return Cutoff(
         "forked" if question is None else "waiting",
         None,
         fork.invocation,
-        events[-1] if events else None,
+        await _last(journal, session, fork.invocation),
         question,
         unknown=await unknown_calls(journal, session, fork.invocation),
     )
 
 
-def _question(rows: list[EventRow]) -> int | None:
+async def _last(journal: Journal, session: int, invocation: str) -> EventRow | None:
+    rows = await journal.events.rows_of_invocation(session, invocation, limit=1)
+    return rows[0] if rows else None
+
+
+async def _question(journal: Journal, session: int, invocation: str) -> int | None:
     """The last event with a call that a person has yet to answer."""
-    open_calls: dict[str, int] = {}
-    for row in rows:
-        summary = Summary.from_json(row.summary)
-        open_calls |= {c.id: row.number for c in summary.calls if c.long_running and c.id}
-        if row.author == "user":
-            for response in summary.responses:
-                open_calls.pop(response.id or "", None)
-    return max(open_calls.values(), default=None)
+    for row in reversed(await long_running_calls(journal, session, invocation)):
+        calls = Summary.from_json(row.summary).calls
+        asked = [call.id for call in calls if call.long_running and call.id]
+        if not all([await answered(journal, row, each, by_user=True) for each in asked]):
+            return row.number
+    return None
 
 
 async def _lost(journal: Journal, run: RunRow) -> tuple[Mapping[str, Any], ...]:

@@ -1,7 +1,7 @@
 """How far the calls of an invocation got, by the last that was recorded of each."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,10 +33,13 @@ async def lasting(
     session: int,
     events: Sequence[tuple[EventRow, Mapping[str, Any]]],
     runs: Sequence[str],
+    *,
+    calls: Collection[str],
 ) -> dict[str, Left]:
-    """By id, the calls of an invocation with these events; `runs` are those in the session itself.
+    """By id, those of these calls that have a span; `runs` are those in the session itself.
 
-    What is recorded of a call before it was said to have failed does not count any more.
+    `events` are those of their invocation from the first of them on. What is recorded of a call
+    before it was said to have failed does not count any more.
     """
     inherited = dict.fromkeys(row.run for row, _ in events if row.run and row.run not in runs)
     failed = [(row.run, _failed(event)) for row, event in events if _failed(event)]
@@ -44,7 +47,7 @@ async def lasting(
     for run in (*inherited, *runs):
         for call in [call for of, call in failed if of == run]:
             found.pop(call, None)
-        for span in await journal.spans.of_run(session, run):
+        for span in await journal.spans.of_run(session, run, calls=calls):
             if not span.call:
                 continue
             over = span.seconds is not None and span.error != CANCELLED

@@ -19,6 +19,8 @@ from typing import Any, Final, Literal
 from devui.debugger.guard.effects import FRAMEWORK_CALLS, GUARD
 from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import Left, lasting
+from devui.debugger.summary import Summary
+from devui.store.calls import answered, latest_calls, spoke
 from devui.store.forkrows import ForkRow
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NewEdit, RunRow
@@ -27,6 +29,7 @@ from devui.wire.gates import EFFECTS, SKIPPED, Effect
 Choice = Literal["run", "fail", "recorded", "wait"]
 _ANSWERS: Final = frozenset({"mock", "skip", "reject"})
 _TEMPORARY: Final = "temp:"
+Event = tuple[EventRow, Mapping[str, Any]]
 _HELD_BACK: Final[dict[str, Any]] = {"made": False, "recorded": None, "answered_by": ""}
 
 
@@ -85,15 +88,17 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     through = fork if newest is None and fork and fork.invocation == invocation else None
     if through is None and not was_cut_off(newest):
         return ()
-    events = [
-        (row, json.loads(data))
-        for row, data in await journal.events.of_invocation(session, invocation)
+    events = await _events(journal, session, invocation)
+    found = [
+        call
+        for call in _open_calls(events)
+        if not await spoke(journal, session, invocation, call.tool)  # an agent of that name
     ]
-    open_calls = await _as_said(journal, session, _open_calls(events))
-    if not open_calls:
+    if not found:
         return ()
+    open_calls = await _as_said(journal, session, found)
     own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
-    left = await lasting(journal, session, events, own)
+    left = await lasting(journal, session, events, own, calls=[call.id for call in open_calls])
     if newest is not None:
         held = await _withheld(journal, newest)
         given = await _given(journal, newest)
@@ -144,19 +149,32 @@ def _type_of(error: str | None) -> str:
     return str(told.get("type")) if isinstance(told, dict) else ""
 
 
-def _open_calls(events: Sequence[tuple[EventRow, Mapping[str, Any]]]) -> list[UnknownCall]:
+async def _events(journal: Journal, session: int, invocation: str) -> list[Event]:
+    """Those from the first on whose calls may be open; none of an invocation of very many events
+    if all of its agents' last calls were answered."""
+    first: EventRow | None = None
+    for row in await latest_calls(journal, session, invocation):
+        ids = [call.id for call in Summary.from_json(row.summary).calls if call.id]
+        if not all([await answered(journal, row, each) for each in ids]):
+            first = row
+            break
+    if first is None:
+        return []
+    bodies = await journal.events.of_invocation(session, invocation, after=first.seq - 1)
+    return [(row, json.loads(data)) for row, data in bodies]
+
+
+def _open_calls(events: Sequence[Event]) -> list[UnknownCall]:
     """Calls without a response in the last event with calls of each agent on each branch."""
-    answered = {each.get("id") for _, event in events for each in _parts(event, "functionResponse")}
-    speakers = {row.author for row, _ in events}
+    done = {each.get("id") for _, event in events for each in _parts(event, "functionResponse")}
     latest: dict[tuple[str, str | None], list[UnknownCall]] = {}
     for row, event in events:
         place = (row.author, row.branch)
-        calls = [call for call in _calls(row, event) if call.tool not in speakers]
         if _parts(event, "functionCall"):
-            latest[place] = calls
+            latest[place] = [*_calls(row, event)]
         elif _speaks(event):
             latest.pop(place, None)  # its model has gone on, and takes the calls for done with
-    found = [call for calls in latest.values() for call in calls if call.id not in answered]
+    found = [call for calls in latest.values() for call in calls if call.id not in done]
     return sorted(found, key=lambda call: call.event)
 
 

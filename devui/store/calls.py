@@ -1,0 +1,79 @@
+"""Calls of an invocation and whether they were answered, without reading through the invocation.
+
+They are found by the summaries of events, as an index knows them, so that a look into an invocation
+of very many events costs what one into a short one does.
+"""
+
+import json
+
+from devui.store.events import USER
+from devui.store.journal import Journal
+from devui.store.rows import EventRow
+from devui.store.values import event_row
+
+# One step of the recursion per author and branch: the next smaller pair, found by index.
+_LATEST = """
+    WITH RECURSIVE latest (seq) AS (
+        SELECT (
+            SELECT seq FROM events
+            WHERE session = ?1 AND invocation_id = ?2 AND instr(summary, '"calls":[') > 0
+            ORDER BY quote(author) || quote(branch) DESC, seq DESC LIMIT 1
+        )
+        UNION ALL
+        SELECT (
+            SELECT seq FROM events
+            WHERE session = ?1 AND invocation_id = ?2 AND instr(summary, '"calls":[') > 0
+                AND quote(author) || quote(branch) < quote(last.author) || quote(last.branch)
+            ORDER BY quote(author) || quote(branch) DESC, seq DESC LIMIT 1
+        )
+        FROM latest JOIN events AS last ON last.seq = latest.seq
+    )
+    SELECT event_rows.* FROM latest JOIN event_rows ON event_rows.seq = latest.seq
+    ORDER BY event_rows.seq
+"""
+_LONG = """
+    SELECT * FROM event_rows WHERE seq IN (
+        SELECT seq FROM events INDEXED BY events_calls
+        WHERE session = ? AND invocation_id = ? AND instr(summary, '"calls":[') > 0
+            AND instr(summary, '"long_running":true') > 0
+    )
+    ORDER BY seq
+"""
+_ANSWERED = """
+    SELECT EXISTS (
+        SELECT 1 FROM events
+        WHERE session = ?1 AND invocation_id = ?2 AND seq > ?3 AND (?5 IS NULL OR author = ?5)
+            AND instr(summary, '"responses":[') > 0 AND instr(summary, ?4) > 0
+    )
+"""
+_SPOKE = """
+    SELECT EXISTS (SELECT 1 FROM events WHERE session = ? AND invocation_id = ? AND author = ?)
+"""
+
+
+async def latest_calls(journal: Journal, session: int, invocation: str) -> list[EventRow]:
+    """Return the last event with calls of each author on each branch, ascending."""
+    rows = await journal.fetch(_LATEST, session, invocation)
+    return [event_row(row) for row in rows]
+
+
+async def long_running_calls(journal: Journal, session: int, invocation: str) -> list[EventRow]:
+    """Return the events with a call that somebody answers later, ascending."""
+    rows = await journal.fetch(_LONG, session, invocation)
+    return [event_row(row) for row in rows]
+
+
+async def answered(journal: Journal, called: EventRow, call: str, *, by_user: bool = False) -> bool:
+    """Return whether a later event of the invocation answers the call, if wanted of the
+    user's."""
+    written = json.dumps(call, ensure_ascii=False)
+    author = USER if by_user else None
+    values = (called.session, called.invocation_id, called.seq, written, author)
+    [(found,)] = await journal.fetch(_ANSWERED, *values)
+    return bool(found)
+
+
+async def spoke(journal: Journal, session: int, invocation: str, author: str) -> bool:
+    """Return whether the invocation has an event of this author."""
+    [(found,)] = await journal.fetch(_SPOKE, session, invocation, author)
+    return bool(found)

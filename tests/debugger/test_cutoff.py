@@ -1,0 +1,81 @@
+"""How a session stands costs no more to find out after a long run than after a short one."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from devui.debugger.commit import event_of
+from devui.debugger.recovery.cutoff import Cutoff, cutoff
+from devui.store import Journal, NewEvent
+from tests.store.kit import ListeningConnection
+
+SHORT, LONG = 20, 1_000
+
+Part = dict[str, Any]
+
+
+def said(number: int) -> Part:
+    return {"text": f"step {number}"}
+
+
+def called(number: int) -> Part:
+    """A call in every other event, its answer in the next."""
+    if number % 2:
+        return {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
+    given = {"id": f"c{number - 1}", "name": "look", "response": {"result": 1}}
+    return {"functionResponse": given}
+
+
+def event(number: int, part: Part) -> NewEvent:
+    told = {
+        "id": f"e{number}",
+        "invocationId": "i1",
+        "author": "loop",
+        "timestamp": float(number),
+        "content": {"role": "model", "parts": [part]},
+    }
+    return event_of(told, json.dumps(told), final=False)
+
+
+async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> tuple[int, Cutoff]:
+    """What it costs in steps of SQLite, and how a run with these events stands."""
+    session = (await journal.sessions.create("travel", "ada", run, {})).key
+    await journal.runs.start(run, session, "i1")
+    new = [event(number, part) for number, part in enumerate(parts, 1)]
+    await asyncio.gather(*(journal.events.append(session, each, run) for each in new))
+    await journal.runs.change(run, status)
+    ListeningConnection.steps = 0
+    told = await cutoff(journal, session, None)
+    return ListeningConnection.steps, told
+
+
+CASES = [(said, "stopped"), (called, "stopped"), (said, "done")]
+
+
+@pytest.mark.parametrize(("make", "status"), CASES)
+async def test_it_costs_no_more_after_a_long_run(tmp_path, make, status):
+    async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
+        parts = [make(number) for number in range(1, LONG + 1)]
+        short, _ = await stands(journal, "short", parts[:SHORT], status)
+        long, told = await stands(journal, "long", parts, status)
+        assert told.unknown == ()
+        assert told.question is None
+        assert told.last is None or told.last.number == LONG
+    assert long <= short * 1.3 + 5
+
+
+async def test_a_call_far_behind_on_another_branch_is_still_asked_about(tmp_path):
+    async with await Journal.open(tmp_path) as journal:
+        session = (await journal.sessions.create("travel", "ada", "s", {})).key
+        await journal.runs.start("r", session, "i1")
+        for number in range(1, 30):
+            made = event(number, called(number))
+            told = {**json.loads(made.data), "branch": "left" if number == 3 else "right"}
+            if number == 4:
+                told["content"]["parts"] = [said(4)]
+            await journal.events.append(session, event_of(told, json.dumps(told), final=False), "r")
+        await journal.runs.change("r", "stopped")
+        found = await cutoff(journal, session, None)
+    assert [(call.id, call.event) for call in found.unknown] == [("c3", 3), ("c29", 29)]
