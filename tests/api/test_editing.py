@@ -253,8 +253,10 @@ def test_what_does_not_fit_is_held_again_with_the_problem(client, gate, command,
     assert problem in hold["problem"]
     assert "pydantic" not in hold["problem"]
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-    field = re.search(r'<textarea[^>]* aria-label="In place of[^>]*>([^<]*)<', page)[1]
-    assert json.loads(html.unescape(field)) == value
+    field = re.search(r'<textarea id="json-[^>]*aria-describedby="([^"]+)"[^>]*>([^<]*)<', page)
+    assert json.loads(html.unescape(field[2])) == value
+    told = re.search(rf'id="{field[1]}"[^>]*>([^<]*)<', page)[1]
+    assert html.unescape(told) == f"It could not be done: {hold['problem']}"
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "It is sunny in Oslo."
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]

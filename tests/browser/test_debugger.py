@@ -250,9 +250,11 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
 
 
 def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
-    visit.allow("400")
+    visit.allow("422")
     change(paused, "{nonsense", "Use this instead")
-    expect(paused.page.locator("#notice")).to_contain_text("this is not JSON")
+    instead = paused.page.get_by_label("In place of the event")
+    paused.told_at(instead, "this is not JSON.*line 1 column 2")
+    expect(instead).to_have_value("{nonsense")
     change(paused, "{}", "Drop the event")
     expect(paused.page.locator("#held .change-note")).to_contain_text("will be dropped")
     expect(paused.page.locator("#held .change-note")).to_be_in_viewport()

@@ -217,7 +217,7 @@ def test_a_call_that_hangs_is_answered_from_the_panel_and_what_is_typed_outlives
     call = session.page.locator("#standing .pending-calls li")
     expect(call.locator("b")).to_have_text("look_up")
     call.get_by_text("Answer in its place").click()
-    field = call.get_by_role("textbox", name="Answer in place of look_up: JSON, or a text")
+    field = call.get_by_role("textbox", name="Answer in place of look_up")
     field.press_sequentially('{"found": ')
     age = call.locator("time").first.inner_text()
     requests = session.page.evaluate("performance.getEntriesByType('resource').length")

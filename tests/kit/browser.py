@@ -220,6 +220,13 @@ class SessionPage:
         """The text of one column, row by row."""
         return [text.strip() for text in self.events.locator(f".{cell}").all_inner_texts()]
 
+    def told_at(self, field: Locator, problem: str) -> None:
+        """What is wrong stands at its field, which has the focus, and nowhere else."""
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_accessible_description(re.compile(problem))
+        expect(field).to_be_focused()
+        expect(self.page.locator("#notice > [role=alert]")).to_have_count(0)
+
     def held_back(self, url: str | re.Pattern[str]) -> HeldBack:
         """Requests to here as they come, until `page.unroute_all`: each goes on when told to."""
         return HeldBack(self.page, url)

@@ -252,7 +252,7 @@ def alone() -> list[Model]:
         replace(replay_samples.MAKING, written=("tests/test_it.py",), command="devui test it"),
         replace(replay_samples.MAKING, code="", error="no place for a test"),
         *samples.log_panel().lines,
-        *(held_samples.ask(name, **args) for name, args in held_samples.QUESTIONS),
+        *held_samples.ASKED,
         *content(),
     ]
 

@@ -64,6 +64,10 @@ def ask(name: str, **args: Any) -> parts.Ask:
     return ask_form(9, summary, args, KEY, who=who) or pytest.fail("it has no form")
 
 
+REFUSED = parts.AskFields(
+    "a-7", (parts.AskField("answer", "Answer", "json", "{nonsense", error="this is not JSON"),)
+)
+ASKED = (REFUSED, *(ask(name, **args) for name, args in QUESTIONS))
 STEPS = parts.Debugger(
     action="/runs/run-1/commands",
     key="k1",
@@ -98,7 +102,8 @@ HELD = parts.Held(
                 action="/runs/run-1/commands",
                 key="k2",
                 position=7,
-                value='{"author": "FlightAgent"}',
+                slot="json-1",
+                field=parts.AskField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
                 choices=(parts.CommandButton("mock", "Answer with this", "", "No call is made"),),
                 refusals=(
                     parts.CommandButton("drop", "Drop the event", "", "Not kept"),
@@ -110,6 +115,7 @@ HELD = parts.Held(
                     key="k3",
                     position=7,
                     hold=1,
+                    slot="held-1",
                     title="What it writes to the state",
                     fields=(
                         parts.AskField("of.city", "city", "json", '"London"', error="no JSON"),

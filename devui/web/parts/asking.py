@@ -23,6 +23,15 @@ class AskField:
 
 
 @dataclass(frozen=True, slots=True)
+class AskFields:
+    """The fields of a form. Goes into `#{slot}-fields`."""
+
+    template: ClassVar[str] = "parts/ask_fields.html"
+    slot: str
+    fields: tuple[AskField, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AskChoice:
     """A button that sends the answer; all of a question's buttons look alike."""
 

@@ -54,6 +54,8 @@ class HeldFields:
     key: str
     position: int
     hold: int
+    slot: str
+    """What the ids of its fields begin with."""
     title: str
     fields: tuple[AskField, ...]
 
@@ -65,8 +67,10 @@ class HeldEdit:
     action: str
     key: str
     position: int
-    value: str
-    """What the text field begins with, JSON."""
+    slot: str
+    """What the id of its field begins with."""
+    field: AskField
+    """All of what is held as JSON."""
     choices: tuple[CommandButton, ...]
     """What takes the field's text."""
     refusals: tuple[CommandButton, ...] = ()
@@ -82,7 +86,7 @@ class HeldEdit:
     diff: tuple[str, ...] = ()
     """The lines that differ, each with `+` or `-` before it."""
     is_refused: bool = False
-    """The field begins with what could not be done."""
+    """The field begins with what could not be done, and says why."""
 
     @property
     def answers(self) -> bool:

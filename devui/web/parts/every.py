@@ -8,7 +8,7 @@ from devui.web.parts.apps import (
     NewSession,
     SessionItem,
 )
-from devui.web.parts.asking import Ask, AskChoice, AskField, FieldKind
+from devui.web.parts.asking import Ask, AskChoice, AskField, AskFields, FieldKind
 from devui.web.parts.basics import (
     Beside,
     Fact,
@@ -205,6 +205,7 @@ __all__ = [
     "Ask",
     "AskChoice",
     "AskField",
+    "AskFields",
     "Beside",
     "Block",
     "BlockBody",

@@ -30,8 +30,13 @@ class CallEnding:
     key: str
     call: int
     name: str
+    slot: str
+    """What the ids of these fields begin with."""
     fields: tuple[AskField, ...]
     """What a tool declares to return; empty if it declares nothing that has fields."""
+    typed_slot: str
+    typed: AskField
+    """Takes any answer."""
 
 
 @dataclass(frozen=True, slots=True)

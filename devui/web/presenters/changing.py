@@ -9,10 +9,13 @@ from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
+from devui.web.parts.asking import AskField
 from devui.web.parts.debugger import CommandButton, HeldEdit
 from devui.web.presenters.difference import as_text, difference, original
 from devui.web.presenters.heldforms import held_fields
+from devui.web.presenters.schemaforms import WrongFields
 from devui.web.security.intake import parse_json
+from devui.web.text.gates import HOLDING
 from devui.web.text.visible import visible
 
 _BUTTONS: Final[Mapping[str, CommandButton]] = {
@@ -43,28 +46,41 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
     edit, before = hold.edit, as_text(original(hold.arrival.gate, hold.arrival.held))
     tried = edit or hold.refused
     wanted = as_text(tried.value) if tried and tried.action in TAKES_VALUE else before
+    is_refused = edit is None and tried is not None and tried.action in TAKES_VALUE
     buttons = [button for name, button in _BUTTONS.items() if name in allowed]
     return HeldEdit(
         action=commands_url(live.row.id),
         key=uuid.uuid4().hex,
         position=live.stepper.position,
-        value=wanted,
+        slot=json_slot(hold),
+        field=json_field(hold, wanted, _problem(hold) if is_refused else ""),
         choices=tuple(each for each in buttons if each.name in TAKES_VALUE),
         refusals=tuple(each for each in buttons if each.name not in TAKES_VALUE),
         undo=_UNDO if edit else None,
-        note=_note(hold),
+        note="" if is_refused else _note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in allowed else None,
-        is_refused=hold.refused is not None and edit is None,
+        is_refused=is_refused,
         diff=difference(before, wanted) if edit and edit.action == "edit" else (),
     )
+
+
+def json_slot(hold: Hold) -> str:
+    """What the id of a hold's JSON field begins with."""
+    return f"json-{hold.id}"
+
+
+def json_field(hold: Hold, value: str, error: str = "") -> AskField:
+    """All of what is held in one field."""
+    label = f"In place of the {HOLDING[hold.arrival.gate]}, as JSON"
+    return AskField("value", label, "json", value, error=error)
 
 
 def value_of(command: str, text: str) -> Any:
     """What the field says for this command; a mock may be plain text, and most take nothing.
 
     Raises:
-        BadRequest: it has to be JSON and is not.
+        WrongFields: it has to be JSON and is not.
     """
     if command == "reject":
         return text
@@ -72,10 +88,10 @@ def value_of(command: str, text: str) -> Any:
         return None
     try:
         return parse_json(text.encode())
-    except BadRequest:
+    except BadRequest as error:
         if command == "mock":
             return text
-        raise
+        raise WrongFields({"value": str(error)}) from error
 
 
 def _note(hold: Hold) -> str:
@@ -83,4 +99,9 @@ def _note(hold: Hold) -> str:
     if edit is not None:
         why = f": {edit.value}" if edit.action == "reject" else ""
         return visible(f"It {_WILL[edit.action]} when the run goes on{why} ({edit.actor}).")
+    return _problem(hold)
+
+
+def _problem(hold: Hold) -> str:
+    """Why the worker could not do it; "" if nothing was tried."""
     return visible(f"It could not be done: {hold.arrival.problem}") if hold.arrival.problem else ""

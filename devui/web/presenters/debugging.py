@@ -27,20 +27,10 @@ from devui.web.presenters.standing import beside
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text.figures import plural
 from devui.web.text.formats import moment
-from devui.web.text.gates import sentence
+from devui.web.text.gates import HOLDING, sentence
 from devui.web.text.jsontext import json_text
 from devui.web.text.visible import visible
 
-_HOLDING: Final[Mapping[GateKind, str]] = {
-    "before_commit": "event",
-    "after_commit": "event",
-    "enter_agent": "agent",
-    "leave_agent": "agent",
-    "before_model": "request",
-    "after_model": "response",
-    "before_tool": "arguments",
-    "after_tool": "result",
-}
 _KINDS: Final[Mapping[GateKind, Kind]] = {
     "before_model": "thought",
     "after_model": "text",
@@ -172,7 +162,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         branch=visible(arrival.branch or ""),
         changes=_announced(hold, session.key),
         held=json_text(arrival.held),
-        holding=_HOLDING[arrival.gate],
+        holding=HOLDING[arrival.gate],
         edit=held_edit(live, hold),
         breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
         alone=_alone(live),

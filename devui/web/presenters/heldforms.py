@@ -19,7 +19,7 @@ from devui.web.parts.asking import AskField
 from devui.web.parts.debugger import HeldFields
 from devui.web.presenters.content import mapping
 from devui.web.presenters.difference import original
-from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields, filled_again
+from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
 from devui.web.security.intake import parse_json
 
 AT: Final = "of"
@@ -50,14 +50,9 @@ class HeldForm:
     grows: bool = False
     """Whether there may be more keys than the schema names."""
 
-    def fields(
-        self, given: Fields | None = None, errors: Mapping[str, str] | None = None
-    ) -> tuple[AskField, ...]:
-        """What to fill in: as it is, or as it was given with what is wrong with it."""
-        made = (*SchemaForm(self.schema, AT).fields(self.values), *self._new())
-        if given is None:
-            return made
-        return tuple(filled_again(field, given, errors or {}) for field in made)
+    def fields(self) -> tuple[AskField, ...]:
+        """What to fill in, with what is there."""
+        return (*SchemaForm(self.schema, AT).fields(self.values), *self._new())
 
     def read(self, given: Fields) -> Any:
         """What takes the place of what is held. Raises WrongFields."""
@@ -85,13 +80,13 @@ class HeldForm:
             raise WrongFields({NEW_VALUE: str(error)}) from error
 
 
-def held_fields(
-    live: LiveRun,
-    hold: Hold,
-    given: Fields | None = None,
-    errors: Mapping[str, str] | None = None,
-) -> HeldFields | None:
-    """The form as it is shown; `given` and `errors` are what was filled in and is refused."""
+def held_slot(hold: Hold) -> str:
+    """What the ids of a hold's fields begin with."""
+    return f"held-{hold.id}"
+
+
+def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
+    """The form as it is shown."""
     form = held_form(hold)
     if form is None:
         return None
@@ -100,8 +95,9 @@ def held_fields(
         key=uuid.uuid4().hex,
         position=live.stepper.position,
         hold=hold.id,
+        slot=held_slot(hold),
         title=_TITLES[hold.arrival.gate].format(hold.arrival.tool or ""),
-        fields=form.fields(given, errors),
+        fields=form.fields(),
     )
 
 

@@ -38,6 +38,12 @@ _ONE_LINE: Final = 60
 """Characters of JSON that still read well without indentation."""
 _FOR_PROGRAMS: Final = "ToolConfirmation"
 """In what runtimes say for want of an author's hint: how a program answers."""
+_NO_CODE: Final = (
+    "the address has no code: sign in first, then paste the whole address that the browser shows"
+)
+_OTHER_SIGN_IN: Final = (
+    "the address belongs to another sign-in: open the sign-in page of this question"
+)
 _SEND: Final = (AskChoice("send", "Send answer"),)
 
 
@@ -52,7 +58,8 @@ def answer_of(name: str, args: Mapping[str, Any], fields: Fields) -> dict[str, A
     """The function response that the filled-in form says.
 
     Raises:
-        Unprocessable: a field does not hold what it is for; the sentence names it.
+        WrongFields: a field does not hold what it is for.
+        Unprocessable: none of the buttons was pressed that there are.
     """
     return _ANSWERS.get(name, _any_answer)(args, fields)
 
@@ -84,7 +91,7 @@ def _confirmed(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
         raise Unprocessable("say yes or no")
     answer: dict[str, Any] = {"confirmed": fields["choice"] == "yes"}
     if "payload" in fields:
-        answer["payload"] = _json(fields["payload"], "Payload")
+        answer["payload"] = _json(fields, "payload", "Payload")
     return answer
 
 
@@ -125,12 +132,12 @@ def _given(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
         return {"result": fields.get("choice") == "true"}
     if isinstance(schema.get("enum"), list):
         return {"result": _chosen(schema["enum"], fields.get("choice"))}
+    if schema.get("type") == "object" and schema.get("properties"):
+        return {"result": SchemaForm(schema, "answer").read(fields)}
     try:
-        if schema.get("type") == "object" and schema.get("properties"):
-            return {"result": SchemaForm(schema, "answer").read(fields)}
         said = SchemaForm(_alone(schema), "of").read({"of.answer": fields.get("answer", "")})
     except WrongFields as error:
-        raise Unprocessable(str(error)) from error
+        raise WrongFields({"answer": str(error)}) from error
     return {"result": said["answer"]}
 
 
@@ -191,7 +198,10 @@ def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
             back = _sent_back(login, fields.get("back", "").strip())
             made = {**asked, "oauth2": {**login, "authResponseUri": back}}
         case _:
-            return mapping_of(_json(fields.get("config", ""), "The credential"))
+            given = _json(fields, "config", "The credential")
+            if not isinstance(given, dict):
+                raise WrongFields({"config": "this has to be a JSON object"})
+            return given
     return {**config, "exchangedAuthCredential": made}
 
 
@@ -202,14 +212,9 @@ def _sent_back(login: Mapping[str, Any], address: str) -> str:
     """
     told = dict(parse_qsl(urlsplit(address).query))
     if not told.keys() & {"code", "error"}:
-        raise Unprocessable(
-            "the address has no code: sign in first, then paste the whole address that the browser"
-            " shows"
-        )
+        raise WrongFields({"back": _NO_CODE})
     if login.get("state") and told.get("state") != login["state"]:
-        raise Unprocessable(
-            "the address belongs to another sign-in: open the sign-in page of this question"
-        )
+        raise WrongFields({"back": _OTHER_SIGN_IN})
     return address
 
 
@@ -241,18 +246,11 @@ def _any_form(args: Mapping[str, Any]) -> Form:
 
 
 def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    value = _json(fields.get("response", ""), "The result")
+    value = _json(fields, "response", "The result")
     return value if isinstance(value, dict) else {"result": value}
 
 
 # --- JSON in a field -------------------------------------------------------------------------
-
-
-def mapping_of(value: Any) -> dict[str, Any]:
-    """The value if it is a JSON object; raises Unprocessable."""
-    if not isinstance(value, dict):
-        raise Unprocessable("this has to be a JSON object")
-    return value
 
 
 def _readable(value: Any) -> str:
@@ -266,11 +264,11 @@ def _json_field(name: str, label: str, value: Any) -> AskField:
     return AskField(name, label, "json", value=clipped(text), required=True)
 
 
-def _json(text: str, label: str) -> Any:
+def _json(fields: Fields, name: str, label: str) -> Any:
     try:
-        return parse_json(text.encode())
+        return parse_json(fields.get(name, "").encode())
     except BadRequest as error:
-        raise Unprocessable(f"{label}: {error}") from error
+        raise WrongFields({name: f"{label}: {error}"}) from error
 
 
 _FORMS: Final[Mapping[str, Callable[[Mapping[str, Any]], Form]]] = {

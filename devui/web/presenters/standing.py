@@ -23,7 +23,7 @@ from devui.web.links import (
 from devui.web.parts import every as parts
 from devui.web.presenters.content import mapping
 from devui.web.presenters.replays import replay_form
-from devui.web.presenters.schemaforms import Fields, SchemaForm, filled_again
+from devui.web.presenters.schemaforms import SchemaForm
 from devui.web.presenters.status import WORDS
 from devui.web.services import Services
 from devui.web.text.deadlocks import deadlock
@@ -150,24 +150,35 @@ def _blocked(blocked: Mapping[str, Any], *, own: bool) -> parts.Why:
     return parts.Why("bad", text, _place(place), visible(place["source"]) if place else "")
 
 
-def call_ending(
-    run: str,
-    call: Mapping[str, Any],
-    given: Fields | None = None,
-    errors: Mapping[str, str] | None = None,
-) -> parts.CallEnding:
-    """The form that ends a call; `given` and `errors` are what was filled in and is refused."""
+def call_ending(run: str, call: Mapping[str, Any]) -> parts.CallEnding:
+    """The form that ends a call."""
     schema = call["schema"]
-    fields = answer_form(schema).fields() if schema else ()
-    if given is not None:
-        fields = tuple(filled_again(field, given, errors or {}) for field in fields)
     return parts.CallEnding(
         action=calls_url(run),
         key=uuid.uuid4().hex,
         call=call["id"],
         name=visible(call["name"]),
-        fields=fields,
+        slot=answer_slot(call["id"]),
+        fields=answer_form(schema).fields() if schema else (),
+        typed_slot=typed_slot(call["id"]),
+        typed=typed_answer(call),
     )
+
+
+def answer_slot(call: int) -> str:
+    """What the ids begin with of the fields for a call's answer."""
+    return f"answer-{call}"
+
+
+def typed_slot(call: int) -> str:
+    """The same of the field for any answer."""
+    return f"typed-{call}"
+
+
+def typed_answer(call: Mapping[str, Any]) -> parts.AskField:
+    """That field: it takes what the tool does not declare, too."""
+    label = f"Answer in place of {visible(call['name'])}"
+    return parts.AskField("value", label, "json", hint="JSON, or a text")
 
 
 def answer_form(schema: str) -> SchemaForm:

@@ -14,6 +14,18 @@ SENTENCES: Final[Mapping[str, str]] = {
     "after_tool": "Paused with the tool's result",
 }
 
+HOLDING: Final[Mapping[str, str]] = {
+    "before_commit": "event",
+    "after_commit": "event",
+    "enter_agent": "agent",
+    "leave_agent": "agent",
+    "before_model": "request",
+    "after_model": "response",
+    "before_tool": "arguments",
+    "after_tool": "result",
+}
+"""What is held at a gate."""
+
 CHANGED: Final[Mapping[str, str]] = {
     "edit": "edited",
     "mock": "mocked",

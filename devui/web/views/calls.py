@@ -5,17 +5,16 @@ from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
 from devui.debugger.stepping.commands import CommandRefused, Misused
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CallBody
 from devui.web.errors import Conflict, Unprocessable
-from devui.web.htmx import HtmxRequest
 from devui.web.presenters.changing import value_of
 from devui.web.presenters.schemaforms import WrongFields
-from devui.web.presenters.standing import answer_form, call_ending
-from devui.web.push import fill
+from devui.web.presenters.standing import answer_form, answer_slot, typed_answer, typed_slot
+from devui.web.refilled import refilled
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services
 from devui.web.text.numbers import whole_number
@@ -23,20 +22,28 @@ from devui.web.views.runs import actor_of, done
 
 
 async def end(request: Request) -> Response:
-    """Carry the order out; what does not fit the tool's schema is told at its field."""
+    """Carry the order out; an answer that cannot be one is told at its field."""
     found, run = services(request), request.path_params["run"]
     form = await read_form(request)
-    if "filled" not in form:
-        return await _ordered(request, found, run, form, _typed(form))
-    call = await _call_of(found, run, form)
-    given = {name: str(value) for name, value in form.items()}
+    if "filled" in form:
+        return await _filled_in(request, found, run, form)
     try:
-        value = answer_form(call["schema"]).read(given)
-    except WrongFields as error:
-        if not HtmxRequest.read(request.headers):
-            raise Unprocessable(str(error)) from error
-        shown = found.render.part(call_ending(run, call, given, error.errors))
-        return HTMLResponse(fill(f"#ending-{call['id']}", shown), status_code=422)
+        return await _ordered(request, found, run, form, _typed(form))
+    except WrongFields as wrong:
+        call = await _call_of(found, run, form)
+        slot, fields = typed_slot(call["id"]), (typed_answer(call),)
+        return refilled(request, found.render, slot, fields, given=_given(form), wrong=wrong)
+
+
+async def _filled_in(request: Request, found: Services, run: str, form: FormData) -> Response:
+    """Answer with what the fields say that the tool declares."""
+    call = await _call_of(found, run, form)
+    declared = answer_form(call["schema"] or "{}")
+    try:
+        value = declared.read(_given(form))
+    except WrongFields as wrong:
+        slot, fields = answer_slot(call["id"]), declared.fields()
+        return refilled(request, found.render, slot, fields, given=_given(form), wrong=wrong)
     return await _ordered(request, found, run, form, value)
 
 
@@ -49,27 +56,36 @@ async def _ordered(
     try:
         position = await found.runs.end_call(run, body.told())
     except Misused as refused:
-        raise Unprocessable(f"this cannot be its answer: {refused}") from refused
+        raise _misused(form, f"this cannot be its answer: {refused}") from refused
     except CommandRefused as refused:
         raise Conflict(str(refused)) from refused
     return done(request, position["session"])
+
+
+def _misused(form: FormData, problem: str) -> Exception:
+    """At the field for any answer, if it came from there."""
+    return WrongFields({"value": problem}) if "value" in form else Unprocessable(problem)
+
+
+def _given(form: FormData) -> dict[str, str]:
+    return {name: str(value) for name, value in form.items()}
 
 
 async def _call_of(found: Services, run: str, form: FormData) -> Mapping[str, Any]:
     """The call as it stands. Raises Conflict."""
     number = whole_number(str(form.get("call")))
     calls = (await found.runs.standing(run))["calls"]
-    call = next((each for each in calls if each["id"] == number and each["schema"]), None)
+    call = next((each for each in calls if each["id"] == number), None)
     if call is None:
         raise Conflict("the call has ended meanwhile")
     return dict(call)
 
 
 def _typed(form: FormData) -> Any:
-    """What the text field says: JSON, or a text."""
+    """What the text field says: JSON, or a text. Raises WrongFields."""
     if form.get("command") != "answer":
         return None
     text = str(form.get("value") or "").strip()
     if not text:
-        raise Unprocessable("write the answer first")
+        raise WrongFields({"value": "write the answer first"})
     return value_of("mock", text)

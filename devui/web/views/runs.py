@@ -7,12 +7,13 @@ from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from devui.debugger.answering import open_until
 from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.commands import CommandRefused
+from devui.debugger.stepping.stepper import Hold
 from devui.store.errors import Overtaken, RunActive
 from devui.store.rows import EventRow, SessionRow
 from devui.web.api.bodies import parse
@@ -20,13 +21,14 @@ from devui.web.api.debug import CommandBody
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import session_url
-from devui.web.presenters.changing import value_of
+from devui.web.presenters.changing import json_field, json_slot, value_of
+from devui.web.presenters.chat import ask_slot
 from devui.web.presenters.content import mapping, raw_parts
-from devui.web.presenters.heldforms import held_fields, held_form
-from devui.web.presenters.questions import answer_of
+from devui.web.presenters.heldforms import held_form, held_slot
+from devui.web.presenters.questions import answer_of, form_of
 from devui.web.presenters.schemaforms import WrongFields
-from devui.web.push import fill
 from devui.web.recovery import first_guard, settled
+from devui.web.refilled import refilled
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services, services
 from devui.web.text.formats import clock
@@ -42,6 +44,8 @@ _STILL_ASKING = (
     "the run that asks goes on: let it come to its end, or stop it, and then answer;"
     " the form keeps what is in it"
 )
+
+_HELD_NO_LONGER = "this is held no longer; the page shows where the run stands now"
 
 
 async def start(request: Request) -> Response:
@@ -80,8 +84,13 @@ async def answer(request: Request) -> Response:
     fields = {name: str(value) for name, value in form.multi_items()}
     call_id, number = fields.get("call", ""), whole_number(fields.get("event"))
     call, row = await _question(found, session, number or 0, call_id)
-    response = answer_of(call["name"], mapping(call.get("args")), fields)
-    part = {"functionResponse": {"id": call_id, "name": call["name"], "response": response}}
+    name, args = call["name"], mapping(call.get("args"))
+    try:
+        response = answer_of(name, args, fields)
+    except WrongFields as wrong:
+        asked = form_of(name, args, row.author).fields
+        return refilled(request, found.render, ask_slot(call_id), asked, given=fields, wrong=wrong)
+    part = {"functionResponse": {"id": call_id, "name": name, "response": response}}
     message = {"role": "user", "parts": [part]}
     wanted = RunRequest(message=message, invocation=row.invocation_id, actor=actor_of(form))
     seen = row.seq
@@ -116,7 +125,13 @@ async def command(request: Request) -> Response:
     form = await read_form(request)
     if "filled" in form:
         return await _filled_in(request, found, run, form)
-    return await _ordered(request, found, run, _command(form))
+    try:
+        order = _command(form)
+    except WrongFields as wrong:
+        hold = _held(found, run, form)
+        field, given = json_field(hold, ""), {"value": str(form.get("value"))}
+        return refilled(request, found.render, json_slot(hold), (field,), given=given, wrong=wrong)
+    return await _ordered(request, found, run, order)
 
 
 async def _ordered(request: Request, found: Services, run: str, order: dict[str, Any]) -> Response:
@@ -130,23 +145,28 @@ async def _ordered(request: Request, found: Services, run: str, order: dict[str,
     return done(request, position["session"])
 
 
+def _held(found: Services, run: str, form: FormData) -> Hold:
+    """What the form is about. Raises Conflict."""
+    live = found.runs.under_way(run)
+    holds = live.stepper.holds if live else ()
+    hold = next((hold for hold in holds if str(hold.id) == form.get("hold")), None)
+    if hold is None:
+        raise Conflict(_HELD_NO_LONGER)
+    return hold
+
+
 async def _filled_in(request: Request, found: Services, run: str, form: FormData) -> Response:
     """Edit what is held as its form says; what does not fit is told at its field."""
     given = {name: str(value) for name, value in form.items()}
-    live = found.runs.under_way(run)
-    holds = live.stepper.holds if live else ()
-    held = next((hold for hold in holds if str(hold.id) == given.get("hold")), None)
-    filled = held_form(held) if held else None
-    if live is None or held is None or filled is None:
-        raise Conflict("this is held no longer; the page shows where the run stands now")
+    hold = _held(found, run, form)
+    filled = held_form(hold)
+    if filled is None:
+        raise Conflict(_HELD_NO_LONGER)
     try:
         value = filled.read(given)
-    except WrongFields as error:
-        if not HtmxRequest.read(request.headers):
-            raise Unprocessable(str(error)) from error
-        shown = held_fields(live, held, given, error.errors)
-        html = fill(f"#edit-{held.id}", found.render.part(shown)) if shown else ""
-        return HTMLResponse(html, status_code=422)
+    except WrongFields as wrong:
+        slot, fields = held_slot(hold), filled.fields()
+        return refilled(request, found.render, slot, fields, given=given, wrong=wrong)
     names = ("key", "position", "hold", "command")
     order = {name: given[name] for name in names if name in given}
     return await _ordered(request, found, run, {**order, "actor": actor_of(form), "value": value})
