@@ -79,10 +79,21 @@ def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, se
     age = call.locator("time").inner_text()
     expect(call.locator("time")).not_to_have_text(age)
     expect(fold.locator("li").first).to_be_visible()
+    a_pause_is_taken_back(session)
     let_go(server, "sleeping")
     session.ends()
     expect(standing.locator(".pending-calls")).to_have_count(0)
     expect(standing.locator("h2")).to_have_text("The newest run: done")
+
+
+def a_pause_is_taken_back(session: SessionPage) -> None:
+    """It has not come true, since nothing comes of the run."""
+    plan = session.page.locator("#debugger .plan")
+    press(session, "p")
+    expect(plan).to_have_text("to the next event")
+    press(session, "c")
+    expect(plan).to_have_count(0)
+    expect(session.page.locator("#do-pause")).to_be_visible()
 
 
 @pytest.mark.parametrize(

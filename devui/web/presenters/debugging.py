@@ -75,6 +75,9 @@ _STEPS = (
     parts.CommandButton("step_into", "Into", "i", "Stop at the next model, tool or agent (i)"),
     parts.CommandButton("step_out", "Out", "o", "Go on until this call or agent returns (o)"),
 )
+_ON = parts.CommandButton(
+    "continue", "Continue", "c", "Let the run go on without stopping there (c or F8)"
+)
 _STOP = parts.CommandButton(
     "stop_after_event",
     "Stop after",
@@ -101,8 +104,12 @@ def debugger(live: LiveRun | None) -> parts.Debugger:
 
 
 def _buttons(stepper: Stepper) -> tuple[parts.CommandButton, ...]:
-    ending = stepper.plan is not None and stepper.plan.name == "stop_after_event"
-    return (*(_STEPS if stepper.holds else (_PAUSE,)), *(() if ending else (_STOP,)))
+    if stepper.holds:
+        return (*_STEPS, _STOP)
+    if stepper.plan is None:
+        return (_PAUSE, _STOP)
+    changes = {"pause": _PAUSE, "stop_after_event": _STOP}
+    return (_ON, *(button for name, button in changes.items() if name != stepper.plan.name))
 
 
 def held(live: LiveRun | None, book: BreakpointBook) -> parts.Held:
