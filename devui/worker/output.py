@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import Final
 
 from devui.wire.messages import Output
 from devui.worker.faults import sendable
@@ -20,6 +21,7 @@ MAX_PER_RUN = 1_000_000
 """How much output is kept of one run, in characters; each line counts `_PER_LINE` more."""
 _PER_LINE = 64
 _MAX_LINE = 16_000
+_DESCRIPTORS: Final = {"stdout": 1, "stderr": 2}
 
 current_run: ContextVar[str | None] = ContextVar("devui_current_run", default=None)
 """The id of the run whose code is executing."""
@@ -64,11 +66,16 @@ class Outputs:
 
 
 class LineWriter(io.TextIOBase):
-    """A text stream that hands whole lines on, for `sys.stdout` and `sys.stderr`."""
+    """A text stream that hands whole lines on, for `sys.stdout` and `sys.stderr`.
 
-    def __init__(self, outputs: Outputs, stream: str) -> None:
+    It has the descriptor of the stream in whose place it is: a child process that is given the
+    stream, such as the server of an MCP toolset, writes there.
+    """
+
+    def __init__(self, outputs: Outputs, stream: str, descriptor: int) -> None:
         self._outputs = outputs
         self._stream = stream
+        self._descriptor = descriptor
         self._begun: dict[str | None, str] = {}
 
     @property
@@ -79,6 +86,10 @@ class LineWriter(io.TextIOBase):
     def writable(self) -> bool:
         """Always."""
         return True
+
+    def fileno(self) -> int:
+        """Where child processes write; the server reads it, too."""
+        return self._descriptor
 
     def write(self, text: str, /) -> int:
         """Take text; complete lines go out at once, the rest waits for its line end."""
@@ -121,7 +132,9 @@ class LogHandler(logging.Handler):
 
 def capture(outputs: Outputs) -> None:
     """Send everything this process prints or logs from now on to `outputs`."""
-    outputs.writers = [LineWriter(outputs, "stdout"), LineWriter(outputs, "stderr")]
+    outputs.writers = [
+        LineWriter(outputs, name, descriptor) for name, descriptor in _DESCRIPTORS.items()
+    ]
     sys.stdout, sys.stderr = outputs.writers
     root = logging.getLogger()
     root.addHandler(LogHandler(outputs))

@@ -28,10 +28,10 @@ def _agent(*lines: str) -> str:
 
 
 _IMPORT = """
-import logging, subprocess
+import logging, subprocess, sys
 print("reading <b>prices</b>")
 logging.getLogger("prices").warning("they are of last year")
-subprocess.run(["echo", "from a child"])
+subprocess.run(["echo", "from a child"], stdout=sys.stderr)
 print("no end", end="")
 """
 
