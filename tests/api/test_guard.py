@@ -6,6 +6,7 @@ import pytest
 
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
+from tests.source import ROOT
 
 SHOP = """
 from pathlib import Path
@@ -53,6 +54,28 @@ root_agent = Agent(
 """
 
 
+SUMS = """
+import sys
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import McpToolset
+from devui.runtime.tools.mcp_tool import StdioConnectionParams
+from mcp import StdioServerParameters
+
+server = StdioServerParameters(
+    command=sys.executable, args=["-m", "tests.kit.mcp_server", "stdio"], cwd=ROOT
+)
+root_agent = Agent(
+    name="sums",
+    model=ScriptedLlm(
+        rules=[Rule(after="add", then=Say("summed")), Rule(then=Call("add", a=1, b=2))]
+    ),
+    tools=[McpToolset(connection_params=StdioConnectionParams(server_params=server, timeout=60))],
+)
+"""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("guard")
@@ -62,6 +85,7 @@ def folder(tmp_path_factory) -> Path:
 def server(folder):
     write_app(folder / "agents", "shop", SHOP)
     write_app(folder / "agents", "desk", DESK)
+    write_app(folder / "agents", "sums", SUMS.replace("ROOT", repr(str(ROOT))))
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -197,3 +221,14 @@ def test_a_transfer_is_made_again_without_a_question(client):
     again = forked(said)
     assert again.position["status"] == "done"
     assert again.texts() == said.texts() == ["go", "hello"]
+
+
+def test_the_hint_of_an_mcp_server_is_told_and_is_not_enough(client):
+    debugged = Debugged(client, "sums").start("go", pause=False)
+    assert debugged.settled()["status"] == "done"
+    assert debugged.texts()[-1] == "summed"
+    again = forked(debugged)
+    hold = again.hold()
+    assert (hold["reason"], hold["tool"]) == ("guard", "add")
+    assert (hold["guard"]["effect"], hold["guard"]["source"]) == ("idempotent", "hint")
+    assert again.tell("continue")["status"] == "done"

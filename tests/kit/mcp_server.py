@@ -11,7 +11,7 @@ import sys
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, SamplingMessage, TextContent
+from mcp.types import CallToolResult, SamplingMessage, TextContent, ToolAnnotations
 from pydantic import BaseModel
 
 server = MCPServer("test-server")
@@ -23,7 +23,7 @@ class Colour(BaseModel):
     name: str
 
 
-@server.tool()
+@server.tool(annotations=ToolAnnotations(idempotent_hint=True))
 def add(a: int, b: int) -> int:
     """Add two numbers."""
     return a + b

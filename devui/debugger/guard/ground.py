@@ -21,11 +21,13 @@ async def guard_over(
 ) -> Guard | None:
     """A guard with what the tools returned in a session's events behind `after`, up to `until`.
 
-    `agents` are those of the app as it is loaded; without them what the code said at the time of
-    the calls counts. None where nothing can happen twice.
+    `agents` are those of the app as it is loaded; of a tool that they do not name, such as one of a
+    toolset, what was said at the time of the calls counts. None where nothing can happen twice.
     """
     recorded = await recorded_calls(journal, session.key, after=after, until=until)
-    marks = list(marks_of(agents)) or [(call.tool, call.mark) for call in recorded]
+    marks = list(marks_of(agents))
+    named = {tool for tool, _ in marks}
+    marks += [(call.tool, call.mark) for call in recorded if call.tool not in named]
     effects = await tool_effects(journal, session.app, marks)
     guard = Guard(policy, effects, recorded)
     return guard if policy != "run" and guard.watches else None
