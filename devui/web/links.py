@@ -173,6 +173,11 @@ def break_sheet_url(key: int, number: int) -> str:
     return f"/sessions/{key}/events/{number}/breaks"
 
 
+def breaks_here_url(key: int) -> str:
+    """The breakpoints that sit on the event `like`, for that form."""
+    return f"/sessions/{key}/breaks"
+
+
 def hit_url(key: int, direction: str, event: int | None = None, tab: str | None = None) -> str:
     """The event before or after (`previous`, `next`) at which a breakpoint would have stopped."""
     return _with(f"/sessions/{key}/hits/{direction}", event=event, tab=tab)

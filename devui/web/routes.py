@@ -93,6 +93,7 @@ pages = [
     Route(
         "/sessions/{key}/events/{number}/calls/{call}", trying.tool_call, methods=["GET", "POST"]
     ),
+    Route("/sessions/{key}/breaks", gutter.here, methods=["GET"]),
     Route("/sessions/{key}/hits/{direction}", gutter.hit, methods=["GET"]),
     Route("/sessions/{key}/writes/{direction}", writes.nearest, methods=["GET"]),
     Route("/sessions/{key}/state", events.state, methods=["GET"]),

@@ -12,7 +12,7 @@ export function start() {
 export function connect(root) {
   each(root, "[data-sheet]", show);
   each(root, "#sheet", (sheet) => {
-    new MutationObserver(() => { if (sheet.querySelector("[data-sheet]")) keep(sheet); else close(sheet); }).observe(sheet, { childList: true, subtree: true });
+    new MutationObserver(() => { if (!sheet.querySelector("[data-sheet]")) close(sheet); }).observe(sheet, { childList: true });
     new ResizeObserver(() => { place(sheet); }).observe(sheet);
   });
 }
@@ -35,11 +35,6 @@ function place(sheet) {
   if (!at || !sheet.matches(":popover-open")) return;
   sheet.style.left = `${at.right + GAP}px`;
   sheet.style.top = `${Math.max(GAP, Math.min(at.top, innerHeight - sheet.offsetHeight - GAP))}px`;
-}
-
-// What had the focus may have been taken away, such as a breakpoint: the keys stay in the sheet.
-function keep(sheet) {
-  if (sheet.matches(":popover-open") && document.activeElement === document.body) sheet.querySelector("input[type=checkbox]").focus();
 }
 
 function close(sheet) {

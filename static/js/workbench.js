@@ -1,6 +1,7 @@
 // The session page: every behaviour there is. Menus come before keys: an Escape closes one thing.
 import * as announce from "./announce.js";
 import { start } from "./behaviours.js";
+import * as breaks from "./breaks.js";
 import * as choosing from "./choosing.js";
 import * as composer from "./composer.js";
 import * as confirm from "./confirm.js";
@@ -42,7 +43,7 @@ import * as trials from "./trials.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
+  announce, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
   history, menus, keys, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
   switches, tab, tail, theme, times, tip, title, trace, trials,
 ]);

@@ -202,8 +202,15 @@ def test_two_tabs_see_the_same_breakpoints(session, visit):
     expect(points(other)).to_have_count(1)
     other.page.get_by_role("switch").click()
     expect(session.page.get_by_role("switch")).to_have_attribute("aria-checked", "false")
-    other.page.get_by_role("button", name=re.compile("Delete breakpoint")).click()
+    make(session, on="error")
+    deletes = other.page.get_by_role("button", name=re.compile("Delete breakpoint"))
+    expect(deletes).to_have_count(2)
+    deletes.first.press("Enter")
+    expect(deletes).to_have_count(1)
+    expect(deletes).to_be_focused()
+    deletes.press("Enter")
     expect(points(session)).to_have_count(0)
+    expect(other.page.get_by_role("button", name="Add breakpoint")).to_be_focused()
 
 
 def test_what_a_logpoint_says_is_in_the_log_and_nothing_is_held(session):
@@ -314,15 +321,25 @@ def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(session, vi
     press(session, "b")
     for page in (session, other):
         expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-break")
+    mark(other, FIRST_CALL).click()
+    here = other.page.locator("#sheet .break")
+    expect(here).to_have_count(2)
+    typed = other.page.locator("#sheet-condition")
+    typed.fill("args.city")
     session.tab("breaks")
     session.page.get_by_role("switch").last.click()
     for page in (session, other):
         expect(mark(page, FIRST_CALL)).to_have_class("stop-here at-log")
+    expect(here.last.get_by_role("switch")).to_have_attribute("aria-checked", "false")
     session.page.get_by_role("switch").first.click()
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here at-break off")
     press(session, "l")
+    expect(here).to_have_count(1)
     press(session, "b")
     expect(mark(other, FIRST_CALL)).to_have_class("stop-here")
+    expect(here).to_have_count(0)
+    expect(typed).to_have_value("args.city")
+    expect(typed).to_be_focused()
 
 
 def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(session):

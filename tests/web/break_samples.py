@@ -53,6 +53,7 @@ BREAKS = (
         form=_form(4, 2, on="state", name="plan_*", log="{key} went from {old} to {new}"),
     ),
 )
+SHEET = (parts.BreaksHere(BREAKS), parts.BreaksAsk(links.breaks_here_url(KEY)))
 
 
 def breaks_panel(*, filled: bool = True) -> parts.BreaksPanel:

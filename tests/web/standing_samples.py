@@ -61,3 +61,4 @@ EMPTY = parts.RunPanel(
     links.standing_url(KEY), "There was no run yet", going=False, replay=replay_samples.FORM
 )
 UNREAD = parts.RunPanel(links.standing_url(KEY), "The run goes on", going=True, unread=True)
+ALL = (PANEL, EMPTY, UNREAD)

@@ -3,6 +3,7 @@
 import pytest
 
 from devui.debugger.breakpoints.breakpoints import Breakpoint
+from devui.web.parts import every as parts
 from devui.web.presenters.likeness import break_sheet, composed
 from tests.web import samples, travel_samples
 
@@ -21,7 +22,7 @@ def made(number: int, *taken: str, condition: str = ""):
 
 
 def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
-    sheet = break_sheet(*EVENTS[RESULT], ())
+    sheet = break_sheet(*EVENTS[RESULT], parts.BreaksHere(()))
     offered = {trait.value: trait.taken for trait in sheet.traits}
     assert offered == {
         "kind": True,

@@ -85,7 +85,7 @@ from devui.web.parts.debugger import (
     Stage,
 )
 from devui.web.parts.filtering import FilterBar, FilterSaid, FilterWord, FilterWords
-from devui.web.parts.gutter import BreakSheet, GutterMark, GutterShape, Trait
+from devui.web.parts.gutter import BreaksAsk, BreakSheet, BreaksHere, GutterMark, GutterShape, Trait
 from devui.web.parts.inspector import (
     ArtifactLink,
     ChangedKey,
@@ -213,6 +213,8 @@ __all__ = [
     "BreakSheet",
     "BreakpointItem",
     "Breakpoints",
+    "BreaksAsk",
+    "BreaksHere",
     "BreaksPanel",
     "CallEnding",
     "CallPart",

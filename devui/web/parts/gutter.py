@@ -38,14 +38,29 @@ class Trait:
 
 
 @dataclass(frozen=True, slots=True)
+class BreaksHere:
+    """The breakpoints that sit on an event already. Goes into `#sheet-here`."""
+
+    template: ClassVar[str] = "parts/breaks_here.html"
+    items: tuple[BreakpointItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BreaksAsk:
+    """Makes a sheet that is open ask for these anew. Its element is `#sheet-ask`."""
+
+    template: ClassVar[str] = "parts/breaks_ask.html"
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class BreakSheet:
     """Break on events like one: what of it matters can be taken or left. Goes into `#sheet`."""
 
     template: ClassVar[str] = "parts/break_sheet.html"
     action: str
     number: int
-    here: tuple[BreakpointItem, ...]
-    """The breakpoints that sit on this event already."""
+    here: BreaksHere
     traits: tuple[Trait, ...]
     tab_href: str
     """The tab with all breakpoints."""

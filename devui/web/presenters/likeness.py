@@ -1,7 +1,7 @@
 """Break on events like one: what of it matters, and the breakpoint that this makes."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from devui.debugger.breakpoints.breakpoints import Draft, When
@@ -18,9 +18,7 @@ _IMPLIED: Final[frozenset[Kind]] = frozenset({"call", "result"})
 """Kinds that a breakpoint on a tool has in any case."""
 
 
-def break_sheet(
-    row: EventRow, summary: Summary, here: Iterable[parts.BreakpointItem]
-) -> parts.BreakSheet:
+def break_sheet(row: EventRow, summary: Summary, here: parts.BreaksHere) -> parts.BreakSheet:
     """The form, with the kind, the author and the tool taken, below what sits `here` already."""
     traits = [
         parts.Trait("kind", "kind", WORDS[summary.kind], taken=True),
@@ -31,7 +29,7 @@ def break_sheet(
     return parts.BreakSheet(
         action=breakpoints_url(row.session),
         number=row.number,
-        here=tuple(here),
+        here=here,
         traits=tuple(traits),
         tab_href=session_url(row.session, event=row.number, tab="breaks"),
     )

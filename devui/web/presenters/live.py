@@ -35,8 +35,9 @@ from devui.debugger.news import (
     StateTouched,
 )
 from devui.store.rows import SessionRow
-from devui.web.links import key_history_url, trace_url
+from devui.web.links import breaks_here_url, key_history_url, trace_url
 from devui.web.parts.basics import Notice
+from devui.web.parts.gutter import BreaksAsk
 from devui.web.parts.keyhistory import HistoryAsk
 from devui.web.parts.trace import TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
@@ -251,7 +252,8 @@ class LivePage:
         found, session = self._found, self._session
         listed = found.render.part(breakpoints(found, session))
         count = Markup("{}").format(break_count(found, session))
-        shown = fill("#breakpoints", listed) + fill("#count-breaks", count)
+        ask = replace("#sheet-ask", found.render.part(BreaksAsk(breaks_here_url(session.key))))
+        shown = fill("#breakpoints", listed) + fill("#count-breaks", count) + ask
         return shown + await self._marks.changes(session)
 
     async def _lost_reads(self, _: Batch) -> Markup:

@@ -9,6 +9,7 @@ from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest, keep_url, push_url, retarget
 from devui.web.links import session_url
+from devui.web.parts.gutter import BreaksHere
 from devui.web.parts.inspector import Selection
 from devui.web.presenters.breaking import SHEET, break_item
 from devui.web.presenters.inspection import inspector, tab_of
@@ -25,14 +26,30 @@ _BACK = "previous"
 async def sheet(request: Request) -> Response:
     """What of an event can be waited for."""
     found, session = await session_of(request)
-    row = await event_of(found, session, request.path_params["number"])
+    row = await _event(found, session, request.path_params["number"])
+    summary = Summary.from_json(row.summary)
+    return found.render.page(break_sheet(row, summary, _here(found, session, row, summary)))
+
+
+async def here(request: Request) -> Response:
+    """What sits on an event now, for its form that is open."""
+    found, session = await session_of(request)
+    row = await _event(found, session, request.query_params.get("like"))
+    summary = Summary.from_json(row.summary)
+    return found.render.page(_here(found, session, row, summary))
+
+
+async def _event(found: Services, session: SessionRow, number: str | None) -> EventRow:
+    row = await event_of(found, session, number)
     if row is None:
         raise NotFound("there is no such event")
-    summary = Summary.from_json(row.summary)
-    here = {stop.number for stop in Margins.of(found, session).here(row, summary)}
-    known = [each for each in found.book.of(session.app) if each.row.id in here]
-    items = [break_item(found, each, session, place=SHEET) for each in known]
-    return found.render.page(break_sheet(row, summary, items))
+    return row
+
+
+def _here(found: Services, session: SessionRow, row: EventRow, summary: Summary) -> BreaksHere:
+    numbers = {stop.number for stop in Margins.of(found, session).here(row, summary)}
+    known = (each for each in found.book.of(session.app) if each.row.id in numbers)
+    return BreaksHere(tuple(break_item(found, each, session, place=SHEET) for each in known))
 
 
 async def hit(request: Request) -> Response:
