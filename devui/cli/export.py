@@ -9,7 +9,7 @@ from devui.cli.client import Client
 from devui.cli.failures import Failed
 from devui.cli.finding import Reach, reaching
 from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain
+from devui.cli.lines import plain, times
 from devui.cli.naming import app_option, session_of
 
 _EXAMPLES = """\b
@@ -95,5 +95,5 @@ def _lines(told: dict[str, Any]) -> list[str]:
     for each in told["findings"]:
         hint = f" {plain(each['hint'])}" if each["hint"] else ""
         places = plain(", ".join(each["places"]))
-        lines.append(f"{word}: {plain(each['kind'])}{hint}, {each['count']} times: {places}")
+        lines.append(f"{word}: {plain(each['kind'])}{hint}, {times(each['count'])}: {places}")
     return lines

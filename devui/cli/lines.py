@@ -36,6 +36,11 @@ def plain(text: str) -> str:
     return visible(text).replace("\r", "\\r").replace("\n", "\\n")
 
 
+def times(count: int) -> str:
+    """How often: `once`, `3 times`."""
+    return "once" if count == 1 else f"{count} times"
+
+
 def event_lines(row: Mapping[str, Any]) -> list[str]:
     """`#12   call       planner          find_airports(city="London")`, and who changed it."""
     number = click.style(f"#{row['number']:<5}", dim=True)
@@ -152,7 +157,7 @@ def _breakpoint(point: Mapping[str, Any]) -> str:
     own = point["users"].items()
     words += [f"{'on' if switched else 'off'} for {user}" for user, switched in own]
     switch = "on " if point["enabled"] else "off"
-    met = f"  met {point['hits']} times" if point["hits"] else ""
+    met = f"  met {times(point['hits'])}" if point["hits"] else ""
     return f"{point['id']:>4}  {switch}  {plain(point['app'])}  {plain('  '.join(words))}{met}"
 
 

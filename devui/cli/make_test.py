@@ -9,7 +9,7 @@ from devui.cli.failures import Misused
 from devui.cli.files import write_files
 from devui.cli.finding import Reach, Terminal, reaching
 from devui.cli.headless import agents_option, served
-from devui.cli.lines import plain
+from devui.cli.lines import plain, times
 from devui.cli.naming import app_option, session_of
 from devui.debugger.keeping.placing import Misplaced, test_name, way_to
 
@@ -122,5 +122,5 @@ def _offer_lines(offer: dict[str, Any]) -> list[str]:
 def _written_lines(told: dict[str, Any]) -> list[str]:
     count = len(told["recordings"])
     lines = [f"wrote {told['test']} and {count} recording{'s' if count > 1 else ''} beside it"]
-    lines += [f"left out: {each['kind']}, {each['count']} times" for each in told["redacted"]]
+    lines += [f"left out: {each['kind']}, {times(each['count'])}" for each in told["redacted"]]
     return [*lines, f"run it with: devui test {told['test']}"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from devui.cli.files import write_files
-from devui.cli.lines import plain
+from devui.cli.lines import plain, times
 from devui.debugger.keeping.cleaning import cleaned, file_text
 from devui.debugger.redaction import NOTHING, Redactor, secrets_of
 from devui.wire.framing import codecs
@@ -56,7 +56,7 @@ def _taken(told: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
     made = cleaned(_recording(told["made"].encode()), redactor, found)
     write_files({file: file_text(made)}, force=True)
     lines = [f"{_short(file)}: recorded anew", because, *_live(told["live"]), *_changes(old, made)]
-    lines += [f"  left out: {kind}, {count} times" for kind, count in sorted(redacted.items())]
+    lines += [f"  left out: {kind}, {times(count)}" for kind, count in sorted(redacted.items())]
     return Refreshed(file, lines, is_made=True)
 
 
@@ -71,7 +71,7 @@ def _short(file: Path) -> Path:
 
 
 def _live(calls: list[str]) -> Iterator[str]:
-    told = [plain(f"{c}, {n} times" if n > 1 else c) for c, n in Counter(calls).items()]
+    told = [plain(f"{c}, {times(n)}" if n > 1 else c) for c, n in Counter(calls).items()]
     yield f"  called for real: {'; '.join(told) or 'nothing, all answers are recorded ones'}"
 
 

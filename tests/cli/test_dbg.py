@@ -186,7 +186,7 @@ def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
     debugged = Debugged(client, "count").start(pause=False)
     assert debugged.settled()["holds"][0]["breakpoint"] == 1
     assert "breakpoint 1" in terminal("dbg", "where").stdout
-    assert "met 1 times" in terminal("dbg", "break", "list").stdout
+    assert "met once" in terminal("dbg", "break", "list").stdout
     change = ("dbg", "break", "change", "1")
     changed = terminal(*change, "event:call", "--if", "", "--before", "--hits", "% 2").stdout
     assert changed.startswith("   1  on   count  event:call  hits % 2  ")
