@@ -174,6 +174,7 @@ class Driver:
             invocation_id=self.live.row.invocation_id,
             unfinished=unfinished,
             held=self.live.stepper.held_seconds,
+            started=self.live.row.started,
         )
         self._bus.publish(self.live.session.key, RunChanged(self.live.row))
 
@@ -238,6 +239,7 @@ class Driver:
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
+        self.live.row = replace(self.live.row, started=time.time())  # loading the app is no work
         head = await self._journal.sessions.get(session.key)
         shared = await self._journal.state.shared(session.key)
         await worker.send(

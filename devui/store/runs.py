@@ -64,7 +64,8 @@ _INSERT = """
 """
 _ASKED = "INSERT INTO starts (run, data) VALUES (?, ?)"
 _CHANGE = """
-    UPDATE runs SET status = ?, error = coalesce(?, error), ended = ?, seq = ?,
+    UPDATE runs SET status = ?, error = coalesce(?, error), started = coalesce(?, started),
+                    ended = ?, seq = ?,
                     invocation_id = coalesce(?, invocation_id),
                     unfinished = coalesce(?, unfinished), held = max(held, ?)
     WHERE id = ?
@@ -91,8 +92,8 @@ _END = 2**63 - 1
 _NO_LIMIT = -1
 
 
-_Wanted = tuple[RunStatus, str | None, str | None, str | None, float]
-"""Status, error, invocation id, unfinished answers; None keeps the old value. Seconds held."""
+_Wanted = tuple[RunStatus, str | None, str | None, str | None, float, float | None]
+"""Status, error, invocation id, unfinished answers, seconds held, start; None: the old value."""
 
 
 class Runs:
@@ -133,7 +134,7 @@ class Runs:
             require_session(connection, session_key)
             require_writable(connection, session_key)
             if follows is not None:
-                _change(connection, follows, ("done", None, None, None, 0.0), now)
+                _change(connection, follows, ("done", None, None, None, 0.0, None), now)
                 connection.execute(_HANDED_ON, (follows,))
             _check_free(connection, run_id, session_key)
             if seen is not None:
@@ -155,17 +156,18 @@ class Runs:
         invocation_id: str | None = None,
         unfinished: str | None = None,
         held: float = 0.0,
+        started: float | None = None,
     ) -> RunRow:
         """Move the run to another status, as TRANSITIONS allows.
 
         `error` and `unfinished` are JSON text; they and the invocation id keep their old value when
-        None. `held`: for how many seconds of it the debugger held the run. Raises RunNotFound,
-        RunTransition, BadValue.
+        None. `held`: for how many seconds of it the debugger held the run. `started`: when it began
+        indeed, if it had to wait for its app. Raises RunNotFound, RunTransition, BadValue.
         """
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
         optional_text(unfinished, "the unfinished answers")
-        wanted = (status, error, invocation_id, unfinished, held)
+        wanted = (status, error, invocation_id, unfinished, held, started)
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -226,7 +228,7 @@ class Runs:
             marked = []
             for run, session in connection.execute(_ALL_ACTIVE).fetchall():
                 said = unfinished(data for (data,) in connection.execute(_STRAY, (session, run)))
-                wanted: _Wanted = ("interrupted", None, None, said, 0.0)
+                wanted: _Wanted = ("interrupted", None, None, said, 0.0, None)
                 marked.append(_change(connection, run, wanted, now))
             return marked
 
@@ -313,12 +315,13 @@ def _change(
     wanted: _Wanted,
     now: float,
 ) -> RunRow:
-    status, error, invocation_id, unfinished, held = wanted
+    status, error, invocation_id, unfinished, held, started = wanted
     present = _require(connection, run_id).status
     if status not in TRANSITIONS[present]:
         raise RunTransition(f"the run {run_id!r} is {present} and cannot become {status!r}")
     ended = None if status in ACTIVE else now
-    values = (status, error, ended, advance(connection), invocation_id, unfinished, held, run_id)
+    seq = advance(connection)
+    values = (status, error, started, ended, seq, invocation_id, unfinished, held, run_id)
     connection.execute(_CHANGE, values)
     return _require(connection, run_id)
 

@@ -23,6 +23,15 @@ root_agent = SequentialAgent(
     name="pair", sub_agents=[agent("cheap", "acme/small-2026-01-31"), agent("dear", "{second}")]
 )
 """
+LATE = """
+import time
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Rule, Say, ScriptedLlm
+
+model = ScriptedLlm(rules=[Rule(then=Say(repr(time.time())))])
+root_agent = Agent(name="late", model=model)
+"""
 OWN = {
     "models": [
         {"name": "small", "input": 1_000_000, "output": 2_000_000},
@@ -37,6 +46,7 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("costs")
     for name, second in (("pair", "large"), ("partly", "who-knows")):
         write_app(folder / "agents", name, PAIR.replace("{second}", second))
+    write_app(folder / "agents", "late", LATE)
     (folder / "agents" / "prices.json").write_text(json.dumps(OWN))
     with running(folder / "agents", folder / "data") as started:
         yield started
@@ -110,3 +120,10 @@ def test_a_budget_counts_what_it_knows_and_tells_what_it_does_not(client):
     debugged = ran(client, "partly")
     past = client.post(f"/api/sessions/{debugged.key}/hits", json=body).json()
     assert [hit["number"] for hit in past["hits"]] == [3]
+
+
+def test_the_time_that_an_app_takes_to_load_is_no_time_of_its_first_run(client):
+    run = Debugged(client, "late").start("when?", pause=False)
+    told = run.settled()
+    assert told["started"] >= float(run.texts()[-1])  # when it was imported
+    assert client.get(f"/api/sessions/{run.key}/runs").json()[0]["started"] == told["started"]
