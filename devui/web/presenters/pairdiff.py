@@ -1,6 +1,6 @@
 """What differs between two events, as the row of a comparison unfolds to it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -65,7 +65,11 @@ def pair_diff(diff: MomentDiff) -> parts.PairDiff:
 def _sent(prompts: Prompts) -> parts.PromptDiff:
     """The difference of the prompts; of no cache, since none is shared by two runs."""
     diff = prompt_diff(prompts.left, prompts.before, prompts.after)
-    return replace(diff, blocks=tuple(replace(block, breaks=False) for block in diff.blocks))
+    return replace(diff, blocks=_unmarked(diff.blocks), tools=_unmarked(diff.tools))
+
+
+def _unmarked(blocks: Iterable[parts.DiffBlock]) -> tuple[parts.DiffBlock, ...]:
+    return tuple(replace(block, breaks=False) for block in blocks)
 
 
 def _said(diff: MomentDiff) -> Iterator[str]:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from devui.debugger.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
@@ -27,10 +27,13 @@ _MOST: Final = 200_000
 _ALIGNED: Final = 2_000
 """Blocks that differ and are still aligned; beyond, they are compared in their order."""
 
+_Breaks = Literal["nowhere", "blocks", "tools"]
+
 
 def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> parts.PromptDiff:
     """What differs in `after` from the request of the other call."""
     old, new = blocks_of(before), blocks_of(after)
+    tools = _named(_tools(before.tools), _tools(after.tools))
     breaks, verdict = _prefix(before, after)
     place = f"#{other.event}" if other.event else f"span {other.number}"
     href = session_url(other.session, event=other.event, tab="request") if other.event else ""
@@ -38,26 +41,26 @@ def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> part
         title=f"{place} of {visible(other.agent)}",
         href=href,
         verdict=verdict,
-        blocks=tuple(_bounded(_marked(_blocks(old, new), breaks=breaks))),
-        tools=tuple(_named(_tools(before.tools), _tools(after.tools))),
+        blocks=tuple(_bounded(_marked(_blocks(old, new), breaks=breaks == "blocks"))),
+        tools=tuple(_marked(tools, breaks=breaks == "tools")),
         config=tuple(_named(_settings(before), _settings(after))),
     )
 
 
-def _prefix(before: SentRequest, after: SentRequest) -> tuple[bool, str]:
-    """Whether a block is the first that no cache can know, and what else is to say of the cache."""
+def _prefix(before: SentRequest, after: SentRequest) -> tuple[_Breaks, str]:
+    """Where the first thing is that no cache can know, and what else is to say of the cache."""
     if before.model != after.model:
-        return False, f"Another model ({visible(before.model)} before) shares no cache."
+        return "nowhere", f"Another model ({visible(before.model)} before) shares no cache."
     same_system = _name(before.system) == _name(after.system)
     if same_system and _name(before.tools) != _name(after.tools):
-        return False, "The tools differ: the cache prefix breaks there."
+        return "tools", "The tools differ: the cache prefix breaks there."
     old = [each.name for each in before.contents]
     new = [each.name for each in after.contents]
     if not same_system or old[: len(new)] != new[: len(old)]:
-        return True, ""
+        return "blocks", ""
     if len(new) > len(old):
-        return False, f"The cached prefix holds: {plural(len(new) - len(old), 'new message')}."
-    return False, "The cached prefix holds: nothing new is sent."
+        return "nowhere", f"The cached prefix holds: {plural(len(new) - len(old), 'new message')}."
+    return "nowhere", "The cached prefix holds: nothing new is sent."
 
 
 def _name(piece: Piece | None) -> str:
@@ -162,7 +165,7 @@ def _bounded(blocks: Iterator[parts.DiffBlock]) -> Iterator[parts.DiffBlock]:
 
 def _tools(piece: Piece | None) -> dict[str, str]:
     told = declarations(json.loads(piece.text)) if piece else ()
-    return {name: f"{about}\n{_json(schema)}" for name, about, schema in told}
+    return {name: f"{about}\n{_json(schema)}" if schema else about for name, about, schema in told}
 
 
 def _settings(request: SentRequest) -> dict[str, str]:

@@ -1,0 +1,25 @@
+"""Where the prefix that a provider may have in its cache ends, of two requests to a model."""
+
+from dataclasses import replace
+
+from devui.web.presenters.promptdiff import prompt_diff
+from tests.web.request_samples import AFTER, BEFORE, SPAN, piece
+
+WITHOUT_ARGUMENTS = piece([{"functionDeclarations": [{"name": "now", "description": "The time."}]}])
+
+
+def test_other_tools_break_the_prefix_at_the_first_that_differs():
+    diff = prompt_diff(SPAN, BEFORE, replace(BEFORE, tools=WITHOUT_ARGUMENTS))
+    assert diff.verdict == "The tools differ: the cache prefix breaks there."
+    assert [(each.kind, each.label, each.breaks) for each in diff.tools] == [
+        ("removed", "weather", True),
+        ("added", "now", False),
+    ]
+    assert diff.tools[1].pieces == (("added", "The time."),)
+    assert not any(each.breaks for each in diff.blocks)
+
+
+def test_another_system_instruction_breaks_it_there_and_other_settings_nowhere():
+    diff = prompt_diff(SPAN, BEFORE, AFTER)
+    assert [each.breaks for each in diff.blocks] == [True, False, False]
+    assert not any(each.breaks for each in (*diff.tools, *diff.config))
