@@ -49,6 +49,11 @@ class Client:
         """Ask for something; a query that is None is left out."""
         return self._ask("GET", path, query)
 
+    def listed(self, *path: object, **query: object) -> list[dict[str, Any]]:
+        """Ask for a list; it is the member of the answer that the path ends with."""
+        found: list[dict[str, Any]] = self.get(*path, **query)[path[-1]]
+        return found
+
     def post(self, *path: object, **body: Any) -> Any:
         """Do something; members that are None are left out."""
         return self._ask("POST", path, {}, {k: v for k, v in body.items() if v is not None})

@@ -91,7 +91,9 @@ def _events(client: Client, side: dict[str, Any]) -> dict[int, dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     while True:
         after = rows[-1]["number"] if rows else None
-        page = client.get("api", "sessions", side["session"], "events", after=after, limit=_PAGE)
+        page = client.listed(
+            *("api", "sessions", side["session"], "events"), after=after, limit=_PAGE
+        )
         rows += page
         if len(page) < _PAGE:
             return {row["number"]: row for row in rows}

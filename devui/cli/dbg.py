@@ -125,7 +125,7 @@ def attach(terminal: Terminal, session: str | None, last: int) -> None:
 
 def _recent(terminal: Terminal, session: int, last: int) -> int:
     """Print the last events, and return the number of the newest."""
-    rows = terminal.client.get("api", "sessions", session, "events", last=max(last, 0))
+    rows = terminal.client.listed("api", "sessions", session, "events", last=max(last, 0))
     for row in rows:
         terminal.say({"type": "event", **row}, event_lines)
     return int(rows[-1]["number"]) if rows else newest_number(terminal.client, session)

@@ -150,8 +150,7 @@ def _named(client: Client, number: int) -> dict[str, Any]:
 
 
 def _of(client: Client, app: str) -> list[dict[str, Any]]:
-    points: list[dict[str, Any]] = client.get("api", "apps", app, "breakpoints")
-    return points
+    return client.listed("api", "apps", app, "breakpoints")
 
 
 def _say(terminal: Terminal, points: list[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ from devui.cli.orders import session_option
 def notes(terminal: Terminal, session: str | None) -> None:
     """List the notes and stars of the session and of its events."""
     found = session_of(terminal.client, session)
-    told = terminal.client.get("api", "sessions", found["key"], "notes")
+    told = terminal.client.listed("api", "sessions", found["key"], "notes")
     terminal.say(told, _lines)
 
 

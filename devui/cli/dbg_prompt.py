@@ -46,7 +46,7 @@ def prompt(
 
 def _spans(client: Client, key: int, number: int) -> list[dict[str, Any]]:
     """The model call, or the tool calls, that an event came of; raises NotThere."""
-    found: list[dict[str, Any]] = client.get("api", "sessions", key, "spans", event=number)
+    found = client.listed("api", "sessions", key, "spans", event=number)
     if not found:
         raise NotThere(f"nothing was sent for #{number}: no call of a model or a tool led to it")
     return [each for each in found if each["type"] == "model"][-1:] or found

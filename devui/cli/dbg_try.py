@@ -40,7 +40,7 @@ def tools(
         raise Misused("name the tool: devui dbg tools TOOL --is read_only")
     name = app_of(terminal.client, app, session)
     place = ("api", "apps", name, "tools")
-    told = [each for each in terminal.client.get(*place) if tool in {None, each["name"]}]
+    told = [each for each in terminal.client.listed(*place) if tool in {None, each["name"]}]
     if tool is not None and not told:
         raise NotThere(f"{name} has no tool {tool}")
     if effect:

@@ -58,7 +58,7 @@ def tell(terminal: Terminal, news: dict[str, Any]) -> None:
 
 def newest_number(client: Client, session: int) -> int:
     """The number of the session's last event; 0 without one."""
-    rows = client.get("api", "sessions", session, "events", last=1)
+    rows = client.listed("api", "sessions", session, "events", last=1)
     return int(rows[-1]["number"]) if rows else 0
 
 

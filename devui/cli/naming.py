@@ -21,7 +21,7 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
 
     Raises NotThere, and Misused when several are meant.
     """
-    known: list[dict[str, Any]] = client.get("api", "sessions", app=app)
+    known = client.listed("api", "sessions", app=app)
     if name is None:
         return _evident(known)
     found = [each for each in _numbered(client, name) if app in {None, each["app"]}]
@@ -37,17 +37,14 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> d
 def new_session(client: Client, app: str) -> dict[str, Any]:
     """Make a session of an app, of the user that the page's sessions are of. Raises NotThere."""
     made = client.post("apps", app, "users", _USER, "sessions")
-    found: list[dict[str, Any]] = client.get(
-        "api", "sessions", app=app, user=_USER, id=str(made["id"])
-    )
-    return found[0]
+    return client.listed("api", "sessions", app=app, user=_USER, id=str(made["id"]))[0]
 
 
 def _numbered(client: Client, name: str) -> list[dict[str, Any]]:
     """The session of this number, if it is one."""
     if not (name.isascii() and name.isdigit()):
         return []
-    found: list[dict[str, Any]] = client.get("api", "sessions", key=name)
+    found = client.listed("api", "sessions", key=name)
     return [each for each in found if each["key"] == int(name)]
 
 
@@ -75,7 +72,7 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
     apps = apps_of(client)
     if len(apps) == 1:
         return apps[0]
-    going = {each["app"] for each in client.get("api", "sessions") if each["run"]}
+    going = {each["app"] for each in client.listed("api", "sessions") if each["run"]}
     if len(going) == 1:
         return str(going.pop())
     raise Misused(f"say with --app which app is meant: {', '.join(map(plain, apps))}")

@@ -47,7 +47,7 @@ def say_where(terminal: Terminal, position: dict[str, Any], before: int) -> None
     """Print what was committed behind the event `before`, and where the run stands."""
     if not terminal.as_json:
         path = ("api", "sessions", position["session"], "events")
-        for row in terminal.client.get(*path, after=before):
+        for row in terminal.client.listed(*path, after=before):
             terminal.say(row, event_lines)
     terminal.say(position, position_lines)
 

@@ -77,7 +77,7 @@ def command(
 
 def _chosen(client: Client, wish: _Wish, run: str | None) -> list[dict[str, Any]]:
     """The runs to execute again. Raises NotThere and Misused."""
-    known: list[dict[str, Any]] = client.get("api", "sessions", wish.session, "runs")
+    known = client.listed("api", "sessions", wish.session, "runs")
     if run is not None:
         known = [each for each in known if each["run"] == run]
         if not known:
@@ -123,5 +123,5 @@ def _replayed(terminal: Terminal, wish: _Wish, run: dict[str, Any]) -> dict[str,
 
 def _forget(client: Client, key: int) -> None:
     """Delete a replay that told nothing new."""
-    found = next(each for each in client.get("api", "sessions") if each["key"] == key)
+    found = next(each for each in client.listed("api", "sessions") if each["key"] == key)
     client.delete("apps", found["app"], "users", found["user"], "sessions", found["id"])

@@ -112,7 +112,7 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
             refused = client.post(path, json=body)
             assert (refused.status_code, "no run of this server" in refused.text) == (409, True)
         query = {"app": "asker", "user": "u", "id": made}
-        key = client.get("/api/sessions", params=query).json()[0]["key"]
+        key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
         fields = {"event": 3, "call": call["id"], "choice": "yes"}
         answered = client.post(f"/sessions/{key}/answers", data=fields, headers=PAGE)
         assert answered.status_code == 409

@@ -140,7 +140,7 @@ def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
     saved(client, files, "a", TEXT)
     user, session = files.split("/")[4:7:2]
     asked = {"app": "summary", "user": user, "id": session}
-    [row] = client.get("/api/sessions", params=asked).json()
+    [row] = client.get("/api/sessions", params=asked).json()["sessions"]
     bundle = client.get(f"/api/sessions/{row['key']}/export").content
     headers = {"Content-Type": "application/json"}
     made = client.post("/api/sessions/import", content=bundle, headers=headers).json()

@@ -36,7 +36,7 @@ def post(form, page):
 
 
 def known(client) -> list[dict]:
-    return client.get(f"/api/apps/{APP}/breakpoints").json()
+    return client.get(f"/api/apps/{APP}/breakpoints").json()["breakpoints"]
 
 
 def test_a_form_makes_the_breakpoint_that_it_says_and_leads_back_to_the_tab(client, page, post):
@@ -152,7 +152,7 @@ def said(client, page):
     path = f"/api/runs/{debugged['run']}"
     while (now := client.get(path).json())["status"] in {"running", "stopping"}:
         client.get(path, params={"after": now["position"]})
-    return client.get(f"/api/sessions/{key}/events").json()
+    return client.get(f"/api/sessions/{key}/events").json()["events"]
 
 
 def marks(client, page) -> dict[int, tuple[str, str]]:

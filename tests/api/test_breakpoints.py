@@ -84,7 +84,7 @@ def server(tmp_path_factory):
 def client(server):
     with server.client() as opened:
         for app in APPS:
-            for each in opened.get(f"/api/apps/{app}/breakpoints").json():
+            for each in opened.get(f"/api/apps/{app}/breakpoints").json()["breakpoints"]:
                 opened.delete(f"/api/apps/{app}/breakpoints/{each['id']}")
         yield opened
 
@@ -96,7 +96,7 @@ def add(client, app, **body):
 
 
 def hits_of(client, app, number):
-    every = client.get(f"/api/apps/{app}/breakpoints").json()
+    every = client.get(f"/api/apps/{app}/breakpoints").json()["breakpoints"]
     return next(each["hits"] for each in every if each["id"] == number)
 
 
@@ -211,7 +211,7 @@ def test_a_draft_is_asked_about_the_past_and_leads_to_the_next_and_the_previous_
     assert hits(before=6, limit=1) == [4]
     assert hits(before=7) == [2, 4, 6]
     assert hits(hit="== 1") == [2, 6]
-    assert client.get("/api/apps/count/breakpoints").json() == []
+    assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == []
 
 
 def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
@@ -253,7 +253,7 @@ def test_a_change_of_a_breakpoint_that_was_changed_meanwhile_is_refused(client):
     late = client.patch(path, json={"version": 1, "name": "m"})
     assert late.status_code == 409
     assert "has version 2" in late.json()["detail"]
-    assert client.get("/api/apps/count/breakpoints").json() == [changed]
+    assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == [changed]
     assert client.delete(path).json() == {"deleted": True}
     assert client.delete(path).json() == {"deleted": False}
     assert client.patch(path, json={"version": 2}).status_code == 404
@@ -284,7 +284,7 @@ def test_a_wrong_breakpoint_is_refused_with_the_place(client, body, field, at):
         [error] = answer.json()["detail"]
         assert error["loc"] == ["body", field, *([] if at is None else [at])]
         assert at is None or f"column {at + 1}: " in error["msg"]
-    assert client.get("/api/apps/count/breakpoints").json() == []
+    assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == []
 
 
 def test_breakpoints_of_no_app_are_not_found(client):
@@ -300,7 +300,7 @@ def test_breakpoints_outlive_the_server(tmp_path):
         server.kill()
         server.start()
         with server.client() as client:
-            assert client.get("/api/apps/count/breakpoints").json() == [kept]
+            assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == [kept]
             debugged = Debugged(client, "count").start(pause=False)
             assert debugged.settled()["holds"][0]["breakpoint"] == kept["id"]
             make_session(client, "count")
@@ -332,6 +332,6 @@ def test_personal_switches_outlive_the_server(tmp_path):
         path = f"/api/apps/count/breakpoints/{point['id']}"
         client.patch(path, json={"version": 1, "enabled": False, "user": "u"})
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        [kept] = client.get("/api/apps/count/breakpoints").json()
+        [kept] = client.get("/api/apps/count/breakpoints").json()["breakpoints"]
         assert (kept["enabled"], kept["users"]) == (True, {"u": False})
         assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"

@@ -18,9 +18,9 @@ def booked(client):
     session = make_session(client, "travel")["id"]
     run(client, "travel", session, BOOK)
     query = {"app": "travel", "user": "u", "id": session}
-    key = client.get("/api/sessions", params=query).json()[0]["key"]
+    key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
     client.patch(f"/api/sessions/{key}/notes/2", json={"text": "why London?", "starred": True})
-    return client.get("/api/sessions", params=query).json()[0]
+    return client.get("/api/sessions", params=query).json()["sessions"][0]
 
 
 def imported(client, data):
@@ -34,11 +34,11 @@ def shown(client, key):
     path = f"/api/sessions/{key}"
     events = [
         {k: v for k, v in e.items() if k not in {"seq", "run"}}
-        for e in client.get(path + "/events").json()
+        for e in client.get(path + "/events").json()["events"]
     ]
     spans = [
         {k: v for k, v in s.items() if k not in {"id", "run"}}
-        for s in client.get(path + "/spans").json()
+        for s in client.get(path + "/spans").json()["spans"]
     ]
     state = [
         {k: v for k, v in w.items() if k != "seq"}
@@ -48,7 +48,7 @@ def shown(client, key):
         events,
         spans,
         state,
-        client.get(path + "/notes").json(),
+        client.get(path + "/notes").json()["notes"],
         client.get(path + "/usage").json(),
     )
 
@@ -61,7 +61,8 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     assert shown(client, made["key"]) == shown(client, booked["key"])
     again = client.get(f"/api/sessions/{made['key']}/export")
     assert again.content == answer.content
-    listed = {each["key"]: each for each in client.get("/api/sessions?app=travel").json()}
+    of_app = client.get("/api/sessions?app=travel").json()["sessions"]
+    listed = {each["key"]: each for each in of_app}
     assert listed[made["key"]]["imported"] is True
     assert listed[booked["key"]]["imported"] is False
     refused = client.post(f"/api/sessions/{made['key']}/runs", json={"message": "more"})
@@ -74,7 +75,7 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
 
 
 def test_what_is_no_bundle_is_refused_with_the_line(client):
-    before = client.get("/api/sessions").json()
+    before = client.get("/api/sessions").json()["sessions"]
     for data, status, detail in (
         (b"", 422, "the file is empty"),
         (b'{"format":"devui.session"}', 422, "no records"),
@@ -87,24 +88,24 @@ def test_what_is_no_bundle_is_refused_with_the_line(client):
     assert (
         client.post("/api/sessions/import?app=none", content=b"", headers=JSON).status_code == 404
     )
-    assert client.get("/api/sessions").json() == before
+    assert client.get("/api/sessions").json()["sessions"] == before
 
 
 def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client, booked):
     path = f"/api/sessions/{booked['key']}/notes"
     assert client.patch(path + "/0", json={"starred": True, "actor": "Ada"}).json()["text"] == ""
     client.patch(path + "/0", json={"text": " the first booking "})
-    told = client.get(path).json()
+    told = client.get(path).json()["notes"]
     assert [(n["number"], n["text"], n["starred"]) for n in told] == [
         (0, "the first booking", True),
         (2, "why London?", True),
     ]
-    starred = client.get("/api/sessions?app=travel&starred=yes").json()
+    starred = client.get("/api/sessions?app=travel&starred=yes").json()["sessions"]
     assert [(each["key"], each["note"]) for each in starred] == [
         (booked["key"], "the first booking")
     ]
     client.patch(path + "/2", json={"text": "", "starred": False})
-    assert [note["number"] for note in client.get(path).json()] == [0]
+    assert [note["number"] for note in client.get(path).json()["notes"]] == [0]
     assert client.patch(path + "/99", json={"text": "x"}).status_code == 404
     assert client.patch(path + "/x", json={"text": "x"}).status_code == 404
     assert client.patch(path + "/1", json={"text": "x" * 20_001}).status_code == 422

@@ -104,7 +104,7 @@ def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
     shown = debugged.client.get(f"/sessions/{debugged.key}?event=3").text
     assert "Ada ended the call" in shown
     assert "while it was held" not in shown
-    [edit] = debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()
+    [edit] = debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     check(edit, {"$ref": "/Edit"})
     assert (edit["action"], edit["tool"], edit["after"]) == ("end", "look_up", result["error"])
     assert edit["before"]["given"] == '{"city":"Oslo"}'
@@ -187,7 +187,7 @@ def test_the_same_key_ends_a_call_once_whether_its_run_goes_on_or_is_over(begin)
     late = order(debugged, call, "end", key="k")
     assert (again.json(), late.json()) == (first.json(), first.json())
     assert order(debugged, call, "answer", key="k", value=1).status_code == 422
-    assert len(debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()) == 1
+    assert len(debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]) == 1
 
 
 def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
@@ -202,7 +202,7 @@ def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
     gone = order(other, {"id": call["id"] + 1000}, "end")
     assert (gone.status_code, gone.json()["detail"]) == (409, "the call has ended meanwhile")
     assert gone.json()["position"]["status"] == "running"
-    assert other.client.get(f"/api/sessions/{other.key}/edits").json() == []
+    assert other.client.get(f"/api/sessions/{other.key}/edits").json()["edits"] == []
 
 
 def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
@@ -210,7 +210,7 @@ def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
     wrong = order(debugged, call, "answer", value={"content": 7})
     assert (wrong.status_code, "content" in wrong.json()["detail"]) == (422, True)
     assert call_of(debugged, "slow-one")["told"] is False
-    assert debugged.client.get(f"/api/sessions/{debugged.key}/edits").json() == []
+    assert debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
 
 
 def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(server, begin):

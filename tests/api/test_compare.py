@@ -36,7 +36,7 @@ def said(client: Any, *messages: str) -> int:
     for message in messages:
         run(client, "travel", session, message)
     query = {"app": "travel", "user": "u", "id": session}
-    return client.get("/api/sessions", params=query).json()[0]["key"]
+    return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 
 def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
@@ -65,7 +65,7 @@ def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, tra
 
 
 def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(client, travelled):
-    events = client.get(f"/api/sessions/{travelled}/events").json()
+    events = client.get(f"/api/sessions/{travelled}/events").json()["events"]
     number = next(e["number"] for e in events if e["kind"] == "result" and "airports" in e["text"])
     whole = client.get(f"/apps/travel/users/u/sessions/{named(client, travelled)}").json()
     event = whole["events"][number - 1]
@@ -87,7 +87,8 @@ def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(clien
 
 
 def named(client: Any, key: int) -> str:
-    return next(each["id"] for each in client.get("/api/sessions").json() if each["key"] == key)
+    every = client.get("/api/sessions").json()["sessions"]
+    return next(each["id"] for each in every if each["key"] == key)
 
 
 def settled(client: Any, name: str) -> None:

@@ -54,7 +54,7 @@ def saved(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
     last = run(client, "saves", session, json.dumps([name, mime, data]))[-1]
     assert last["content"]["parts"][0]["text"] == "version 0"
     found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
-    return f"/sessions/{found.json()[0]['key']}/artifacts/{quote(name, safe='')}"
+    return f"/sessions/{found.json()['sessions'][0]['key']}/artifacts/{quote(name, safe='')}"
 
 
 @pytest.mark.req("R24")
@@ -185,7 +185,7 @@ def test_a_name_that_clients_take_out_of_a_path_has_an_address_too(client, name)
     made = client.post(f"/apps/saves/users/u/sessions/{session}/artifacts", json=body)
     assert made.status_code == 200, made.text
     found = client.get("/api/sessions", params={"app": "saves", "user": "u", "id": session})
-    place = f"/sessions/{found.json()[0]['key']}"
+    place = f"/sessions/{found.json()['sessions'][0]['key']}"
     page = client.get(f"{place}?event=1", headers={"Accept": "text/html"}).text
     links = set(re.findall(rf'href="({place}/artifacts[^"]*)"', page))
     assert links

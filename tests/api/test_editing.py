@@ -53,7 +53,7 @@ def is_replayed(debugged: Debugged) -> None:
         debugged.settled()
         told = client.get(f"/api/runs/{debugged.run}/replay").json()["verdict"]
         assert (told["divergence"], told["identical"], told["notes"]) == (None, True, [])
-        rows = client.get("/api/sessions", params={"app": debugged.app}).json()
+        rows = client.get("/api/sessions", params={"app": debugged.app}).json()["sessions"]
         debugged.session = next(row["id"] for row in rows if row["key"] == debugged.key)
         assert (debugged.texts(), debugged.kept()["state"]) == said
 
@@ -68,7 +68,7 @@ def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debu
 
 
 def edits_of(debugged: Debugged) -> list[dict]:
-    return debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()
+    return debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
 
 
 def log_of(debugged: Debugged) -> str:
@@ -307,7 +307,7 @@ def test_what_a_person_changed_is_marked_in_every_export(client):
     assert marks(given)[0]["action"] == "mock"
     headers = {"content-type": "application/json"}
     made = client.post("/api/sessions/import", content=bundle.content, headers=headers).json()
-    assert client.get(f"/api/sessions/{made['key']}/edits").json()[0]["after"] == "rain"
+    assert client.get(f"/api/sessions/{made['key']}/edits").json()["edits"][0]["after"] == "rain"
     assert "mocked" in client.get(f"/sessions/{made['key']}").text
 
 

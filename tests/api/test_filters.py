@@ -59,7 +59,7 @@ def session(client):
 )
 def test_events_are_filtered(session, query, numbers):
     answer = session.client.get(f"/api/sessions/{session.key}/events", params=query)
-    assert [row["number"] for row in answer.json()] == numbers
+    assert [row["number"] for row in answer.json()["events"]] == numbers
 
 
 def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
@@ -72,7 +72,7 @@ def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
     for word, events in counted.items():
         query = {"filter": word}
         found = session.client.get(f"/api/sessions/{session.key}/events", params=query).json()
-        assert len(found) == events, word
+        assert len(found["events"]) == events, word
     wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})
     assert wrong.status_code == 400
     assert "at 2" in wrong.text

@@ -17,7 +17,7 @@ def travelled(client):
     session = make_session(client, "travel")["id"]
     run(client, "travel", session, BOOK)
     query = {"app": "travel", "user": "u", "id": session}
-    return client.get("/api/sessions", params=query).json()[0]
+    return client.get("/api/sessions", params=query).json()["sessions"][0]
 
 
 def fork(client, session, number, **more):

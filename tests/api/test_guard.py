@@ -137,7 +137,7 @@ def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded
     assert paid(folder) == []
     assert again.texts()[-1] == "done: paid 7"
     assert again.kept()["state"]["paid"] == 7  # what it wrote comes with its result
-    [edit] = again.client.get(f"/api/sessions/{again.key}/edits").json()
+    [edit] = again.client.get(f"/api/sessions/{again.key}/edits").json()["edits"]
     assert (edit["tool"], edit["action"], edit["actor"]) == ("pay", "mock", "guard")
 
 
@@ -174,7 +174,7 @@ def test_a_message_that_is_edited_and_run_again_asks_too_also_for_other_argument
 
 
 def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
-    tools = shopped.client.get("/api/apps/shop/tools").json()
+    tools = shopped.client.get("/api/apps/shop/tools").json()["tools"]
     assert [(each["name"], each["effect"], each["source"]) for each in tools] == [
         ("look", "read_only", "code"),
         ("pay", "effects", "code"),

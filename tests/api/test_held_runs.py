@@ -53,9 +53,9 @@ def test_every_session_can_be_found_with_the_run_that_goes_on_in_it(tmp_path):
     with served(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         make_session(client, "both")
-        of_app = client.get("/api/sessions", params={"app": "count"}).json()
+        of_app = client.get("/api/sessions", params={"app": "count"}).json()["sessions"]
         assert [(row["key"], row["run"]) for row in of_app] == [(debugged.key, debugged.run)]
-        everything = client.get("/api/sessions").json()
+        everything = client.get("/api/sessions").json()["sessions"]
         assert {row["app"] for row in everything} == {"count", "both"}
         newest = client.get(f"/api/sessions/{debugged.key}/run").json()
         assert newest["run"] == debugged.run

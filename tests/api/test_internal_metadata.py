@@ -57,7 +57,7 @@ def client(tmp_path_factory):
 def kept(client, session):
     """The events of a session as the journal has them: what its pages show."""
     query = {"app": "graph", "user": "u", "id": session}
-    [row] = client.get("/api/sessions", params=query).json()
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
     return client.get(f"/sessions/{row['key']}/events/3", headers={"Accept": "text/html"}).text
 
 

@@ -77,7 +77,7 @@ def test_each_write_is_told_with_its_agent_and_tool_and_what_it_changed(planned)
     assert second["changes"] == [{"path": "steps[1].done", "old": False, "new": True}]
     assert first["old"] == "none"
     assert "old" not in start
-    rows = planned.client.get(f"/api/sessions/{planned.key}/events").json()
+    rows = planned.client.get(f"/api/sessions/{planned.key}/events").json()["events"]
     assert [row["author"] for row in rows if row["number"] == second["number"]] == ["second"]
 
 
@@ -157,7 +157,7 @@ def patch(session: Debugged, delta: dict[str, Any]) -> None:
 
 
 def _user(session: Debugged) -> str:
-    listed = session.client.get("/api/sessions").json()
+    listed = session.client.get("/api/sessions").json()["sessions"]
     return next(each["user"] for each in listed if each["key"] == session.key)
 
 

@@ -39,4 +39,4 @@ def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
         answer = client.post(f"/api{path}/runs", json={"invocationId": invocation})
         assert answer.status_code == 409
         assert "is_resumable=True" in answer.json()["detail"]
-        assert len(client.get(f"/api{path}/runs").json()) == 1
+        assert len(client.get(f"/api{path}/runs").json()["runs"]) == 1

@@ -82,6 +82,18 @@ def references(value: Any) -> Iterator[str]:
             yield from references(each)
 
 
+@pytest.mark.req("R05")
+def test_every_answer_is_an_object_at_its_top() -> None:
+    """Which no page can run as a script; that answers are as described is what the rest tests."""
+    for path, methods in DOCUMENT["paths"].items():
+        for method, operation in methods.items():
+            for answer in operation["responses"].values():
+                schema = answer.get("content", {}).get("application/json", {"schema": {}})["schema"]
+                if "$ref" in schema:
+                    schema = SCHEMAS[schema["$ref"].rpartition("/")[2]]
+                assert schema.get("type", "object") == "object", (method, path)
+
+
 def test_every_reference_leads_to_a_schema() -> None:
     assert {each.rpartition("/")[2] for each in references(DOCUMENT)} <= SCHEMAS.keys()
 
@@ -99,6 +111,7 @@ def check(value: Any, schema: dict[str, Any]) -> None:
         for each in value:
             check(each, schema["items"])
     elif schema.get("type") == "object" and "properties" in schema:
+        assert isinstance(value, dict), schema
         assert set(schema["required"]) <= value.keys() <= schema["properties"].keys(), schema
         for name, each in value.items():
             check(each, schema["properties"][name])
@@ -116,7 +129,7 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
     spans = client.get(f"/api/sessions/{key}/spans").json()
     yield "/api/sessions/{key}/spans", "get", spans
     yield "/api/sessions/{key}/trace", "get", client.get(f"/api/sessions/{key}/trace").json()
-    one = client.get(f"/api/sessions/{key}/spans/{spans[0]['id']}").json()
+    one = client.get(f"/api/sessions/{key}/spans/{spans['spans'][0]['id']}").json()
     yield "/api/sessions/{key}/spans/{span}", "get", one
     runs = client.get(f"/api/sessions/{key}/runs").json()
     yield "/api/sessions/{key}/runs", "get", runs
@@ -205,7 +218,7 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield "/api/apps/{app}/tools/{tool}/trials", "post", tried
     yield "/api/apps/{app}/tools", "get", client.get("/api/apps/bench/tools").json()
     spans = client.get(f"/api/sessions/{key}/spans").json()
-    span = next(each["id"] for each in spans if each["type"] == "model")
+    span = next(each["id"] for each in spans["spans"] if each["type"] == "model")
     answer = client.post(f"/api/sessions/{key}/spans/{span}/trials", json={"request": {}})
     yield path + "/spans/{span}/trials", "post", answer.json()
     yield path + "/trials", "get", client.get(f"/api/sessions/{key}/trials").json()

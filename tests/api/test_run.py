@@ -177,7 +177,7 @@ def test_wherever_a_client_leaves_the_run_ends_as_if_it_had_stayed(client, serve
             for _, _ in zip(range(number), frames(answer.iter_lines()), strict=False):
                 pass
         query = {"app": "travel", "user": f"leaves {number}", "id": left}
-        [row] = client.get("/api/sessions", params=query).json()
+        [row] = client.get("/api/sessions", params=query).json()["sessions"]
         while (last := client.get(f"/api/sessions/{row['key']}/run").json())["status"] == "running":
             pass
         assert last["status"] == "done"

@@ -228,7 +228,7 @@ def named(leaky):
 def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
     debugged, keys = named
     page = f"/sessions/{debugged.key}"
-    written = leaky.get(f"/api{page}/events").json()[-1]["number"]
+    written = leaky.get(f"/api{page}/events").json()["events"][-1]["number"]
     detail = leaky.get(f"{page}?event={written}").text
     drafts = [html.unescape(v) for v in re.findall(r'name="draft" value="([^"]*)"', detail)]
     stood = [each for each in drafts if "redacted-" in each]
@@ -236,7 +236,7 @@ def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, named):
     form = {"draft": stood[0]}
     made = leaky.post(f"{page}/breakpoints", data=form, headers={"HX-Request": "true"})
     assert made.status_code in {200, 204}, made.text
-    [point] = leaky.get("/api/apps/leaky/breakpoints").json()
+    [point] = leaky.get("/api/apps/leaky/breakpoints").json()["breakpoints"]
     hits = leaky.get(f"/api{page}/hits?breakpoint={point['id']}").json()["hits"]
     assert [hit["number"] for hit in hits] == [written]
     dialog = leaky.get(f"{page}/export").text
@@ -326,7 +326,7 @@ def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is
     assert len([line for line in shown if "Oneis" in line]) > 1
     pages = [f"{path}?event=2&tab={tab}" for tab in ("event", "raw", "request")]
     pages += [f"/api{path}/export?format=html", path]
-    spans = leaky.get(f"/api{path}/spans").json()
+    spans = leaky.get(f"/api{path}/spans").json()["spans"]
     numbers = [each["id"] for each in spans if each["type"] == "model"]
     files = [f"/api{path}/{what}" for what in (f"spans/{numbers[0]}", "recording", "export")]
     for seen in (said, *shown, *(words(leaky.get(page).text) for page in pages)):
@@ -365,7 +365,7 @@ def test_a_preview_that_ends_in_a_secret_shows_nothing_of_it(leaky):
     ]
     body = {"sessionId": "previews", "events": events}
     assert leaky.post("/apps/leaky/users/u/sessions", json=body).status_code == 200
-    [row] = leaky.get("/api/sessions", params={"id": "previews"}).json()
+    [row] = leaky.get("/api/sessions", params={"id": "previews"}).json()["sessions"]
     paths = [f"/sessions/{row['key']}{query}" for query in ("", "?event=9", "?tab=state", "?at=50")]
     paths += ["/", "/apps/leaky", f"/api/sessions/{row['key']}/events?last=200"]
     seen = [leaky.get(path).text for path in paths]

@@ -105,7 +105,7 @@ root_agent = Agent(name="growing", model=Model(model="test"), tools=[find])
 def spans(debugged: Debugged) -> list[dict[str, Any]]:
     """The session's spans, each with what was sent and came back."""
     base = f"/api/sessions/{debugged.key}/spans"
-    rows = debugged.client.get(base).json()
+    rows = debugged.client.get(base).json()["spans"]
     return [debugged.client.get(f"{base}/{row['id']}").json() for row in rows]
 
 
@@ -210,7 +210,7 @@ def test_the_result_of_a_tool_is_kept_as_the_tool_gave_it(played: Debugged) -> N
 
 def test_an_event_knows_the_call_that_it_came_of(played: Debugged) -> None:
     base = f"/api/sessions/{played.key}/spans"
-    of = {n: played.client.get(base, params={"event": n}).json() for n in (1, 2, 3, 4)}
+    of = {n: played.client.get(base, params={"event": n}).json()["spans"] for n in (1, 2, 3, 4)}
     assert [[s["number"] for s in of[n]] for n in of] == [[], [3], [4], [5]]
 
 
@@ -242,11 +242,11 @@ def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
         debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
         base = f"/api/sessions/{debugged.key}/spans"
         for _ in range(PATIENCE):
-            if any(s["type"] == "tool" for s in client.get(base).json()):
+            if any(s["type"] == "tool" for s in client.get(base).json()["spans"]):
                 break
             time.sleep(0.05)
         assert debugged.tell("stop")["status"] == "stopped"
-        ends = {s["type"]: s["error"] for s in client.get(base).json()}
+        ends = {s["type"]: s["error"] for s in client.get(base).json()["spans"]}
     assert ends == {"agent": "cancelled", "model": None, "tool": "cancelled"}
 
 

@@ -62,7 +62,7 @@ def test_one_run_can_be_asked_for(told: Debugged) -> None:
 def test_a_fork_finds_the_calls_behind_the_events_that_it_took_over(told: Debugged) -> None:
     def answered(number: int, key: int) -> list[str]:
         rows = told.client.get(f"/api/sessions/{key}/spans", params={"event": number}).json()
-        ids = [each["id"] for each in rows]
+        ids = [each["id"] for each in rows["spans"]]
         whole = [told.client.get(f"/api/sessions/{key}/spans/{each}").json() for each in ids]
         return [str(each["sent"]) for each in whole]
 
@@ -73,7 +73,8 @@ def test_a_fork_finds_the_calls_behind_the_events_that_it_took_over(told: Debugg
     assert answered(2, child) == answered(2, grandchild) == answered(2, told.key) != []
     assert answered(3, child) == answered(3, told.key) != []
     assert answered(4, child) == answered(3, grandchild) == []
-    last = told.client.get(f"/api/sessions/{told.key}/spans", params={"event": 4}).json()[0]
+    rows = told.client.get(f"/api/sessions/{told.key}/spans", params={"event": 4}).json()
+    last = rows["spans"][0]
     assert told.client.get(f"/api/sessions/{child}/spans/{last['id']}").status_code == 404
     page = told.client.get(f"/sessions/{child}?event=2&tab=request").text
     assert "Be kind about the weather." in page

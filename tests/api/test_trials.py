@@ -81,7 +81,7 @@ def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing
     assert then["result"]["result"] == {"n": 5, "files": []}
     assert (then["event"], then["agent"], then["sent"]) == (2, "bench", {"step": 5})
     assert counted.kept() == before
-    listed = counted.client.get(f"/api/sessions/{counted.key}/trials").json()
+    listed = counted.client.get(f"/api/sessions/{counted.key}/trials").json()["trials"]
     assert [each["id"] for each in listed] == [then["id"], now["id"]]
 
 
@@ -102,7 +102,7 @@ def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(counted):
 
 def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_the_call(counted):
     client, key = counted.client, counted.key
-    spans = client.get(f"/api/sessions/{key}/spans").json()
+    spans = client.get(f"/api/sessions/{key}/spans").json()["spans"]
     span = next(each["id"] for each in spans if each["type"] == "model")
     sent = client.get(f"/api/sessions/{key}/spans/{span}").json()["sent"]
     before = counted.kept()
@@ -121,7 +121,7 @@ def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_t
     wrong = ask(contents=[{"role": "user", "parts": "none"}])
     assert wrong["error"]["type"] == "ValidationError"
     assert counted.kept() == before
-    listed = client.get(f"/api/sessions/{key}/trials", params={"span": span}).json()
+    listed = client.get(f"/api/sessions/{key}/trials", params={"span": span}).json()["trials"]
     assert [each["id"] for each in listed] == [wrong["id"], other["id"], same["id"]]
     assert (
         client.post(f"/api/sessions/{key}/spans/999999/trials", json={"request": {}}).status_code
@@ -130,7 +130,7 @@ def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_t
 
 
 def test_the_tools_say_what_they_declare(client):
-    count, fail = client.get("/api/apps/bench/tools").json()
+    count, fail = client.get("/api/apps/bench/tools").json()["tools"]
     assert (count["name"], count["effect"], count["description"]) == (
         "count",
         "read_only",

@@ -205,6 +205,8 @@ def test_no_answer_can_be_embedded_or_kept_by_others(server, used):
                         assert policy == CONTENT_SECURITY_POLICY, path
                         assert answer.headers["x-content-type-options"] == "nosniff", path
                         assert answer.headers["x-frame-options"] == "DENY", path
+                    if path.startswith("/api/") and "json" in answer.headers["content-type"]:
+                        assert answer.read().startswith(b"{"), path
                     known = client is used.client or path == "/health"
                     assert (answer.status_code == 401) is not known, path
 
@@ -290,7 +292,8 @@ def test_names_and_words_are_looked_for_as_they_are(used):
     events = [{"author": name, "content": {"parts": [{"text": name}]}} for name in ODD_NAMES]
     made = client.post(where, json={"sessionId": "o_d%", "events": events}).json()["id"]
     client.post(where, json={"sessionId": "oXdX"})
-    [row] = client.get("/api/sessions", params={"app": "travel", "user": "u", "id": made}).json()
+    asked = {"app": "travel", "user": "u", "id": made}
+    [row] = client.get("/api/sessions", params=asked).json()["sessions"]
     key = row["key"]
     wanted = {name: number for number, name in enumerate(ODD_NAMES)}
     assert client.patch(f"{where}/{made}", json={"stateDelta": wanted}).status_code == 200
@@ -299,12 +302,12 @@ def test_names_and_words_are_looked_for_as_they_are(used):
         assert [each["new"] for each in history.json()["writes"]] == [number], name
         quoted = '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
         asked = {"filter": quoted, "after": 0, "limit": len(ODD_NAMES)}
-        found = client.get(f"/api/sessions/{key}/events", params=asked).json()
+        found = client.get(f"/api/sessions/{key}/events", params=asked).json()["events"]
         # The last event is the one that has set all the keys.
         assert [each["number"] for each in found] == [number + 1, len(ODD_NAMES) + 1], name
     for wrong in ODD_NAMES:
         params = {"app": "travel", "user": "u", "id": wrong}
-        assert client.get("/api/sessions", params=params).json() == [], wrong
+        assert client.get("/api/sessions", params=params).json()["sessions"] == [], wrong
 
 
 @pytest.mark.req("R33")

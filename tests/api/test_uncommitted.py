@@ -289,7 +289,7 @@ def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_i
 
 def row_of(debugged: Debugged, number: int) -> dict:
     path = f"/api/sessions/{debugged.key}/events"
-    return debugged.client.get(path).json()[number - 1]
+    return debugged.client.get(path).json()["events"][number - 1]
 
 
 def test_parallel_branches_that_write_one_key_are_told_of_at_the_second_commit(client):

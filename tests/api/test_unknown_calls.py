@@ -126,7 +126,7 @@ def test_a_call_that_counts_as_failed_is_told_to_the_model_and_noted_as_an_edit(
     [part] = response["content"]["parts"]
     assert part["functionResponse"]["response"] == {"error": "the bank was away"}
     assert response["author"] == "clerk"
-    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()
+    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     assert (edit["gate"], edit["action"], edit["tool"]) == ("resume", "reject", "pay")
     [mark] = response["customMetadata"]["devui_edited"]
     assert mark["edit"] == edit["id"]
@@ -215,7 +215,7 @@ def recorded(debugged: Debugged, tool: str) -> None:
     """Wait until the journal has the end of the tool's call."""
     patience = time.monotonic() + PATIENCE
     while True:
-        spans = debugged.client.get(f"/api/sessions/{debugged.key}/spans").json()
+        spans = debugged.client.get(f"/api/sessions/{debugged.key}/spans").json()["spans"]
         if any(span["name"] == tool and span["seconds"] is not None for span in spans):
             return
         assert time.monotonic() < patience, spans

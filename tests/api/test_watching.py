@@ -32,7 +32,8 @@ def done(client):
 
 
 def rows(debugged, **query):
-    return debugged.client.get(f"/api/sessions/{debugged.key}/events", params=query).json()
+    path = f"/api/sessions/{debugged.key}/events"
+    return debugged.client.get(path, params=query).json()["events"]
 
 
 def test_rows_say_what_the_timeline_says(done):

@@ -171,7 +171,7 @@ def long_session(client: Any, changed: dict[int, str], count: int = 1000) -> int
     ]
     made = make_session(client, "travel", events=events)
     query = {"app": "travel", "user": "u", "id": made["id"]}
-    return client.get("/api/sessions", params=query).json()[0]["key"]
+    return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 
 def test_a_thousand_events_on_each_side_are_walked_page_by_page(visit, client):

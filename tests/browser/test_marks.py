@@ -104,7 +104,7 @@ def test_an_edited_message_has_a_pencil_in_the_chat(visit):
     session.ends()
     expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("tab edited the event")
     with visit.server.client() as client:
-        [kept] = client.get("/api/sessions", params={"app": "travel"}).json()[:1]
+        [kept] = client.get("/api/sessions", params={"app": "travel"}).json()["sessions"][:1]
         event = get_session(client, "travel", kept["id"], kept["user"])["events"][1]
     assert event["customMetadata"]["devui_edited"][0]["action"] == "edit"
 

@@ -107,7 +107,7 @@ def test_what_is_held_is_changed(terminal, client):
     assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
     assert "mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
     assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
-    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()
+    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
 
 
@@ -303,7 +303,7 @@ def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
     before = Debugged(client, "count")
     done = terminal("dbg", "start", "go", "--new", "count")
     assert "Paused before the commit" in done.stdout
-    newest = client.get("/api/sessions").json()[0]
+    newest = client.get("/api/sessions").json()["sessions"][0]
     assert (newest["key"] > before.key, newest["app"], newest["user"]) == (True, "count", "user")
     assert terminal("dbg", "stop").stdout.startswith("stopped")
     missing = terminal("dbg", "start", "go", "--new", "nothing")
@@ -444,9 +444,9 @@ def an_event_is_edited_in_a_fork(terminal, there, said):
 
 def is_found_by_its_number(client, asked):
     """`GET /api/sessions?key=`."""
-    [found] = client.get("/api/sessions", params={"key": asked.key}).json()
+    [found] = client.get("/api/sessions", params={"key": asked.key}).json()["sessions"]
     assert found["id"] == asked.session
-    assert client.get("/api/sessions", params={"key": 999}).json() == []
+    assert client.get("/api/sessions", params={"key": 999}).json()["sessions"] == []
 
 
 def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal, client):

@@ -45,7 +45,7 @@ def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client
     with client.stream("GET", f"/api/sessions/{old.key}/stream") as stream:
         assert pruned("--days", "0", "--app", "fine", "--yes") == ({old.key}, True)
         assert any("deleted" in line for line in stream.iter_lines())
-    left = {each["key"] for each in client.get("/api/sessions").json()}
+    left = {each["key"] for each in client.get("/api/sessions").json()["sessions"]}
     assert left == {starred.key, noted.key, held.key, other.key}
     assert terminal("prune", "--days", "-1").returncode == 2
     held.tell("stop")

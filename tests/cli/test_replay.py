@@ -41,11 +41,11 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         assert done.stdout.splitlines()[-1].endswith(
             "identical: 12 of 12 events as recorded, 10 recorded answers"
         )
-        sessions = len(client.get("/api/sessions").json())
+        sessions = len(client.get("/api/sessions").json()["sessions"])
         checked = terminal("replay", key, "--check", "--json")
         told = [json.loads(line)["verdict"]["identical"] for line in checked.stdout.splitlines()]
         assert (checked.returncode, told) == (0, [True, True])
-        assert len(client.get("/api/sessions").json()) == sessions
+        assert len(client.get("/api/sessions").json()["sessions"]) == sessions
 
         (folder / "manner.txt").write_text(MANY + "badly")
         other = terminal("replay", key, "--check")
@@ -68,7 +68,7 @@ def test_a_replay_that_a_breakpoint_holds_says_so(server):
         with terminal.open("replay", str(recorded.key), "--check") as replay:
             newest = recorded.key
             while newest == recorded.key:
-                newest = client.get("/api/sessions").json()[0]["key"]
+                newest = client.get("/api/sessions").json()["sessions"][0]["key"]
             going_on = ("dbg", "continue", "--session", str(newest))
             while terminal(*going_on).returncode not in {0, 5}:  # 5: identical, and put away
                 pass

@@ -148,7 +148,7 @@ def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
         debugged.settled()
         debugged.tell("run_to", like={"gate": "after_model"}, wait=False)
         spans = f"/api/sessions/{debugged.key}/spans"
-        wait_until(lambda: [span["type"] for span in client.get(spans).json()][-1:] == ["model"])
+        wait_until(lambda: [s["type"] for s in client.get(spans).json()["spans"]][-1:] == ["model"])
         file = server.data / "journal.db"
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")

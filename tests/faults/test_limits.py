@@ -140,7 +140,7 @@ def use(life: Life) -> None:
             body = run_body(app, session, "go")
             with life.client() as leaving, leaving.stream("POST", "/run_sse", json=body) as answer:
                 next(frames(answer.iter_lines()))
-            [row] = client.get("/api/sessions", params={"app": app}).json()
+            [row] = client.get("/api/sessions", params={"app": app}).json()["sessions"]
             page = f"/sessions/{row['key']}"
             assert client.get(page, headers=HTML).status_code == 200
             for path in (f"{page}/stream", f"/api{page}/stream"):

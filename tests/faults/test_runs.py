@@ -420,7 +420,7 @@ GOING = re.compile('class="run (running|held|stopping) ?"')
 
 def session_page(client, session: dict) -> str:
     query = {"app": session["appName"], "user": session["userId"], "id": session["id"]}
-    [row] = client.get("/api/sessions", params=query).json()
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
     return client.get(f"/sessions/{row['key']}", headers=HTML).text
 
 

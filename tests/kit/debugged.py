@@ -25,7 +25,7 @@ def settled(client: httpx2.Client, run: str) -> dict[str, Any]:
 
 def forget_sessions(client: httpx2.Client) -> None:
     """Stop what goes on and delete every session: the next test on the server finds none."""
-    for session in client.get("/api/sessions").json():
+    for session in client.get("/api/sessions").json()["sessions"]:
         if run := session["run"]:
             client.post(f"/api/runs/{run}/commands", json={"command": "stop", "key": "forget"})
             settled(client, run)
@@ -40,7 +40,7 @@ class Debugged:
         self.client, self.app = client, app
         self.session = make_session(client, app, user, **session)["id"]
         query = {"app": app, "user": user, "id": self.session}
-        self.key = client.get("/api/sessions", params=query).json()[0]["key"]
+        self.key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
         self.run = ""
         self.position: dict[str, Any] = {}
 

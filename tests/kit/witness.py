@@ -38,7 +38,7 @@ class Witness:
         """A session of a user of its own."""
         make_session(client, app, name, sessionId=name, state={"born": name, "user:born": name})
         query = {"app": app, "user": name, "id": name}
-        [row] = client.get("/api/sessions", params=query).json()
+        [row] = client.get("/api/sessions", params=query).json()["sessions"]
         return cls(app, name, row["key"])
 
     def watch(

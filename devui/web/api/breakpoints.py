@@ -78,7 +78,7 @@ _OF_DRAFT = set(BreakpointBody.model_fields)
 async def every(request: Request) -> Response:
     """The app's breakpoints, the oldest first."""
     found, app = _app(request)
-    return answer([told(found, known) for known in found.book.of(app)])
+    return answer({"breakpoints": [told(found, known) for known in found.book.of(app)]})
 
 
 async def add(request: Request) -> Response:

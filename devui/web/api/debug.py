@@ -179,7 +179,7 @@ async def sessions(request: Request) -> Response:
             "imported": row.key in imported,
         }
         told.append({**_session(found, row), **about})
-    return answer(told)
+    return answer({"sessions": told})
 
 
 async def newest(request: Request) -> Response:
@@ -251,7 +251,7 @@ def _session(found: Services, row: SessionRow) -> dict[str, Any]:
 async def edits(request: Request) -> Response:
     """What people changed in the session: what was held before, and what they put there."""
     found, session = await session_of(request)
-    return answer([_edit(row) for row in await found.journal.edits.list(session.key)])
+    return answer({"edits": [_edit(row) for row in await found.journal.edits.list(session.key)]})
 
 
 def _edit(row: EditRow) -> dict[str, Any]:
@@ -278,8 +278,11 @@ async def _position_after(found: Services, run: str, after: int, *, seconds: int
                 continue
 
 
-def answer(value: Any, *, status: int = 200) -> Response:
-    """JSON in ASCII, which every client reads whatever odd characters an agent made."""
+def answer(value: Mapping[str, Any], *, status: int = 200) -> Response:
+    """JSON in ASCII, which every client reads whatever odd characters an agent made.
+
+    Always an object, never a list, which a page of another origin could run as a script (R05).
+    """
     text = json.dumps(value, separators=(",", ":"))
     return Response(text, status_code=status, media_type="application/json")
 

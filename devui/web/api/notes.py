@@ -30,7 +30,7 @@ async def every(request: Request) -> Response:
     """What people say of the session and its events."""
     found, session = await session_of(request)
     rows = await found.journal.notes.of(session.key)
-    return answer([told(row) for row in rows.values()])
+    return answer({"notes": [told(row) for row in rows.values()]})
 
 
 async def change(request: Request) -> Response:

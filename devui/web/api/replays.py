@@ -1,5 +1,7 @@
 """Executing a recorded run again over HTTP (docs/guide/api.md)."""
 
+from typing import Any
+
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +15,7 @@ from devui.web.api.debug import answer
 from devui.web.errors import NotFound, Unprocessable
 from devui.web.replaying import replays
 from devui.web.security.intake import read_json
-from devui.web.services import services
+from devui.web.services import Services, services
 from devui.web.views.lookup import session_of
 
 _LIMIT = 100_000
@@ -38,22 +40,25 @@ async def start(request: Request) -> Response:
         row = await replays(found).start(session, ReplayRequest(**body.model_dump()))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    return answer(await replays(found).told(row.id), status=201)
+    return answer(await _told(found, row.id), status=201)
 
 
 async def runs(request: Request) -> Response:
     """The session's runs, the oldest first."""
     found, session = await session_of(request)
-    return answer(await replays(found).runs(session))
+    return answer({"runs": await replays(found).runs(session)})
 
 
 async def show(request: Request) -> Response:
     """What a replay executes again, and what came of it."""
-    found, run = services(request), request.path_params["run"]
+    return answer(await _told(services(request), request.path_params["run"]))
+
+
+async def _told(found: Services, run: str) -> dict[str, Any]:
     told = await replays(found).told(run)
     if told is None:
         raise NotFound(f"there is no replay {run!r}")
-    return answer(told)
+    return told
 
 
 async def recording(request: Request) -> Response:

@@ -28,7 +28,7 @@ async def every(request: Request) -> Response:
         rows = await found.journal.spans.of_event(session.key, event)
     else:
         rows = await found.journal.spans.list(session.key, after=after or 0, limit=MOST)
-    return answer([_span(row) for row in rows])
+    return answer({"spans": [_span(row) for row in rows]})
 
 
 async def trace(request: Request) -> Response:

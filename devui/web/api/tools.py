@@ -28,7 +28,7 @@ async def every(request: Request) -> Response:
     loaded for that."""
     found, app = services(request), request.path_params["app"]
     declared = await tools_of(found, app)
-    return answer([_told(*each) for each in await known_tools(found, app, declared)])
+    return answer({"tools": [_told(*each) for each in await known_tools(found, app, declared)]})
 
 
 async def say(request: Request) -> Response:

@@ -87,7 +87,8 @@ async def every(request: Request) -> Response:
     """The session's trials, the newest first; of one model call with `?span=`."""
     found, session = await session_of(request)
     span = whole_number(request.query_params.get("span"))
-    return answer([told(row) for row in await found.journal.trials.list(session.key, span=span)])
+    rows = await found.journal.trials.list(session.key, span=span)
+    return answer({"trials": [told(row) for row in rows]})
 
 
 def told(row: TrialRow) -> dict[str, Any]:

@@ -54,14 +54,14 @@ async def events(request: Request) -> Response:
     """
     found, session = await session_of(request)
     if text := request.query_params.get("filter"):
-        return answer(await _matching(request, found, session, text))
+        return answer({"events": await _matching(request, found, session, text)})
     last, page = number_in(request, "last"), found.journal.events.page
     if last is not None:
         rows = await page(session.key, limit=min(last, _MOST_EVENTS)) if last > 0 else []
     else:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         rows = await page(session.key, after=await _after(request), limit=limit)
-    return answer([row_told(row) for row in rows])
+    return answer({"events": [row_told(row) for row in rows]})
 
 
 async def filter_terms(request: Request) -> Response:
