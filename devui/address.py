@@ -1,8 +1,7 @@
 """Where the server of a data folder listens, for programs of the same user on this machine.
 
-A small JSON file beside the journal, which the owner alone may read (R10). The key in it is drawn
-for each server and dies with it, so a file that was left behind opens nothing; the user's own token
-is never written (docs/decisions/0007).
+A small JSON file beside the journal, which the owner alone may read (R10). What lets a program in
+is kept elsewhere, by `keys` (docs/decisions/0007).
 """
 
 import json
@@ -15,6 +14,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 PRIVATE_FILE = 0o600
+PRIVATE_FOLDER = 0o700
 _SECONDS: Final = 2.0
 """How long a server may take to accept a connection before nothing is known of it."""
 
@@ -29,14 +29,12 @@ class ServerAddress:
     pid: int
     url: str = ""
     """`http://127.0.0.1:8000`; "" as long as it has not opened its journal."""
-    key: str = ""
-    """A bearer token; "" when no sign-in is needed."""
 
     @property
     def gone(self) -> bool:
         """Whether the file was left by a server that was killed: no such process exists, or it is
         another one that has its number by now, or what is left of it, and nobody listens."""
-        return not _exists(self.pid) or (bool(self.url) and _refuses(self.url))
+        return not exists(self.pid) or (bool(self.url) and _refuses(self.url))
 
 
 def write_address(folder: Path, address: ServerAddress) -> None:
@@ -50,7 +48,7 @@ def read_address(folder: Path) -> ServerAddress | None:
     """What the file says; None without one, or with one that cannot be read."""
     try:
         told = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        return ServerAddress(pid=int(told["pid"]), url=str(told["url"]), key=str(told["key"]))
+        return ServerAddress(pid=int(told["pid"]), url=str(told["url"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -60,7 +58,8 @@ def remove_address(folder: Path) -> None:
     (folder / FILE).unlink(missing_ok=True)
 
 
-def _exists(pid: int) -> bool:
+def exists(pid: int) -> bool:
+    """Whether there is such a process on this machine."""
     if sys.platform == "win32":  # os.kill would end the process there
         return True
     try:

@@ -48,6 +48,15 @@ def _no_server_writes_among_the_agents() -> Iterator[None]:
     assert samples() == before, "the sample agents were changed while the tests ran"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _keys_of_servers_are_not_among_those_of_the_user(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        yield
+
+
 hypothesis.settings.register_profile("devui", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.load_profile("devui")

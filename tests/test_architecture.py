@@ -20,14 +20,15 @@ FLOORS: dict[str, set[str]] = {
     "devui": set(),
     "settings": {"devui"},
     "address": set(),
+    "keys": {"address"},
     "wire": set(),
-    "store": {"address"},
+    "store": {"address", "keys"},
     "runtime": set(),
     "worker": {"devui", "runtime", "wire"},
     "testing": {"runtime", "wire", "worker"},
     "debugger": {"devui", "settings", "store", "wire"},
     "web": {"devui", "settings", "debugger", "store", "wire"},
-    "cli": {"devui", "address", "settings", "web", "debugger", "store", "wire"},
+    "cli": {"devui", "address", "keys", "settings", "web", "debugger", "store", "wire"},
     "fast_api": {"devui", "settings", "web", "debugger", "store", "wire"},
     "__main__": {"cli"},
 }
@@ -35,6 +36,7 @@ FLOORS: dict[str, set[str]] = {
 
 SERVER_COLUMN = {
     "address",
+    "keys",
     "settings",
     "wire",
     "store",

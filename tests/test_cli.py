@@ -16,6 +16,7 @@ import pytest
 from devui import __version__
 from devui.cli import web
 from devui.fast_api import get_fast_api_app
+from devui.keys import kept_key, key_file
 from devui.settings import Settings
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, TOKEN, Server, running
@@ -209,19 +210,22 @@ def test_the_data_folder_says_where_its_server_is_until_that_ends(tmp_path):
     server = Server(SAMPLES, tmp_path / "data").start()
     file = server.data / "server.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    told = json.loads(file.read_text())
-    assert (told["url"], told["pid"]) == (server.url, server.pid)
-    assert TOKEN not in file.read_text()
-    headers = {"Authorization": f"Bearer {told['key']}"}
-    assert httpx2.get(f"{told['url']}/list-apps", headers=headers).status_code == 200
+    assert json.loads(file.read_text()) == {"url": server.url, "pid": server.pid}
+    key = key_file(server.data, server.pid)
+    assert key is not None
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert stat.S_IMODE(key.parent.stat().st_mode) == 0o700
+    assert TOKEN not in key.read_text()
+    headers = {"Authorization": f"Bearer {kept_key(server.data, server.pid)}"}
+    assert httpx2.get(f"{server.url}/list-apps", headers=headers).status_code == 200
     assert server.stop() == 0
     assert not file.exists()
+    assert not key.exists()
 
 
 def test_a_server_without_a_sign_in_keeps_no_key(tmp_path):
     with running(SAMPLES, tmp_path / "data", "--no-auth") as server:
-        told = json.loads((server.data / "server.json").read_text())
-        assert told == {"pid": server.pid, "url": server.url, "key": ""}
+        assert key_file(server.data, server.pid) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from devui.address import ServerAddress, read_address
 from devui.cli.client import Client
 from devui.cli.failures import MovedOn, NoServer
 from devui.cli.lines import position_lines
+from devui.keys import kept_key
 from devui.settings import DEFAULT_DATA_DIR
 
 
@@ -49,7 +50,7 @@ class Reach:
     def terminal(self) -> Terminal:
         """The client of the server at the address, else of the one that holds the data folder.
 
-        The token goes before DEVUI_TOKEN, and that before the key in the folder. Raises NoServer.
+        The token goes before DEVUI_TOKEN, and that before the key of the folder. Raises NoServer.
         """
         actor = self.actor or f"terminal ({getpass.getuser()})"
         token = self.token or os.environ.get("DEVUI_TOKEN")
@@ -58,7 +59,8 @@ class Reach:
         address = running(self.data_dir)
         if address is None:
             raise NoServer(_nobody(self.data_dir))
-        return Terminal(Client(address.url, token or address.key, actor), self.as_json)
+        token = token or kept_key(self.data_dir, address.pid)
+        return Terminal(Client(address.url, token, actor), self.as_json)
 
 
 def reaching(function: Callable[..., None]) -> Callable[..., None]:

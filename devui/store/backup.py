@@ -8,9 +8,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from devui.address import create_private
+from devui.address import PRIVATE_FOLDER, create_private
 from devui.store.errors import FolderRefused, from_sqlite
-from devui.store.folder import DATABASE, PRIVATE_FOLDER
+from devui.store.folder import DATABASE
 from devui.store.schema import examine, load_migrations, read_only
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from devui.address import (
     PRIVATE_FILE,
+    PRIVATE_FOLDER,
     ServerAddress,
     create_private,
     read_address,
     remove_address,
     write_address,
 )
+from devui.keys import forget_key, keep_key
 from devui.store.errors import FolderRefused, JournalInUse
 from devui.store.lock import FileLock
-
-PRIVATE_FOLDER = 0o700
 
 DATABASE = "journal.db"
 _LOCK = "journal.lock"
@@ -61,14 +61,20 @@ class DataFolder:
         write_address(path, ServerAddress(pid=os.getpid()))
         return cls(path, lock)
 
-    def announce(self, url: str, key: str) -> None:
-        """Tell programs of the same user where this server is, and what lets them in."""
-        write_address(self.path, ServerAddress(pid=os.getpid(), url=url, key=key))
+    def announce(self, url: str, key: str) -> bool:
+        """Tell programs of the same user where this server is, and what lets them in, if anything.
+
+        False if the key can be kept nowhere: then they have to be given a token.
+        """
+        kept = not key or keep_key(self.path, key)
+        write_address(self.path, ServerAddress(pid=os.getpid(), url=url))
+        return kept
 
     def release(self) -> None:
         """Give the folder back; twice is harmless, also when another server has it by now."""
         if self._lock.held:
             remove_address(self.path)
+            forget_key(self.path)
             self._lock.release()
 
 

@@ -150,9 +150,12 @@ class Journal:
         """The data folder."""
         return self._folder.path
 
-    def announce(self, url: str, key: str) -> None:
-        """Tell programs of the same user where this server is, and what lets them in."""
-        self._folder.announce(url, key)
+    def announce(self, url: str, key: str) -> bool:
+        """Tell programs of the same user where this server is, and what lets them in, if anything.
+
+        False if the key can be kept nowhere: then they have to be given a token.
+        """
+        return self._folder.announce(url, key)
 
     async def close(self) -> None:
         """Finish accepted changes, close the file and give the folder back; twice is harmless."""

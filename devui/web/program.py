@@ -1,6 +1,7 @@
 """Puts a server together and runs it to its end: the one place where everything meets."""
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -66,6 +67,12 @@ from devui.web.sse import AWAY, Streams
 from devui.web.static import ICON_PATH, STATIC_PATH, StaticFiles
 
 Announce = Callable[[str], None]
+
+_log = logging.getLogger(__name__)
+_NO_PLACE = (
+    "no folder of this user takes the key by which `devui dbg` and other commands get in: start"
+    " the server with DEVUI_TOKEN, and give them the same"
+)
 
 _AT_THE_EDGE = {
     UnknownApp: NotFound,
@@ -157,7 +164,8 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         )
         found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
         access.on_revoke(found.streams.close)
-        journal.announce(settings.url, access.new_key() if settings.auth else "")
+        if not journal.announce(settings.url, access.new_key() if settings.auth else ""):
+            _log.warning("%s", _NO_PLACE)
         yield found
 
 

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 from starlette.routing import Route
 
+from devui.keys import kept_key
 from devui.web.routes import routes
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from tests.kit.debugged import Debugged
@@ -89,7 +90,8 @@ class Spies(BaseAgent):
         base = ctx.user_content.parts[0].text
         statuses = [self.asked(base + "/list-apps", None)]
         statuses += [self.asked(base + path, b"{}") for path in ACTS]
-        yield Event(author=self.name, output={"told": told, "statuses": statuses})
+        found = {"told": told, "statuses": statuses, "in": os.getcwd()}
+        yield Event(author=self.name, output=found)
 
     def asked(self, url, data):
         request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
@@ -336,7 +338,7 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
     spies = Debugged(used.client, "spies").start(server.url, pause=False)
     assert spies.settled()["status"] == "done", spies.position
     found = spies.kept()["events"][-1]["output"]
-    key = json.loads((server.data / "server.json").read_text())["key"]
+    key = kept_key(server.data, server.pid)
     assert found["statuses"] == [401] * 9
     for path in ("/", f"/sessions/{spies.key}"):
         page = used.client.get(path, headers={"Accept": "text/html"}).text
@@ -344,6 +346,10 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, us
         assert (f"{who} (of spies)" if sys.platform == "linux" else who) in page, path
     assert "[redacted]" in found["told"]  # it has what is its own, which no answer shows
     assert not [text for text in found["told"] if TOKEN in text or key in text]
+    around = [file for file in Path(found["in"]).rglob("*") if file.is_file()]
+    assert key
+    assert server.data / "journal.db" in around
+    assert not [file for file in around if key.encode() in file.read_bytes()]
 
 
 @pytest.mark.req("R66")

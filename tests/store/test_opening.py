@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from devui.address import ServerAddress, read_address
+from devui.keys import kept_key
 from devui.store import (
     FolderRefused,
     Journal,
@@ -232,8 +233,10 @@ async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
         with pytest.raises(JournalInUse, match=r"at http://127\.0\.0\.1:8123;"):
             await Journal.open(tmp_path / "data")
         told = read_address(tmp_path / "data")
-        assert told == ServerAddress(os.getpid(), "http://127.0.0.1:8123", "a-key")
+        assert told == ServerAddress(os.getpid(), "http://127.0.0.1:8123")
+        assert kept_key(tmp_path / "data", os.getpid()) == "a-key"
     assert read_address(tmp_path / "data") is None
+    assert kept_key(tmp_path / "data", os.getpid()) == ""
 
 
 @pytest.mark.req("R39")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from devui.address import FILE, PRIVATE_FILE, read_address
+from devui.address import FILE, PRIVATE_FILE, PRIVATE_FOLDER, read_address
 from devui.cli.checks.findings import Finding, fault, good, note
-from devui.store.folder import PRIVATE_FOLDER
+from devui.keys import key_file
 from devui.store.place import dangers
 
 _LITTLE: Final = 200 * 1024 * 1024
@@ -64,6 +64,9 @@ def _modes(path: Path) -> Iterator[Finding]:
     wanted = {path: PRIVATE_FOLDER}
     plain = (file for mask in _OURS for file in path.glob(mask) if not file.is_symlink())
     wanted |= {file: PRIVATE_FILE for file in plain if file.is_file()}
+    address = read_address(path)
+    if address and (key := key_file(path, address.pid)):
+        wanted |= {key.parent: PRIVATE_FOLDER, key: PRIVATE_FILE}
     found = {file: stat.S_IMODE(file.stat().st_mode) for file in wanted}
     wide = [file for file in wanted if found[file] & ~wanted[file]]
     for file in wide:

@@ -1,0 +1,103 @@
+"""Where the key to a data folder's server is kept: not in that folder, which agents work around.
+
+A file of the user's alone (R10) in the first of a few folders that takes one. Its name tells the
+data folder and the process; it dies with that, and the next server takes away what is left (R09,
+docs/decisions/0007).
+"""
+
+import json
+import os
+import platform
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from devui.address import PRIVATE_FOLDER, create_private, exists
+
+
+def keep_key(folder: Path, key: str) -> bool:
+    """Keep this process's key to the data folder; False if there is no place for it."""
+    told = {"pid": os.getpid(), "host": platform.node(), "folder": str(folder), "key": key}
+    for place in _places():
+        with suppress(OSError):
+            _prepare(place)
+            _sweep(place)
+            file = place / _name(folder, os.getpid())
+            create_private(file)
+            file.write_text(json.dumps(told) + "\n", encoding="utf-8")
+            return True
+    return False
+
+
+def kept_key(folder: Path, pid: int) -> str:
+    """The key that this process keeps to the data folder; "" without one."""
+    file = key_file(folder, pid)
+    return "" if file is None else str(_told(file).get("key", ""))
+
+
+def key_file(folder: Path, pid: int) -> Path | None:
+    """The file with that key; None without one."""
+    files = (place / _name(folder, pid) for place in _places() if _is_ours(place))
+    return next((file for file in files if file.is_file()), None)
+
+
+def forget_key(folder: Path) -> None:
+    """Take this process's key to the data folder away; one that is not there is no error."""
+    if (file := key_file(folder, os.getpid())) is not None:
+        file.unlink(missing_ok=True)
+
+
+def _places() -> Iterator[Path]:
+    """Folders for keys, the best first; a server and a terminal may see different variables."""
+    runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    if runtime.is_absolute() and runtime.is_dir():
+        yield runtime / "devui"
+    if (state := Path(os.environ.get("XDG_STATE_HOME", ""))).is_absolute():
+        yield state / "devui"
+    with suppress(RuntimeError):  # no HOME, and a user whom the system does not know
+        yield Path.home() / ".local" / "state" / "devui"
+    with suppress(OSError):  # no folder for temporary files, either
+        if sys.platform != "win32":
+            yield Path(tempfile.gettempdir()) / f"devui-{os.geteuid()}"
+
+
+def _prepare(place: Path) -> None:
+    """Make the folder. Raises OSError if it cannot be made or is somebody else's."""
+    place.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+    if not _is_ours(place):
+        raise PermissionError(f"{place} is not a folder of this user")
+    place.chmod(PRIVATE_FOLDER)
+
+
+def _is_ours(place: Path) -> bool:
+    try:
+        told = place.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(told.st_mode) and (sys.platform == "win32" or told.st_uid == os.geteuid())
+
+
+def _sweep(place: Path) -> None:
+    """Take away what servers left that were killed; another machine may share the folder."""
+    for file in place.glob("*.json"):
+        told = _told(file)
+        if told.get("host") == platform.node() and not exists(told["pid"]):
+            file.unlink(missing_ok=True)
+
+
+def _told(file: Path) -> dict[str, Any]:
+    """What a file of ours says; nothing of one that cannot be read."""
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+        return {"pid": int(told["pid"]), "host": str(told["host"]), "key": str(told["key"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _name(folder: Path, pid: int) -> str:
+    return f"{sha256(os.fsencode(folder.resolve())).hexdigest()[:32]}-{pid}.json"

@@ -1,0 +1,79 @@
+"""Where the key to a server is kept: in a place of the user's alone, not in the data folder."""
+
+import json
+import os
+import platform
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from devui.keys import key_file
+from devui.store.folder import DataFolder
+from tests.store.test_opening import umask
+
+
+@pytest.fixture
+def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder below which keys are kept, whatever the variables say."""
+    for name in ("RUNTIME_DIR", "STATE_HOME"):
+        monkeypatch.delenv(f"XDG_{name}", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    return tmp_path
+
+
+def kept_in(folder: Path) -> Path | None:
+    """Where the key of a server is that is announced on the folder."""
+    with umask(0o000):
+        held = DataFolder.claim(folder)
+        try:
+            held.announce("http://127.0.0.1:8123", "a-key")
+            file = key_file(folder, os.getpid())
+            assert file is None or stat.S_IMODE(file.stat().st_mode) == 0o600
+            assert file is None or stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+            return file and file.parent
+        finally:
+            held.release()
+
+
+@pytest.mark.req("R09")
+@pytest.mark.req("R10")
+def test_a_key_is_kept_where_the_system_has_a_place_for_it(
+    homes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = homes / "data"
+    assert kept_in(data) == homes / "home" / ".local" / "state" / "devui"
+    monkeypatch.setenv("XDG_STATE_HOME", str(homes / "state"))
+    assert kept_in(data) == homes / "state" / "devui"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(homes / "gone"))
+    assert kept_in(data) == homes / "state" / "devui"
+    (homes / "gone").mkdir()
+    assert kept_in(data) == homes / "gone" / "devui"
+
+
+@pytest.mark.req("R09")
+def test_a_key_finds_another_place_or_none(homes: Path) -> None:
+    (homes / "home").touch()  # nothing can be made below it
+    (homes / "temporary").mkdir()
+    ours = homes / "temporary" / f"devui-{os.geteuid()}"
+    assert kept_in(homes / "data") == ours
+    ours.rmdir()
+    ours.symlink_to(homes)
+    assert kept_in(homes / "data") is None
+
+
+@pytest.mark.req("R09")
+def test_what_killed_servers_left_is_taken_away(homes: Path) -> None:
+    left = homes / "home" / ".local" / "state" / "devui" / f"{'0' * 32}-1.json"
+    left.parent.mkdir(parents=True)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    told = {"pid": gone.pid, "host": platform.node(), "key": "k"}
+    others = [{**told, "pid": os.getppid()}, {**told, "host": "another"}, {}]
+    for number, each in enumerate([told, *others]):
+        left.with_stem(str(number)).write_text(json.dumps(each))
+    assert kept_in(homes / "data") == left.parent
+    assert {file.stem for file in left.parent.iterdir()} == {"1", "2", "3"}
