@@ -19,9 +19,10 @@ def _lines(verdict: dict[str, Any]) -> list[str]:
     found = verdict["divergence"]
     notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
     if found is None:
-        word = "identical" if verdict["identical"] else "not finished"
+        aside = " but for results of tools" if verdict.get("strayed") else ""
         live = f", {verdict['live']} live tools" if verdict["live"] else ""
-        return [f"{word}: {_count(verdict)}, {verdict['calls']} recorded answers{live}", *notes]
+        said = f"{_count(verdict)}{aside}, {verdict['calls']} recorded answers{live}"
+        return [f"{_word(verdict)}: {said}", *notes]
     lines = [f"diverged: {plain(found['message'])}", f"  {_count(verdict)} before that"]
     for each in found["differences"]:
         lines.append(f"  {plain(each['field'] or 'value')}")
@@ -34,6 +35,12 @@ def _lines(verdict: dict[str, Any]) -> list[str]:
     if found["nearest"] is not None:
         lines.append(f"  recorded next: {_value(found['nearest'])}")
     return [*lines, *notes]
+
+
+def _word(verdict: dict[str, Any]) -> str:
+    if verdict["identical"]:
+        return "identical"
+    return "other results" if verdict.get("strayed") else "not finished"
 
 
 def _count(verdict: dict[str, Any]) -> str:

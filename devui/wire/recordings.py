@@ -164,6 +164,7 @@ class ReplayVerdict:
     """What came of a replay."""
 
     identical: bool
+    """To its end, and all as recorded."""
     events: int
     """How many events were as recorded."""
     recorded: int
@@ -172,5 +173,7 @@ class ReplayVerdict:
     """How many calls of models and tools were answered from the recording."""
     live: int = 0
     """How many tools were called for real."""
+    strayed: bool = False
+    """One of them gave another result than recorded; models may be told other things after it."""
     notes: list[str] = field(default_factory=list)
     divergence: Divergence | None = None

@@ -15,7 +15,7 @@ from tests.kit.debugged import Debugged
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 
-FAITHFUL = {"identical": True, "live": 0, "notes": [], "divergence": None}
+FAITHFUL = {"identical": True, "live": 0, "strayed": False, "notes": [], "divergence": None}
 
 APPS = {"team": {}, "broken": {"last": 'agent("broken")'}, "free": {"known": "enough"}}
 """`free` tells its models nothing that its tools found."""
@@ -197,8 +197,9 @@ def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
     assert verdict["divergence"] is None
     assert again.position["status"] == "done"
     assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]
-    assert (verdict["identical"], verdict["live"]) == (True, 3)
-    assert "search gave researcher another result than recorded" in verdict["notes"]
+    assert (verdict["identical"], verdict["strayed"], verdict["live"]) == (False, True, 3)
+    told = "search gave researcher another result than recorded: "
+    assert any(note.startswith(told) for note in verdict["notes"])
 
 
 def test_a_replay_is_stepped_as_any_run(stage: Stage) -> None:

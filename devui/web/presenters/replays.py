@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from devui.store.rows import SessionRow
 from devui.web.links import moment_url, replays_url, session_url, test_url
@@ -60,9 +60,10 @@ def _judged(
     notes = tuple(visible(note) for note in verdict["notes"])
     found = verdict["divergence"]
     if found is None:
-        title = "Replay is identical" if verdict["identical"] else "Replay was stopped"
-        text = f"{count}, {answers}, {calls}"
-        return _with(begin, title=title, tone="same", text=text, notes=notes)
+        title, tone = _agreed(verdict)
+        aside = " but for results of tools" if verdict.get("strayed") else ""
+        text = f"{count}{aside}, {answers}, {calls}"
+        return _with(begin, title=title, tone=tone, text=text, notes=notes)
     number = first + found["place"]
     recorded = found["place"] < verdict["recorded"]
     return _with(
@@ -79,6 +80,14 @@ def _judged(
         event_href=session_url(source.key, event=number) if source and recorded else "",
         event=f"#{number} as recorded",
     )
+
+
+def _agreed(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
+    if verdict["identical"]:
+        return "Replay is identical", "same"
+    if verdict.get("strayed"):
+        return "Replay had other results", "other"
+    return "Replay was stopped", "same"
 
 
 def _field(told: dict[str, Any]) -> parts.ReplayField:

@@ -1,13 +1,17 @@
 """In which fields two JSON values differ."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from devui.wire.recordings import FieldDifference
+from devui.wire.excerpts import around_difference
+from devui.wire.recordings import FieldDifference, RecordedCall
 
 MOST = 20
 """How many differences are told."""
+_VALUE = 80
+"""Characters of a value in a sentence."""
 
 
 def differences(expected: Any, actual: Any) -> list[FieldDifference]:
@@ -42,3 +46,12 @@ def named(found: Sequence[FieldDifference]) -> str:
     """The first fields in words, as the end of a sentence."""
     first = ", ".join(each.field or "value" for each in found[:3])
     return f"{first} differ{'s' if len(found) == 1 else ''}."
+
+
+def other_result(call: RecordedCall, first: FieldDifference) -> str:
+    """A sentence about a live tool's result, with the first field of it that differs."""
+    was, now = (json.dumps(each, ensure_ascii=False) for each in (first.expected, first.actual))
+    return (
+        f"{call.name} gave {call.agent} another result than recorded: {first.field or 'value'} was"
+        f" {around_difference(was, now, _VALUE)}, and is {around_difference(now, was, _VALUE)} now"
+    )

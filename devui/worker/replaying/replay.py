@@ -14,7 +14,7 @@ from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVer
 from devui.worker.faults import message_of
 from devui.worker.jsontext import as_json
 from devui.worker.replaying.calltree import CallTree, call_told
-from devui.worker.replaying.differences import differences, named
+from devui.worker.replaying.differences import differences, named, other_result
 from devui.worker.replaying.effects import apply_effects
 from devui.worker.replaying.ending import other_ends
 from devui.worker.replaying.errors import Diverged, RecordingEnds, ReplayEnd, recorded_error
@@ -176,9 +176,10 @@ class Replay:
             result = await proceed()
         finally:
             self._executing -= real
-        if real and differences(call.result, json.loads(as_json(result))):
+        found = differences(call.result, json.loads(as_json(result))) if real else []
+        if found:
             self._strayed = True
-            self._notes.append(f"{call.name} gave {call.agent} another result than recorded")
+            self._notes.append(other_result(call, found[0]))
         return result
 
     # --- events ----------------------------------------------------------------------------
@@ -296,11 +297,12 @@ class Replay:
         if stopped:
             self._notes.append("the replay was stopped before its end")
         return ReplayVerdict(
-            identical=not stopped and found is None,
+            identical=not (stopped or found or self._strayed),
             events=min(self.turns.passed, len(self.recording.events)),
             recorded=len(self.recording.events),
             calls=self._answered,
             live=self._live,
+            strayed=self._strayed,
             notes=list(dict.fromkeys(self._notes)),
             divergence=found,
         )
