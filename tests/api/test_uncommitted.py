@@ -41,9 +41,17 @@ class Careless(BaseAgent):
         ctx.session.state["plan"]["steps"].append(4)
         ctx.session.state["forgotten"] = True
         yield Event(author=self.name)
+        async for event in self.sub_agents[0].run_async(ctx):
+            yield event
 
 
-root_agent = Careless(name="careless")
+class Reader(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        ctx.session.state["forgotten"]
+        yield Event(author=self.name)
+
+
+root_agent = Careless(name="careless", sub_agents=[Reader(name="reader")])
 """
 TOOLS = """
 import asyncio

@@ -137,6 +137,7 @@ def test_a_change_without_a_delta_and_a_lost_race_are_flagged(visit):
     hint = "state changed without a delta: plan.x; assign the key to keep it"
     expect(flag).to_contain_text(hint)
     expect(session.row(3).locator(".flag.silent")).to_have_count(0)
+    expect(session.row(5).locator(".flag.dirty")).to_contain_text("dirty read, lost")
     session.select(2)
     expect(session.panel.locator(".notes")).to_contain_text("plan.x; assign plan to keep it")
     expect(session.panel.locator(".notes")).to_contain_text("by careless")

@@ -122,7 +122,7 @@ class LiveHistory:
     async def _added(self, batch: Batch, page: str) -> Markup:
         rows, messages, changed = Markup(""), Markup(""), Markup("")
         for events, drops, run in segments(batch.news):
-            added, header = self._rows.add([(item.row, item.data) for item in events], drops)
+            added, header = await self._rows.add([(item.row, item.data) for item in events], drops)
             rows, changed = rows + added, changed + header
             if events:
                 said, outcomes = await self._messages(events, over=run is not None)

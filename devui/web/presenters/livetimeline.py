@@ -13,6 +13,7 @@ from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.dropped import dropped_row, with_dropped
 from devui.web.presenters.filtering import filter_said, linked, sought
+from devui.web.presenters.lostreads import lost_reads, marked
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.window import SIZE
@@ -58,7 +59,7 @@ class LiveTimeline:
             await self._look(self._wanted, after, last)
         return last.number
 
-    def add(
+    async def add(
         self, news: Sequence[tuple[EventRow, str]], drops: list[EditRow]
     ) -> tuple[Markup, Markup]:
         """Rows to add for committed events with their JSON, and what they change of the page."""
@@ -88,7 +89,8 @@ class LiveTimeline:
         if not self._wanted:
             kept = with_dropped(kept, (row for row, _ in events), drops)
         self._remember(events, kept, same=same)
-        return self._found.render.parts(kept), header
+        lost = await lost_reads(self._found.journal, self._session.key, (row for row, _ in events))
+        return self._found.render.parts(marked(kept, lost)), header
 
     def said(self) -> Markup:
         """How many events are shown now, if there is a filter."""
