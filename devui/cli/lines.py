@@ -11,6 +11,7 @@ import click
 
 from devui.web.text.gates import CHANGED, sentence
 from devui.web.text.visible import visible
+from devui.wire.gates import ORDERS, PLANS
 
 _COLOURS: Final[Mapping[str, str]] = {
     "user": "blue",
@@ -55,9 +56,9 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     """Where a run stands: how it goes on or ended, everything that is held, what will change."""
     lines = [line for hold in position["holds"] for line in _hold(hold)]
     words = [] if position["position"] is None else [f"position {position['position']}"]
-    words += [f"goes on: {position['plan']}"] if position["plan"] else []
+    words += [f"goes on {PLANS[position['plan']]}"] if position["plan"] else []
     last = position.get("lastCommand")
-    words += [f"{last['command']} by {plain(last['actor'])}"] if last else []
+    words += [f"{ORDERS[last['command']]} by {plain(last['actor'])}"] if last else []
     status = _coloured(position["status"], width=_INDENT if words else 0)
     return [*lines, f"{status}{' · '.join(words)}".rstrip()]
 

@@ -219,7 +219,7 @@ class Runs:
                 raise NoSuchRun(f"there is no run {run!r}")
             return row
         if not driver.live.stopping:
-            note(driver.live, self._bus, "debugger", f"stop by {actor}")
+            note(driver.live, self._bus, "debugger", f"Stop by {actor}")
         self._begin_stop(driver)
         return driver.live.row
 
@@ -273,7 +273,7 @@ class Runs:
             moved = live.stepper.command(command)
         except CommandRefused as refused:
             raise refused.at(position_of(live)) from None
-        note(live, self._bus, "debugger", f"{command.name.replace('_', ' ')} by {command.actor}")
+        note(live, self._bus, "debugger", str(command))
         if moved.stop:
             self._begin_stop(self._drivers[run])
         live.seen, live.progressed = None, time.time()

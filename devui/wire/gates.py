@@ -1,7 +1,8 @@
-"""The words of the debugger that both columns use: gates, and what a person decides at them."""
+"""The words of the debugger that several sides use: gates, what a person decides and orders."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 Action = Literal["edit", "mock", "skip", "reject", "drop"]
 """What a person may do to what is held: change it; answer in the place of a model or a tool, with a
@@ -52,3 +53,34 @@ WorkerGate = Literal[
 ]
 """Where a worker asks the server before it goes on, if that is armed for the run. The two gates
 around a commit need no question: an `Append` waits for its answer as it is."""
+
+ORDERS: Final[Mapping[str, str]] = {
+    "continue": "Continue",
+    "pause": "Pause",
+    "step_event": "Step",
+    "step_half": "Half",
+    "step_into": "Into",
+    "step_out": "Out",
+    "run_to": "Run to the next like this",
+    "stop_after_event": "Stop after",
+    "stop": "Stop",
+    "edit": "Edit",
+    "mock": "Mock",
+    "skip": "Skip",
+    "reject": "Reject",
+    "drop": "Drop",
+    "undo": "Undo",
+    "end": "End this call",
+    "answer": "Answer in its place",
+}
+"""What orders to a run are called, by the page's buttons and notes, the log and the terminal."""
+PLANS: Final[Mapping[str, str]] = {
+    "pause": "to the next event",
+    "step_event": "to the next event",
+    "step_half": "to the next half step",
+    "step_into": "to the next gate",
+    "step_out": "out of this call",
+    "run_to": "to the next like this",
+    "stop_after_event": "to the next commit, then stops",
+}
+"""How far a run goes on after an order."""

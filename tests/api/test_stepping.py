@@ -134,8 +134,8 @@ def test_the_log_keeps_who_did_what(client):
     said = [line.split(maxsplit=2)[1:] for line in log_of(debugged).splitlines()]
     assert [text for stream, text in said if stream == "debugger"] == [
         "started by Ada, held from the first",
-        "step event by Bob",
-        "continue by api",
+        "Step by Bob",
+        "Continue by api",
     ]
 
 
@@ -144,7 +144,7 @@ def test_a_stop_from_a_page_is_logged_with_its_tab(client):
     form = {"actor": "amber tab"}
     client.post(f"/runs/{debugged.run}/stop", data=form, headers={"HX-Request": "true"})
     assert debugged.settled()["status"] == "stopped"
-    assert "stop by amber tab" in log_of(debugged)
+    assert "Stop by amber tab" in log_of(debugged)
 
 
 def test_step_half_stops_before_and_after_each_commit_and_tells_what_would_change(client):
@@ -271,7 +271,7 @@ def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_on
     refused = debugged.post("continue", key=uuid.uuid4().hex, position=old)
     assert refused.status_code == 409
     assert refused.json()["position"] == debugged.position
-    assert "the other tab said 'step_event'" in refused.json()["detail"]
+    assert "the other tab said 'Step'" in refused.json()["detail"]
     assert debugged.settled()["status"] == "held"
 
 

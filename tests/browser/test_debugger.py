@@ -136,13 +136,13 @@ def test_tabs_see_who_did_what(paused, visit):
     command(other, "Step").click()
     is_held(paused, "Paused after the commit of #1, before the agent goes on")
     last = "#debugger .last"
-    expect(paused.page.locator(last)).to_have_text(f"step event by {name_of(other)}")
-    expect(other.page.locator(last)).to_have_text("step event by this tab")
+    expect(paused.page.locator(last)).to_have_text(f"Step by {name_of(other)}")
+    expect(other.page.locator(last)).to_have_text("Step by this tab")
     other.page.reload()
-    expect(other.page.locator(last)).to_have_text("step event by this tab")
+    expect(other.page.locator(last)).to_have_text("Step by this tab")
     press(paused, "4")
     expect(paused.page.locator(".log-lines")).to_contain_text(f"started by {name_of(paused)}")
-    expect(paused.page.locator(".log-lines")).to_contain_text(f"step event by {name_of(other)}")
+    expect(paused.page.locator(".log-lines")).to_contain_text(f"Step by {name_of(other)}")
     press(paused, "c")
     paused.ends()
 

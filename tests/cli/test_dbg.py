@@ -81,7 +81,7 @@ def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_n
     held.tell("step_event")
     done = terminal("dbg", "step", "--position", "1")
     assert done.returncode == 6
-    assert "gone on from position 1 to 3: api said 'step_event'" in done.stderr
+    assert "gone on from position 1 to 3: api said 'Step'" in done.stderr
     assert "Paused after the commit of #1" in done.stdout
     assert len(held.kept()["events"]) == 1
 
@@ -105,7 +105,7 @@ def test_what_is_held_is_changed(terminal, client):
     assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
     wrong = terminal("dbg", "edit", "{city")
     assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
-    assert "mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
+    assert "Mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
     assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
     [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")

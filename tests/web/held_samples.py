@@ -77,7 +77,7 @@ STEPS = parts.Debugger(
         parts.CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
     ),
     plan="to the next event",
-    last="step event",
+    last="Step",
     actor="amber tab",
 )
 HELD = parts.Held(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from devui.debugger.stepping.arrivals import Arrival, GateKind
-from devui.wire.gates import Action
+from devui.wire.gates import ORDERS, Action
 
 CommandName = Literal[
     "continue",
@@ -95,6 +95,9 @@ class Command:
     """For `edit` what takes the place of what is held, for `mock` the answer, for `reject` why."""
     actor: str = "api"
     """Who says so, as shown to the others."""
+
+    def __str__(self) -> str:
+        return f"{ORDERS[self.name]} by {self.actor}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

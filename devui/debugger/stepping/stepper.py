@@ -26,7 +26,7 @@ from devui.debugger.stepping.commands import (
     Stale,
 )
 from devui.debugger.stepping.lanes import Lane
-from devui.wire.gates import Action, WorkerGate
+from devui.wire.gates import ORDERS, Action, WorkerGate
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
 """Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
@@ -258,7 +258,7 @@ class Stepper:
             return
         by = ""
         if self.last is not None and (command.position or 0) < self._told:
-            by = f": {self.last.command.actor} said {self.last.command.name!r}"
+            by = f": {self.last.command.actor} said {ORDERS[self.last.command.name]!r}"
         raise Stale(f"the run has gone on from position {command.position} to {self.position}{by}")
 
     def _apart(self, command: Command) -> bool:

@@ -40,7 +40,7 @@ class Debugger:
     plan: str = ""
     """`to the next event`: where a run that goes on will stop."""
     last: str = ""
-    """`step event`: the last command."""
+    """`Step`: the last command."""
     actor: str = ""
     """Who gave it."""
 

@@ -12,7 +12,6 @@ from devui.debugger.live import LiveRun
 from devui.debugger.preview import preview
 from devui.debugger.standing import branches_of
 from devui.debugger.stepping.arrivals import GateKind
-from devui.debugger.stepping.commands import CommandName
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.debugger.summary import Kind, summarise
 from devui.store.rows import Change
@@ -30,6 +29,7 @@ from devui.web.text.formats import moment
 from devui.web.text.gates import HOLDING, sentence
 from devui.web.text.jsontext import json_text
 from devui.web.text.visible import visible
+from devui.wire.gates import ORDERS, PLANS
 
 _KINDS: Final[Mapping[GateKind, Kind]] = {
     "before_model": "thought",
@@ -49,16 +49,6 @@ _STAGES: Final[Mapping[GateKind, parts.Stage]] = {
     "before_commit": "produced",
     "after_commit": "committed",
 }
-_PLANS: Final[Mapping[CommandName, str]] = {
-    "pause": "to the next event",
-    "step_event": "to the next event",
-    "step_half": "to the next half step",
-    "step_into": "to the next gate",
-    "step_out": "out of this call",
-    "run_to": "to the next like this",
-    "stop_after_event": "to the next commit, then stops",
-}
-
 _EFFECTS: Final[Mapping[str, str]] = {
     "effects": "This tool has effects",
     "unknown": "Nobody has said what this tool does to the world",
@@ -67,20 +57,22 @@ _EFFECTS: Final[Mapping[str, str]] = {
 _RUNS: Final = "Continue runs it."
 _RESULT: Final = 160
 
-_PAUSE = parts.CommandButton("pause", "Pause", "p", "Hold the next event before its commit (p)")
+
+def _button(name: str, key: str, title: str, *, primary: bool = False) -> parts.CommandButton:
+    return parts.CommandButton(name, ORDERS[name], key, title, primary=primary)
+
+
+_PAUSE = _button("pause", "p", "Hold the next event before its commit (p)")
 _STEPS = (
-    parts.CommandButton("continue", "Continue", "c", "Let the run go on (c or F8)", primary=True),
-    parts.CommandButton("step_event", "Step", "n", "Go on to after the next commit (n or F10)"),
-    parts.CommandButton("step_half", "Half", "m", "Go on by one of yield, commit, resume (m)"),
-    parts.CommandButton("step_into", "Into", "i", "Stop at the next model, tool or agent (i)"),
-    parts.CommandButton("step_out", "Out", "o", "Go on until this call or agent returns (o)"),
+    _button("continue", "c", "Let the run go on (c or F8)", primary=True),
+    _button("step_event", "n", "Go on to after the next commit (n or F10)"),
+    _button("step_half", "m", "Go on by one of yield, commit, resume (m)"),
+    _button("step_into", "i", "Stop at the next model, tool or agent (i)"),
+    _button("step_out", "o", "Go on until this call or agent returns (o)"),
 )
-_ON = parts.CommandButton(
-    "continue", "Continue", "c", "Let the run go on without stopping there (c or F8)"
-)
-_STOP = parts.CommandButton(
+_ON = _button("continue", "c", "Let the run go on without stopping there (c or F8)")
+_STOP = _button(
     "stop_after_event",
-    "Stop after",
     "s",
     "Stop once this event, or else the next, is committed (s); at once: Shift+S",
 )
@@ -97,8 +89,8 @@ def debugger(live: LiveRun | None) -> parts.Debugger:
         key=uuid.uuid4().hex,
         position=stepper.position,
         buttons=_buttons(stepper),
-        plan=_PLANS.get(stepper.plan.name, "") if stepper.plan else "",
-        last=last.name.replace("_", " ") if last else "",
+        plan=PLANS[stepper.plan.name] if stepper.plan else "",
+        last=ORDERS[last.name] if last else "",
         actor=visible(last.actor) if last else "",
     )
 
