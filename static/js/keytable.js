@@ -10,6 +10,7 @@ import * as notes from "./notes.js";
 import * as panes from "./panes.js";
 import * as player from "./player.js";
 import * as rows from "./rows.js";
+import * as scrubber from "./scrubber.js";
 import * as share from "./share.js";
 import * as stream from "./stream.js";
 import * as theme from "./theme.js";
@@ -58,7 +59,7 @@ export const KEYS = [
   { keys: ["g g"], does: "first event", run: () => rows.first() },
   { keys: ["G"], does: "follow the newest event", after: true, run: live },
   { keys: ["g n"], does: "run to the next event like the selected one", after: true, run: runToLike },
-  { keys: [",", "."], does: "the page as of one event earlier, later", after: true, run: (key) => click(key === "," ? "#cursor-back[href]" : "#cursor-on[href]") },
+  { keys: [",", "."], does: "the page as of one event earlier, later", after: true, run: (key) => scrubber.step(key === "," ? -1 : 1) },
   { keys: ["<", ">"], does: "as of the state change before, after", after: true, run: (key) => click(key === "<" ? "#change-back" : "#change-on") },
   { keys: ["{", "}"], does: "as of the write before, after, of the pinned state key", after: true, run: (key) => click(key === "{" ? "#write-back[href]" : "#write-on[href]") },
   { keys: [" "], does: "watch: event after event from here, or stop", run: () => player.toggle() },

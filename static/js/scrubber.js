@@ -1,7 +1,21 @@
 // The page goes to where the scrubber is let go. Its end moves along with the session; its value is spoken from the row it points at.
 import { each } from "./connected.js";
 
+let going = null;
+
+// One event back (-1) or on (1). Keys are quicker than pages: what is pressed before the page has come counts from where it goes.
+export function step(way) {
+  const slider = document.querySelector("[data-scrub]");
+  const link = document.querySelector(way < 0 ? "#cursor-back[href]" : "#cursor-on[href]");
+  if (going) going = Math.min(Math.max(going + way, 1), Number(slider.max));
+  else if (link) going = Number(new URL(link.href).searchParams.get("at"));
+  else return;
+  slider.value = going;
+  slider.form.requestSubmit();
+}
+
 export function start() {
+  addEventListener("pageshow", () => { going = null; });
   document.addEventListener("input", (event) => {
     if (event.target.matches?.("[data-scrub]")) speak(event.target);
   });

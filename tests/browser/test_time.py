@@ -55,6 +55,16 @@ def test_the_whole_page_is_as_of_the_event_in_its_address(visit, travelled):
     expect(session.row(count)).to_be_attached()
 
 
+def test_keys_that_are_quicker_than_the_page_all_count(travelled):
+    count = travelled.events.count()
+    travelled.page.evaluate("""() => {
+        document.activeElement.blur();
+        for (const key of [",", ",", ",", ",", "."])
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }""")
+    is_as_of(travelled, count - 2, count)
+
+
 def test_keys_move_the_page_through_time(travelled):
     count, keyboard = travelled.events.count(), travelled.page.keyboard
     travelled.page.evaluate("document.activeElement.blur()")
