@@ -87,10 +87,14 @@ def _object(text: str) -> Any:
 
 def _tools(told: list[Mapping[str, Any]]) -> list[str]:
     return [
-        f"{plain(each['name'])}  {each['effect']} ({each['source']})  "
+        f"{plain(each['name'])}  {each['effect']}{_source(each)}  "
         f"{plain(', '.join(each['agents']))}"
         for each in told
     ] or ["the app has no tools"]
+
+
+def _source(told: Mapping[str, Any]) -> str:
+    return f", said by {plain(told['by'])}" if told["by"] else f" ({told['source']})"
 
 
 def _trial(told: Mapping[str, Any]) -> list[str]:

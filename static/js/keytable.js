@@ -87,6 +87,7 @@ export const KEYS = [
   { keys: ["h"], does: "what holds the run up", run: () => click("#why, #tab-run") },
   { keys: ["Enter", "Ctrl+Enter"], does: "send the message", field: true },
   { keys: ["Shift+Enter"], does: "new line in the message", field: true },
+  { keys: ["Ctrl+Enter"], does: "save the note", field: true },
   { keys: ["Escape"], does: "close; between message and events", run: escape },
   { keys: ["t"], does: "light or dark", run: () => theme.toggle() },
   { keys: ["?"], does: "this sheet", run: () => dialogs.open("keys") },

@@ -1,4 +1,5 @@
 // `x` stars the selected event, `N` writes a note; both are in its detail, which is shown first if it is not.
+// Ctrl+Enter (on a Mac Cmd+Enter) saves the note that is being written.
 const click = (selector) => document.querySelector(selector)?.click();
 
 export function star() {
@@ -12,6 +13,15 @@ export function write() {
   if (!box) return shown(write);
   box.open = true;
   box.querySelector("textarea").focus();
+}
+
+export function start() {
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.(".note textarea");
+    if (!field || event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+    event.preventDefault();
+    field.form.requestSubmit();
+  });
 }
 
 function shown(then) {

@@ -18,6 +18,7 @@ import * as gutter from "./gutter.js";
 import * as history from "./history.js";
 import * as keys from "./keys.js";
 import * as menus from "./menus.js";
+import * as notes from "./notes.js";
 import * as once from "./once.js";
 import * as outside from "./outside.js";
 import * as panes from "./panes.js";
@@ -44,6 +45,6 @@ import * as unique from "./unique.js";
 
 start([
   announce, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
-  history, menus, keys, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
+  history, menus, keys, notes, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
   switches, tab, tail, theme, times, tip, title, trace, trials,
 ]);

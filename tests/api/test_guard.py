@@ -181,7 +181,8 @@ def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
     ]
     path = "/api/apps/shop/tools/pay"
     said = shopped.client.put(path, json={"effect": "idempotent", "actor": "ada"}).json()
-    assert (said["effect"], said["source"], said["agents"]) == ("idempotent", "page", ["shop"])
+    assert (said["effect"], said["source"], said["by"]) == ("idempotent", "person", "ada")
+    assert said["agents"] == ["shop"]
     assert forked(shopped).position["status"] == "done"
     assert paid(folder) == ["7"]
     assert shopped.client.put(path, json={"effect": "harmless"}).status_code == 422

@@ -60,7 +60,7 @@ def noted_and_linked(visit, page, path):
     page.bring_to_front()
     page.keyboard.press("N")
     page.keyboard.type("why these <b>airports</b>?")
-    page.locator("#note-3").get_by_role("button", name="Save").click()
+    page.keyboard.press("Control+Enter")
     expect(page.locator("#note-3 .note-text")).to_have_text("why these <b>airports</b>?")
     page.locator("#tab-raw").click()
     expect(page.locator("#raw-text")).to_be_visible()

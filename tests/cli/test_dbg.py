@@ -1,5 +1,6 @@
 """`devui dbg`: a run driven from the terminal, by a real child process on a real server."""
 
+import getpass
 import json
 import os
 import re
@@ -384,7 +385,8 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
 def a_tool_is_said_to_be_harmless(terminal, there):
     """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
     said = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
-    assert said.stdout == "weather  read_only (page)  forecaster\n", said.stderr
+    name = f"terminal ({getpass.getuser()})"
+    assert said.stdout == f"weather  read_only, said by {name}  forecaster\n", said.stderr
     assert terminal("dbg", "try", "weather", '{"city": "Rome"}', *there).returncode == 0
     back = terminal("dbg", "tools", "weather", "--is", "as_in_code", *there).stdout
     assert back == terminal("dbg", "tools", "weather", *there).stdout

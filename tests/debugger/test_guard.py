@@ -9,7 +9,7 @@ from devui.debugger.guard.recorded import RecordedCall
 EFFECTS = {
     "pay": ToolEffect("effects", "code"),
     "look": ToolEffect("read_only", "code"),
-    "store": ToolEffect("idempotent", "page"),
+    "store": ToolEffect("idempotent", "person", "ada"),
     "guess": from_code("hint"),
 }
 

@@ -56,7 +56,7 @@ TOOL = tool_form(_ASKED, [tool_trial(_DONE, _STATE), tool_trial(_FAILED, ())])
 TOOLS = parts.ToolList(
     (
         tool_item("travel", "book_hotel", [_DECLARED], _EFFECT),
-        tool_item("travel", "gone", [], ToolEffect("read_only", "page")),
+        tool_item("travel", "gone", [], ToolEffect("read_only", "person", "ada")),
     )
 )
 _REQUEST = {

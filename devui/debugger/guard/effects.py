@@ -18,7 +18,7 @@ Class = Literal["read_only", "idempotent", "effects", "unknown"]
 Said = Literal["read_only", "idempotent", "effects"]
 """What a person can say of a tool."""
 SAID: Final[frozenset[str]] = frozenset(get_args(Said))
-Source = Literal["page", "code", "hint", "nobody"]
+Source = Literal["person", "code", "hint", "nobody"]
 
 GUARD: Final = "guard"
 """Under whose name the guard takes a recorded result in place of a call."""
@@ -44,6 +44,8 @@ class ToolEffect:
 
     effect: Class
     source: Source
+    by: str = ""
+    """Which person says it."""
 
     @property
     def is_safe(self) -> bool:
@@ -78,5 +80,5 @@ async def tool_effects(
     for tool, mark in marks:
         says = from_code(mark)
         found[tool] = says if found.get(tool, says) == says else UNKNOWN
-    said = {row.tool: row.effect for row in await journal.tool_effects.of(app)}
-    return found | {tool: ToolEffect(effect, "page") for tool, effect in said.items()}
+    said = await journal.tool_effects.of(app)
+    return found | {row.tool: ToolEffect(row.effect, "person", row.actor) for row in said}

@@ -53,4 +53,5 @@ def _told(tool: str, declared: Sequence[Mapping[str, Any]], effect: ToolEffect) 
         "schema": first.get("schema"),
         "effect": effect.effect,
         "source": effect.source,
+        "by": effect.by or None,
     }

@@ -144,7 +144,7 @@ def tool_item(
         name=visible(name),
         agents=visible(", ".join(each["agent"] for each in declared) or "no agent now"),
         description=visible(str(declared[0]["description"]) if declared else ""),
-        effect=effect.effect if effect.source == "page" else "",
+        effect=effect.effect if effect.source == "person" else "",
         from_code="may be called twice, claims its server"
         if code == "hint"
         else _CODE[code or "unknown"],
