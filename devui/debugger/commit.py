@@ -53,6 +53,7 @@ def new_event(message: Append) -> NewEvent:
 def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
     """The journal's row of a parsed event."""
     summary = summarise(event, final=final)
+    actions = event.get("actions") or {}
     return NewEvent(
         id=str(event["id"]),
         invocation_id=str(event.get("invocationId", "")),
@@ -63,10 +64,11 @@ def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:
         final=final,
         summary=summary.to_json(),
         data=text,
-        state_delta=(event.get("actions") or {}).get("stateDelta") or {},
+        state_delta=actions.get("stateDelta") or {},
         tokens=summary.tokens or 0,
         usage=summary.usage,
         says=bool((event.get("content") or {}).get("parts")),
+        rewinds=actions.get("rewindBeforeInvocationId"),
     )
 
 

@@ -18,10 +18,10 @@ from devui.store.state import Routed, Scopes, route_delta, write_state
 from devui.store.values import (
     believed,
     bounded,
+    check_event,
     clean_text,
     event_body,
     event_row,
-    finite,
     is_object,
     optional_text,
 )
@@ -92,6 +92,13 @@ _SAID = """
     UPDATE runs SET message = NULL, invocation_id = coalesce(invocation_id, ?) WHERE id = ?
 """
 
+_REWIND = """
+    INSERT INTO rewinds (session, number, first) VALUES (?1, ?2, coalesce((
+        SELECT number FROM events WHERE session = ?1 AND invocation_id = ?3 AND number < ?2
+        ORDER BY seq LIMIT 1
+    ), ?2))
+"""
+
 _CAME_OF = "UPDATE spans SET event = ? WHERE run = ? AND number = ?"
 
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
@@ -112,7 +119,7 @@ class Events:
         write, and BadValue. Once accepted, it is carried out even if the caller is cancelled (R40);
         appending the same event again tells how that ended.
         """
-        _check_texts(event)
+        check_event(event)
         optional_text(run, "the run's id")
         routed = route_delta(event.state_delta)
 
@@ -273,7 +280,7 @@ def history(events: Iterable[NewEvent]) -> History:
     """
     checked = [(event, route_delta(event.state_delta)) for event in events]
     for event, _ in checked:
-        _check_texts(event)
+        check_event(event)
 
     def work(connection: sqlite3.Connection, session: int) -> None:
         for event, routed in checked:
@@ -287,26 +294,12 @@ def adopt(connection: sqlite3.Connection, session: int, event: NewEvent, run: st
 
     Raises BadValue.
     """
-    _check_texts(event)
+    check_event(event)
     routed = route_delta(event.state_delta)
     [(_, length, *scopes)] = connection.execute(_HEAD, (session,))
     seq = advance(connection)
     _insert(connection, (seq, length + 1, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)
-
-
-def _check_texts(event: NewEvent) -> None:
-    clean_text(event.id, "the event's id")
-    clean_text(event.invocation_id, f"the invocation id of event {event.id!r}")
-    clean_text(event.author, f"the author of event {event.id!r}")
-    optional_text(event.branch, f"the branch of event {event.id!r}")
-    clean_text(event.kind, f"the kind of event {event.id!r}")
-    clean_text(event.summary, f"the summary of event {event.id!r}")
-    clean_text(event.data, f"the data of event {event.id!r}")
-    if event.usage is not None:
-        clean_text(event.usage.model, f"the model of event {event.id!r}")
-    finite(event.timestamp, f"the timestamp of event {event.id!r}")
-    finite(event.held, f"how long the run was held before event {event.id!r}")
 
 
 def _append(
@@ -383,6 +376,8 @@ def _insert(
     )
     connection.execute(_ADVANCE, (number, seq, event.timestamp, believed(event.tokens), session))
     connection.execute(_COUNT, (session, event.kind))
+    if event.rewinds is not None:
+        connection.execute(_REWIND, (session, number, event.rewinds))
     if (used := event.usage) is not None:
         counts = (used.model, used.prompt, used.cached, used.output, used.thoughts)
         connection.execute(_USE, (session, number, event.author, *counts))

@@ -82,6 +82,10 @@ _NOTES = """
     SELECT ?, number, text, starred, actor, at FROM notes
     WHERE session = ? AND number BETWEEN 1 AND ?
 """
+_REWINDS = """
+    INSERT INTO rewinds (session, number, first)
+    SELECT ?, number, first FROM rewinds WHERE session = ? AND number <= ?
+"""
 _TOTALS = """
     UPDATE sessions SET tokens = (
         SELECT coalesce(sum(json_extract(summary, '$.tokens')), 0) FROM events WHERE session = ?1
@@ -180,6 +184,7 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     connection.execute(_KINDS, (key,))
     connection.execute(_USAGE, (key, parent.key, fork.number))
     connection.execute(_NOTES, (key, parent.key, fork.number))
+    connection.execute(_REWINDS, (key, parent.key, fork.number))
     connection.execute(_TOTALS, (key,))
     for new, old in zip(scopes, Scopes(*then), strict=True):
         connection.execute(_WRITES, (born, parent.key, new, old, cut))

@@ -109,6 +109,8 @@ class NewEvent:
     """The numbers of the spans of its run that it came of."""
     says: bool = True
     """It has content: of the user's, it is what the user has said."""
+    rewinds: str | None = None
+    """The invocation before which it takes the session back."""
     held: float = 0.0
     """Seconds that the debugger held its run since the event before."""
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from devui.store.errors import BadValue, JournalDamaged
-from devui.store.rows import EventRow, Json
+from devui.store.rows import EventRow, Json, NewEvent
 
 UNREADABLE: Final = "UNREADABLE_EVENT"
 """The `errorCode` of what stands in the place of an event that cannot be read."""
@@ -85,6 +85,22 @@ def bounded(value: object) -> object:
     if isinstance(value, int):
         return max(-_LARGEST, min(_LARGEST, value))
     return value
+
+
+def check_event(event: NewEvent) -> None:
+    """Raise BadValue for an event with a text or number that cannot be kept."""
+    clean_text(event.id, "the event's id")
+    clean_text(event.invocation_id, f"the invocation id of event {event.id!r}")
+    clean_text(event.author, f"the author of event {event.id!r}")
+    optional_text(event.branch, f"the branch of event {event.id!r}")
+    optional_text(event.rewinds, f"what event {event.id!r} takes back")
+    clean_text(event.kind, f"the kind of event {event.id!r}")
+    clean_text(event.summary, f"the summary of event {event.id!r}")
+    clean_text(event.data, f"the data of event {event.id!r}")
+    if event.usage is not None:
+        clean_text(event.usage.model, f"the model of event {event.id!r}")
+    finite(event.timestamp, f"the timestamp of event {event.id!r}")
+    finite(event.held, f"how long the run was held before event {event.id!r}")
 
 
 def event_row(row: Sequence[Any]) -> EventRow:

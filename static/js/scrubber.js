@@ -55,6 +55,6 @@ function extend(picture) {
 
 function speak(slider) {
   const row = document.getElementById(`e-${slider.value}`);
-  const words = [".kind", ".who", ".what"].map((cell) => row?.querySelector(cell)?.textContent.trim());
+  const words = [".kind", ".who", ".what", ".back"].map((cell) => row?.querySelector(cell)?.textContent.trim());
   slider.setAttribute("aria-valuetext", `event ${slider.value} of ${slider.max}, ${words.filter(Boolean).join(", ")}`);
 }

@@ -252,12 +252,29 @@ def open_menu(session: SessionPage) -> None:
     message.locator(".again summary").click()
 
 
-def test_a_session_is_rewound_to_before_a_message(travelled):
+def test_a_session_is_rewound_to_before_a_message(travelled, visit):
     count = travelled.events.count()
     open_menu(travelled)
     button(travelled, "Rewind to before this message").click()
-    expect(travelled.row(count + 1)).to_contain_text("rewound the session")
+    back = count + 1
+    expect(travelled.row(back)).to_contain_text("rewound the session")
     travelled.ends()
+    for page in (travelled.page, visit.again(travelled).page):
+        marks = page.locator("#rows .taken-back")
+        expect(marks).to_have_count(count)
+        expect(marks.first).to_have_text(f"taken back by the rewind #{back}")
+        expect(page.locator(f"#e-{back} .taken-back")).to_have_count(0)
+        expect(page.locator("#m-1 .taken-back")).to_be_visible()
+    travelled.page.locator("#m-1 .taken-back").click()
+    expect(travelled.row(back)).to_have_attribute("aria-selected", "true")
+    with visit.server.client() as client:
+        path = f"/api{travelled.path}"
+        told = client.get(f"{path}/events").json()["events"]
+        assert [each["takenBack"] for each in told] == [back] * count + [None]
+        again = {"invocationId": told[-1]["invocationId"]}
+        client.post(f"{path}/rewind", json=again).raise_for_status()
+    expect(travelled.row(back).locator(".taken-back")).to_be_visible()
+    expect(travelled.page.locator("#rows .taken-back, #messages .taken-back")).to_have_count(2)
     travelled.say(BOOK)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from devui.debugger.breakpoints.breakpoints import Draft
 from devui.debugger.prices import Prices
+from devui.debugger.rewinds import TakenBack
+from devui.store.rewinds import Rewind
 from devui.store.rows import OutputLine, RunRow
 from devui.web import links
 from devui.web.cursor import Cursor
@@ -15,6 +17,7 @@ from devui.web.parts import every as parts
 from devui.web.presenters.chat import conversation
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.margins import Margins, Stop
+from devui.web.presenters.rewound import taken_marked
 from devui.web.presenters.rows import earlier, live_row, timeline_items
 from devui.web.presenters.runs import log_line, run_end, run_note
 from devui.web.presenters.status import run_status
@@ -232,9 +235,12 @@ def timeline(
     end = run_end(run) if run else None
     rows = [(row, summary) for row, summary, _ in events[first:]]
     before = events[first - 1][0] if first else None
+    rewound = TakenBack((Rewind(5, 3),))
     return parts.Timeline(
         filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,
-        items=timeline_items(rows, MARGINS, previous=before, selected=selected)
+        items=taken_marked(
+            timeline_items(rows, MARGINS, previous=before, selected=selected), rewound, KEY
+        )
         + ((end,) if end else ()),
         live=parts.LiveRows((live_row("FlightAgent", WORDS, chunks=17),) if live else ()),
         held=held_samples.HELD if is_held else parts.Held(),

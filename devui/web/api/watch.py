@@ -26,6 +26,7 @@ from devui.debugger.news import (
     RunChanged,
     SessionChanged,
 )
+from devui.debugger.rewinds import taken_back
 from devui.debugger.statediff import StateChange, state_changes, writer
 from devui.debugger.summary import Summary
 from devui.debugger.uncommitted import followed
@@ -61,7 +62,7 @@ async def events(request: Request) -> Response:
     else:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         rows = await page(session.key, after=await _after(request), limit=limit)
-    return answer({"events": [row_told(row) for row in rows]})
+    return answer({"events": await _rows_told(found, session, rows)})
 
 
 async def filter_terms(request: Request) -> Response:
@@ -149,7 +150,15 @@ async def _matching(
         numbers = numbers[:limit]
     else:
         numbers = numbers[max(len(numbers) - min(max(last, 0), _MOST_EVENTS), 0) :]
-    return [row_told(row) for row in await found.journal.events.rows(session.key, numbers)]
+    return await _rows_told(found, session, await found.journal.events.rows(session.key, numbers))
+
+
+async def _rows_told(
+    found: Services, session: SessionRow, rows: Iterable[EventRow]
+) -> list[dict[str, Any]]:
+    """The rows, with the number of the event that took each of them back."""
+    taken = await taken_back(found.journal, session.key)
+    return [{**row_told(row), "takenBack": taken.by(row.number)} for row in rows]
 
 
 async def _event_after(request: Request) -> EventRow | None:

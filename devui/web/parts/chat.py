@@ -12,6 +12,7 @@ from devui.web.parts.content import (
     TextPart,
     ThoughtPart,
 )
+from devui.web.parts.marks import TakenBackMark
 from devui.web.parts.recovery import Resume, SayAgain
 from devui.web.parts.session import RunNote
 
@@ -77,6 +78,7 @@ class ChatMessage:
     """What can be done about a message of the user."""
     continued: bool = False
     """The same author spoke just before, so the name is not repeated."""
+    taken: TakenBackMark | None = None
     edited: str = ""
     """What people did to it while the run was held; "" if nothing."""
 

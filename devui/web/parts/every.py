@@ -8,7 +8,7 @@ from devui.web.parts.apps import (
     NewSession,
     SessionItem,
 )
-from devui.web.parts.asking import Ask, AskChoice, AskField, AskFields, FieldKind
+from devui.web.parts.asking import Ask, AskChoice, AskField, AskFields
 from devui.web.parts.basics import (
     Beside,
     Fact,
@@ -110,7 +110,7 @@ from devui.web.parts.inspector import (
     Tab,
     TabKey,
 )
-from devui.web.parts.json import JsonKind, JsonNode, JsonText, JsonTree
+from devui.web.parts.json import JsonNode, JsonText, JsonTree
 from devui.web.parts.keeping import CheckChoice, RunChoice, TestPreview
 from devui.web.parts.keyhistory import (
     Crumb,
@@ -124,7 +124,7 @@ from devui.web.parts.keyhistory import (
     StepChart,
     WriterNote,
 )
-from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown
+from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown, TakenBackMark
 from devui.web.parts.narrowed import Narrowed
 from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.parts.recovery import (
@@ -259,7 +259,6 @@ __all__ = [
     "Fact",
     "Failure",
     "Field",
-    "FieldKind",
     "FilePart",
     "FilterBar",
     "FilterSaid",
@@ -281,7 +280,6 @@ __all__ = [
     "HistoryNow",
     "Inspector",
     "InvocationHeader",
-    "JsonKind",
     "JsonNode",
     "JsonText",
     "JsonTree",
@@ -366,6 +364,7 @@ __all__ = [
     "Streamed",
     "Tab",
     "TabKey",
+    "TakenBackMark",
     "TaskShown",
     "TestPreview",
     "TextPart",

@@ -8,6 +8,17 @@ from devui.web.parts.json import JsonText
 
 
 @dataclass(frozen=True, slots=True)
+class TakenBackMark:
+    """That an event counts no more. Goes into `#tb-{number}` of its row, `#tm-{number}` of its
+    message."""
+
+    template: ClassVar[str] = "parts/taken_back.html"
+    by: int
+    """The number of the rewind."""
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class EditShown:
     """One thing a person did while the run was held."""
 

@@ -9,6 +9,7 @@ from devui.web.parts.debugger import Held
 from devui.web.parts.filtering import FilterBar
 from devui.web.parts.gutter import GutterMark
 from devui.web.parts.json import JsonText
+from devui.web.parts.marks import TakenBackMark
 from devui.web.parts.notes import NO_NOTE, NoteMark
 from devui.web.parts.session import RunEnd, RunNote
 
@@ -75,6 +76,7 @@ class EventRow:
     """The path of the node of a workflow; its name stands for the author."""
     held: str = ""
     """What is said of the time that the run was held before the event; "" without."""
+    taken: TakenBackMark | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Final
 from devui.debugger.filters import FIELDS, FIGURES, Facts, Filter
 from devui.debugger.matches import matches
 from devui.debugger.paths import path_text
+from devui.debugger.rewinds import taken_back
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
 from devui.store.rows import EventRow as StoredEvent
@@ -24,6 +25,7 @@ from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.lostreads import lost_reads, marked
 from devui.web.presenters.margins import Margins
+from devui.web.presenters.rewound import taken_marked
 from devui.web.presenters.rows import event_row, invocation_header
 from devui.web.presenters.runs import run_end
 from devui.web.presenters.window import SIZE
@@ -95,11 +97,10 @@ async def shown(
         if row and wanted.holds(of_run_end(row)):
             items.append((run.seq, 0, row))
     items.sort(key=lambda each: each[:2])
+    taken = await taken_back(journal, session.key, until=asked.at.number if asked.at else None)
+    told = taken_marked(marked((item for _, _, item in items), lost), taken, session.key)
     return Shown(
-        tuple(
-            linked(_marked(item, asked.matches.numbers), session.key, wanted)
-            for item in marked((item for _, _, item in items), lost)
-        ),
+        tuple(linked(_marked(item, asked.matches.numbers), session.key, wanted) for item in told),
         _earlier(rows[kept[0]] if kept else None, above=left_out, wanted=wanted),
         tail,
     )

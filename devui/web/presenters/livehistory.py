@@ -30,6 +30,7 @@ from devui.web.presenters.chat import (
 )
 from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.livetimeline import LiveTimeline
+from devui.web.presenters.rewound import LiveRewinds, taken_marked
 from devui.web.presenters.runs import run_end, run_note
 from devui.web.presenters.segments import segments
 from devui.web.presenters.window import SIZE, body, window_before
@@ -58,6 +59,7 @@ class LiveHistory:
         self._tail = tail
         """Whether the page ends with the newest event, so that new rows follow on."""
         self._rows = LiveTimeline(found, session, wanted)
+        self._rewinds = LiveRewinds(found, session.key)
         self._wanted = wanted
         self._length = 0
         """How many events the page shows at the least."""
@@ -69,6 +71,7 @@ class LiveHistory:
         """Learn what the page shows up to the journal's `after`; the number of its last event."""
         number = await self._rows.begin(after)
         self._length = min(number, SIZE)
+        await self._rewinds.begin(number)
         going = await self._going(after)
         for row, summary in self._rows.group:
             if row.run in going:
@@ -92,6 +95,12 @@ class LiveHistory:
         return None
 
     async def add(self, batch: Batch) -> Markup:
+        """What is added, and what of the page was taken back."""
+        marks = await self._rewinds.hear(batch)
+        self._rows.taken = self._rewinds.taken
+        return await self._grown(batch) + marks
+
+    async def _grown(self, batch: Batch) -> Markup:
         """What is added; the newest window, if that is more or the page has become too long."""
         count = sum(isinstance(news, EventCommitted) for news in batch.news)
         if self._tail and count > SIZE:
@@ -170,6 +179,7 @@ class LiveHistory:
             going_on=None if over else 0,
             askers=await askers_in(self._found.journal, key, [event for _, event, _ in told]),
         )
+        messages = taken_marked(messages, self._rewinds.taken, key)
         if messages:
             self._speaker = spoken_by(messages[-1])
         await prepare(written(messages))

@@ -6,6 +6,7 @@ from itertools import takewhile
 from markupsafe import Markup
 
 from devui.debugger.filters import Facts, Filter, Typed
+from devui.debugger.rewinds import NOTHING_TAKEN
 from devui.debugger.summary import Summary
 from devui.debugger.worktime import seconds_of_work
 from devui.store.rows import EditRow, EventRow, SessionRow
@@ -15,6 +16,7 @@ from devui.web.presenters.dropped import dropped_row, with_dropped
 from devui.web.presenters.filtering import filter_said, linked, sought
 from devui.web.presenters.lostreads import lost_reads, marked
 from devui.web.presenters.margins import Margins
+from devui.web.presenters.rewound import taken_marked
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
 from devui.web.presenters.window import SIZE
 from devui.web.push import fill, replace
@@ -28,6 +30,8 @@ class LiveTimeline:
         self._found = found
         self._session = session
         self._wanted = wanted
+        self.taken = NOTHING_TAKEN
+        """What was taken back, as of the rows that are added next."""
         self.group: list[tuple[EventRow, Summary]] = []
         """The events of the last invocation, whether or not the filter lets them through."""
         self._continued = False
@@ -64,8 +68,8 @@ class LiveTimeline:
     ) -> tuple[Markup, Markup]:
         """Rows to add for committed events with their JSON, and what they change of the page."""
         if not news:
-            rows = [] if self._wanted else [dropped_row(drop) for drop in drops]
-            return self._found.render.parts(rows), Markup("")
+            fell = [] if self._wanted else [dropped_row(drop) for drop in drops]
+            return self._found.render.parts(fell), Markup("")
         events = [(row, Summary.from_json(row.summary)) for row, _ in news]
         margins = Margins.of(self._found, self._session)
         previous = self.group[-1][0] if self.group else None
@@ -73,7 +77,8 @@ class LiveTimeline:
         same = previous is not None and previous.invocation_id == first
         own = [pair for pair in events if pair[0].invocation_id == first] if same else []
         header = Markup("")
-        items = timeline_items(events, margins, previous=previous)
+        rows = timeline_items(events, margins, previous=previous)
+        items = taken_marked(rows, self.taken, self._session.key)
         if own:
             whole = invocation_header([*self.group, *own], margins, continued=self._continued)
             html = self._found.render.part(whole)

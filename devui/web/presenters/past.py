@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from devui.debugger.rewinds import taken_back
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.web.parts.chat import ChatMessage, ChatPart, ComposerState, ToolChip
@@ -12,7 +13,8 @@ from devui.web.presenters.window import Window, window_before
 async def window_at(journal: Journal, row: EventRow) -> Window:
     """The events up to one; its run was under way then, so that calls wait for their results."""
     window = await window_before(journal, row.session, row.seq + 1)
-    return replace(window, running=row.run, later=())
+    taken = await taken_back(journal, row.session, until=row.number)
+    return replace(window, running=row.run, taken=taken, later=())
 
 
 def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:

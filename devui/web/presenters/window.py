@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from devui.debugger.askers import Asker, askers_in
+from devui.debugger.rewinds import NOTHING_TAKEN, TakenBack, taken_back
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
@@ -21,6 +22,7 @@ from devui.web.presenters.chat import Answered, conversation
 from devui.web.presenters.dropped import with_dropped
 from devui.web.presenters.lostreads import Lost, lost_reads, marked
 from devui.web.presenters.margins import Margins
+from devui.web.presenters.rewound import taken_marked
 from devui.web.presenters.rows import timeline_items
 from devui.web.presenters.runs import run_end, run_note
 
@@ -55,6 +57,8 @@ class Window:
     """What needs what the events ask people for, by the ids of the calls that ask."""
     later: tuple[tuple[EventRow, Summary], ...] = ()
     """Some of the events that follow: calls of the window may have their results there."""
+    taken: TakenBack = NOTHING_TAKEN
+    """What of the session counts no more."""
 
     def items(self, margins: Margins, selected: int | None = None) -> tuple[TimelineItem, ...]:
         """The rows of the timeline."""
@@ -70,7 +74,7 @@ class Window:
             before = events[-1][0] if events else before
             row = run_end(end) if end else None
             items += [row] if row else []
-        return tuple(marked(items, self.lost))
+        return taken_marked(marked(items, self.lost), self.taken, self.session)
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """The messages of the chat."""
@@ -90,7 +94,7 @@ class Window:
             failed = bool(events) and events[-1][1].kind == "error"
             note = run_note(end, told=failed) if end else None
             messages += [note] if note else []
-        return tuple(messages)
+        return taken_marked(messages, self.taken, self.session)
 
     def _goes_on(self, row: EventRow) -> bool:
         return self.running is not None and row.run == self.running
@@ -123,9 +127,10 @@ async def window_around(journal: Journal, session: int, row: EventRow) -> Window
 
 
 async def _marked(journal: Journal, window: Window) -> Window:
-    """With the marks of what was read and then lost."""
+    """With the marks of what was read and then lost, and of what was taken back."""
     rows = (row for row, _ in window.events)
-    return replace(window, lost=await lost_reads(journal, window.session, rows))
+    lost = await lost_reads(journal, window.session, rows)
+    return replace(window, lost=lost, taken=await taken_back(journal, window.session))
 
 
 async def _window(

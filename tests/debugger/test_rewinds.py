@@ -1,0 +1,50 @@
+"""What is marked as taken back is what the runtime leaves out."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devui.debugger.rewinds import TakenBack
+from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.rewinds import live_events
+from devui.store.rewinds import Rewind
+
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=25)
+"""An event of an invocation; or one of its own that takes the session back to before that."""
+
+
+def events(steps: list[tuple[int, bool]]) -> list[Event]:
+    made = []
+    for place, (which, back) in enumerate(steps):
+        name = f"r{which}" if back and which % 2 else f"i{which}"  # also to before a rewind
+        actions = EventActions(rewind_before_invocation_id=name) if back else EventActions()
+        own = f"r{place % 6}" if back else f"i{which}"
+        made.append(Event(author="user", invocation_id=own, actions=actions))
+    return made
+
+
+def rewinds(made: list[Event]) -> list[Rewind]:
+    found = []
+    for number, event in enumerate(made, 1):
+        name = event.actions.rewind_before_invocation_id
+        if name is not None:
+            named = (n for n, e in enumerate(made[: number - 1], 1) if e.invocation_id == name)
+            found.append(Rewind(number, next(named, number)))
+    return found
+
+
+@given(STEPS)
+def test_an_event_is_taken_back_when_the_runtime_leaves_it_out(steps):
+    made = events(steps)
+    taken = TakenBack.of(rewinds(made))
+    left = [id(event) for event in live_events(made)]
+    for number, event in enumerate(made, 1):
+        holds = number in {rewind.number for rewind in taken.holding}
+        assert (id(event) in left) is (taken.by(number) is None and not holds)
+
+
+def test_a_rewind_that_is_taken_back_gives_back_what_it_took():
+    taken = TakenBack.of([Rewind(5, 3), Rewind(6, 5)])
+    assert [taken.by(number) for number in range(1, 7)] == [None, None, None, None, 6, None]
+    taken = TakenBack.of([Rewind(5, 3), Rewind(9, 2)])
+    assert [taken.by(number) for number in (1, 2, 3, 5, 8, 9)] == [None, 9, 9, 9, 9, None]

@@ -1,0 +1,63 @@
+"""Which events take a session back is known to every journal, whatever version it began with."""
+
+import json
+from pathlib import Path
+
+from devui.debugger.commit import event_of
+from devui.store import Journal, NewEvent, NewFork
+from devui.store.rewinds import Rewind, rewinds
+from tests.store.old_journals import of_version
+
+BEFORE = 18
+"""The last version that did not know them."""
+
+
+def event(number: int, invocation: str, before: str | None = None) -> NewEvent:
+    """One of an invocation; or one that takes the session back to before another."""
+    actions = {"rewindBeforeInvocationId": before} if before else {"stateDelta": {"n": number}}
+    told = {
+        "id": f"e{number}",
+        "invocationId": invocation,
+        "author": "user",
+        "timestamp": float(number),
+        "actions": actions,
+    }
+    return event_of(told, json.dumps(told), final=False)
+
+
+HISTORY = [
+    event(1, "a"),
+    event(2, "b"),
+    event(3, "b"),
+    event(4, "r1", "b"),
+    event(5, "r2", "nobody"),
+    event(6, "r3", "r1"),
+]
+FOUND = [Rewind(4, 2), Rewind(5, 5), Rewind(6, 4)]
+
+
+async def kept(path: Path) -> int:
+    """A journal with that history; the key of its session."""
+    async with await Journal.open(path) as journal:
+        session = (await journal.sessions.create("travel", "ada", "s1", {})).key
+        for new in HISTORY:
+            await journal.events.append(session, new, None)
+        return session
+
+
+async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Path) -> None:
+    session = await kept(tmp_path)
+    async with await Journal.open(tmp_path) as journal:
+        assert await rewinds(journal, session) == FOUND
+        assert await rewinds(journal, session, until=5) == FOUND[:2]
+        fork = await journal.forks.make(session, NewFork(number=5, id="fork", reason="same"))
+        assert await rewinds(journal, fork.key) == FOUND[:2]
+        await journal.sessions.delete(session)
+        assert await rewinds(journal, session) == []
+
+
+async def test_a_journal_that_did_not_know_them_finds_them(tmp_path: Path) -> None:
+    session = await kept(tmp_path / "new")
+    old = of_version(BEFORE, tmp_path / "new", tmp_path / "old")
+    async with await Journal.open(old) as journal:
+        assert await rewinds(journal, session) == FOUND
