@@ -141,6 +141,24 @@ def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded
     assert (edit["tool"], edit["action"], edit["actor"]) == ("pay", "mock", "guard")
 
 
+def test_a_recorded_result_that_was_cut_off_before_its_commit_is_of_no_call(shopped, folder):
+    again = forked(shopped)
+    again.tell("run_to", like={"gate": "before_commit", "kind": "result"})
+    again.tell("stop")
+    path = f"/api/sessions/{again.key}"
+    [call] = again.client.get(f"{path}/cutoff").json()["unknown"]
+    known = {"made": False, "asks": False, "default": "recorded", "answered_by": "guard"}
+    assert known.items() <= call.items()
+    assert (call["recorded"], call["writes"]) == ({"result": "paid 7"}, {"paid": 7})
+    page = again.client.get(f"/sessions/{again.key}", headers={"Accept": "text/html"}).text
+    assert "the guard took its recorded result, which was not committed" in page
+    told = {"invocationId": again.position["invocationId"]}
+    again.run = again.client.post(f"{path}/runs", json=told).json()["run"]
+    assert again.settled()["status"] == "done"
+    assert (paid(folder), again.kept()["state"]["paid"]) == ([], 7)
+    assert again.texts()[-1] == "done: paid 7"
+
+
 def test_it_runs_again_if_the_recorded_result_is_taken_back(shopped, folder):
     again = forked(shopped)
     again.tell("undo", wait=False)

@@ -1,12 +1,14 @@
 """The ground that a run goes over once more, and the guard for it."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from devui.debugger.guard.effects import marks_of, tool_effects
 from devui.debugger.guard.guard import Guard, Policy
-from devui.debugger.guard.recorded import recorded_calls
+from devui.debugger.guard.recorded import MOST, recorded_calls
 from devui.store.journal import Journal
-from devui.store.rows import SessionRow
+from devui.store.rows import NewEdit, SessionRow
 from devui.wire.messages import AgentInfo
 
 
@@ -42,3 +44,19 @@ async def guard_of_fork(
     if row is None or parent is None or await journal.runs.newest(fork.key) is not None:
         return None
     return await guard_over(journal, parent, row.at, policy=policy, agents=agents)
+
+
+async def effects_taken(journal: Journal, session: int, edit: NewEdit) -> Mapping[str, Any]:
+    """What came with the recorded result that the guard gave in place of a call.
+
+    It is from the session that this one was forked from, or from what was taken back of its own.
+    """
+    fork, row = await journal.forks.get(session), await journal.sessions.get(session)
+    grounds = [(fork.parent, fork.at)] if fork else []
+    grounds += [(session, max(0, row.events - MOST))] if row else []
+    args, result = json.loads(edit.before).get("args") or {}, json.loads(edit.after)
+    for ground, after in grounds:
+        for call in await recorded_calls(journal, ground, after=after):
+            if (call.tool, call.args, call.result) == (edit.tool, args, result):
+                return call.effects
+    return {}

@@ -11,7 +11,7 @@ from devui.wire.gates import EFFECTS, Effect
 
 _OWN: Final = frozenset({"artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations"})
 """Actions that are about that one call: its files are where they are, its questions are asked."""
-_MOST: Final = 2000
+MOST: Final = 2000
 """Events whose results are read."""
 _BEFORE: Final = 100
 """Events before them in which their calls are looked for."""
@@ -43,7 +43,7 @@ async def recorded_calls(
     last = min(until, row.events) if row and until is not None else row.events if row else 0
     calls: dict[str, tuple[str, Mapping[str, Any], Effect | None]] = {}
     found: list[tuple[str, RecordedCall]] = []
-    numbers = range(max(1, after - _BEFORE), min(last, after + _MOST) + 1)
+    numbers = range(max(1, after - _BEFORE), min(last, after + MOST) + 1)
     bodies = await journal.events.bodies(session, numbers)
     for event, data in bodies:
         told = json.loads(data)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from devui.debugger.guard.effects import FRAMEWORK_CALLS, GUARD
+from devui.debugger.guard.ground import effects_taken
 from devui.debugger.guard.recorded import kept_actions
 from devui.debugger.recovery.lastspans import Left, lasting
 from devui.debugger.summary import Summary
@@ -220,17 +221,21 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
 
 
 async def _given(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
-    """What people answered in place of calls, which was not committed; by the calls' ids.
+    """What was answered in place of calls, which was not committed; by the calls' ids.
 
-    It is in the journal before it acts. What the guard gives comes with effects, which are not.
+    It is in the journal before it acts; the effects that come with a recorded result are where it
+    was taken from.
     """
-    edits = [row.edit for row in await journal.edits.list(run.session) if row.edit.run == run.id]
-    return {
-        edit.call: {"made": False, "recorded": _answer(edit), "answered_by": edit.actor}
-        for edit in edits
-        if edit.gate == "before_tool" and edit.action in _ANSWERS and edit.actor != GUARD
-        if edit.call is not None
-    }
+    given: dict[str, dict[str, Any]] = {}
+    for row in await journal.edits.list(run.session):
+        edit = row.edit
+        if edit.run != run.id or edit.gate != "before_tool" or edit.call is None:
+            continue
+        if edit.action in _ANSWERS:
+            told = {"made": False, "recorded": _answer(edit), "answered_by": edit.actor}
+            did = await effects_taken(journal, run.session, edit) if edit.actor == GUARD else {}
+            given[edit.call] = {**told, "actions": did}
+    return given
 
 
 def _answer(edit: NewEdit) -> dict[str, Any]:

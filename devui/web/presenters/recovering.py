@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
 
+from devui.debugger.guard.effects import GUARD
 from devui.debugger.live import LiveRun
 from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import said
@@ -32,6 +33,7 @@ _TITLES: Final[Mapping[Standing, str]] = {
 _IN_PARENT = "its result was recorded before the fork"
 _HELD_BACK = "the debugger had held it back"
 _ANSWERED = "{} gave its answer, which was not committed"
+_GUARDED = "the guard took its recorded result, which was not committed"
 _LATER = "it is answered later, and nobody knows whether it was carried out"
 _RETURNED = "it returned, but its result was not committed"
 _NOTES: Final = {
@@ -119,7 +121,9 @@ def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
     digest = sha1(call.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
     note = _NOTES.get(call.mark or "", "") or (_LATER if call.later else "")
-    if call.answered_by:
+    if call.answered_by == GUARD:
+        note = _GUARDED
+    elif call.answered_by:
         note = visible(_ANSWERED.format(call.answered_by))
     elif not call.made:
         note = _HELD_BACK
