@@ -28,7 +28,7 @@ _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
 _ADDRESSES: Final = frozenset({b"location", b"hx-location", b"hx-redirect", b"hx-push-url"})
 _WORD: Final = re.compile(r"[A-Za-z]{1,15}")
 """What would be found in our own templates; such a secret is looked for in exports alone."""
-_INLINE: Final = re.compile(r"</?(?:a|b|code|del|em|i|ins|mark|s|span|strong|wbr)\b[^<>]*>")
+_INLINE: Final = re.compile(r"(</?(?:a|b|code|del|em|i|ins|mark|s|span|strong|wbr)\b[^<>]*>)")
 """Tags between which a word goes on, as in coloured code, emphasis and differences."""
 _EATEN: Final = re.compile(r"[*`~]")
 """What markdown takes for emphasis and code."""
@@ -48,9 +48,8 @@ class Veil:
 
     def page(self, text: str) -> str:
         """HTML without secrets, whose addresses still lead to what they name."""
-        tags = _INLINE.findall(text)
-        words = _INLINE.sub("", text)
-        everything = "\n".join((words, *tags))
+        parts = _INLINE.split(text)
+        everything = "\n".join(("".join(parts[::2]), *set(parts[1::2])))
         if self.text(everything) == everything:
             return text
         text = self._redactor.text(self._stand_ins.page(text, self._redactor))
@@ -58,8 +57,9 @@ class Veil:
 
     def _across(self, page: str) -> str:
         """A page without the secrets that tags split."""
-        texts = self._redactor.pieces(_INLINE.split(page))
-        pairs = zip_longest(texts, _INLINE.findall(page), fillvalue="")
+        parts = _INLINE.split(page)
+        texts = self._redactor.pieces(parts[::2])
+        pairs = zip_longest(texts, parts[1::2], fillvalue="")
         return "".join(chain.from_iterable(pairs))
 
     def address(self, address: str) -> str:
