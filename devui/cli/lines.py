@@ -60,7 +60,14 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     last = position.get("lastCommand")
     words += [f"{ORDERS[last['command']]} by {plain(last['actor'])}"] if last else []
     status = _coloured(position["status"], width=_INDENT if words else 0)
-    return [*lines, f"{status}{' · '.join(words)}".rstrip()]
+    lines.append(f"{status}{' · '.join(words)}".rstrip())
+    if error := position.get("error"):
+        lines.append(click.style(f"{_SPACE}{plain(_failure(error))}", fg="red"))
+    return lines
+
+
+def _failure(error: Mapping[str, Any]) -> str:
+    return ": ".join(filter(None, (error["type"], error["message"])))
 
 
 def output_lines(line: Mapping[str, Any]) -> list[str]:

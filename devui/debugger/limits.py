@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
+from typing import Final
 
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.bus import Bus
@@ -11,6 +12,9 @@ from devui.debugger.news import News
 from devui.debugger.notes import note
 from devui.settings import Limits
 from devui.wire.messages import AgentError
+
+LIMITED: Final = "RunLimited"
+"""The type of the error that a run has which came to a limit."""
 
 _BYTES = 1_000_000
 _SAID = {"calls": "calls of tools", "seconds": "seconds at work"}
@@ -53,7 +57,7 @@ class Leash:
 
     def _end(self, name: str) -> None:
         said = _sentence(self._limits, name)
-        self.error = AgentError(type="RunLimited", message=said, traceback="")
+        self.error = AgentError(type=LIMITED, message=said, traceback="")
         note(self._live, self._bus, "debugger", said)
         self._stop()
 

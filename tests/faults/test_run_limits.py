@@ -6,7 +6,7 @@ import pytest
 
 from tests.faults.zoo import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
-from tests.kit.server import running, write_app
+from tests.kit.server import TOKEN, running, write_app
 from tests.kit.terminal import devui
 
 pytestmark = pytest.mark.req("R34")
@@ -58,7 +58,10 @@ def ended(client, app, words):
     while client.get(f"/api/runs/{debugged.run}").json()["status"] == "running":
         assert client.get("/health").status_code == 200
     assert debugged.settled()["status"] == "failed"
-    assert words in client.get(f"/sessions/{debugged.key}", headers=HTML).text
+    page = client.get(f"/sessions/{debugged.key}", headers=HTML).text
+    assert words in page
+    assert page.count("The run was ended at its limit") == 2, "in the timeline and in the chat"
+    assert debugged.position["error"]["type"] == "RunLimited"
     again = Debugged(client, "fine").start(pause=False)
     assert again.settled()["status"] == "done"
     return debugged.kept()["events"]
@@ -78,13 +81,17 @@ def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words
     assert (len(events) <= LIMITS["events"], calls <= LIMITS["calls"]) == (True, True)
 
 
-def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty):
+def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty, tmp_path):
     [said] = [
         event
         for event in ended(hasty, "sleeps", f"at its limit of {SECONDS} seconds at work")
         if event["author"] != "user"
     ]
     assert said["content"]["parts"][0]["text"] == "begun"
+    [row] = hasty.get("/api/sessions", params={"app": "sleeps"}).json()["sessions"]
+    reach = ("-s", str(row["key"]), "--url", str(hasty.base_url), "--token", TOKEN)
+    told = devui("dbg", "where", *reach, cwd=tmp_path).stdout
+    assert f"RunLimited: the run was ended at its limit of {SECONDS} seconds at work" in told
 
 
 def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):

@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from devui.debugger.limits import LIMITED
 from devui.debugger.open_questions import answer_lost
 from devui.store.rows import OutputLine, RunRow
 from devui.web.links import runs_url
@@ -24,6 +25,8 @@ ENDINGS: Final[dict[Status, str]] = {
 }
 """What is said about a run that did not simply finish."""
 
+_AT_A_LIMIT: Final = "The run was ended at its limit"
+
 
 def run_end(run: RunRow) -> RunEnd | None:
     """The row that tells how a run ended; None while it goes on and when it simply finished."""
@@ -32,7 +35,7 @@ def run_end(run: RunRow) -> RunEnd | None:
     return RunEnd(
         run=run.id,
         status=run.status,
-        text=ENDINGS[run.status],
+        text=_ending(run),
         moment=moment(run.ended or run.started),
         failure=run_failure(run.error),
     )
@@ -45,7 +48,7 @@ def run_note(run: RunRow, *, told: bool) -> RunNote | None:
     return RunNote(
         run=run.id,
         status=run.status,
-        text=ENDINGS[run.status],
+        text=_ending(run),
         failure=None if told else run_failure(run.error),
         sent=unsaid(run),
         answer_lost=answer_lost(run),
@@ -53,6 +56,12 @@ def run_note(run: RunRow, *, told: bool) -> RunNote | None:
         action=runs_url(run.session),
         unfinished=_unfinished(run),
     )
+
+
+def _ending(run: RunRow) -> str:
+    error = json.loads(run.error) if run.error else None
+    is_limited = isinstance(error, dict) and error.get("type") == LIMITED
+    return _AT_A_LIMIT if is_limited else ENDINGS[run.status]
 
 
 def unsaid(run: RunRow) -> tuple[SpokenPart, ...]:
