@@ -29,6 +29,7 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
+    "devui/runtime/closing.py:take_all": "what goes wrong is raised when all steps are taken",
     "devui/runtime/models/fallback_model.py:FallbackModel.generate_content_async": (
         "whatever a model's library raises may carry a status; what carries none is raised again"
     ),
@@ -56,7 +57,7 @@ BROAD_EXCEPT = {
     "devui/runtime/invocations/loop.py:_call_after_run": (
         "users' plugins; leaving a run early succeeds whatever they raise"
     ),
-    "devui/runtime/invocations/toolsets.py:close_toolsets": (
+    "devui/runtime/invocations/toolsets.py:_closed_in_time": (
         "users' toolsets; one that fails to close holds up no other"
     ),
     "devui/runtime/workflow/node_runner.py:_attempt": (
@@ -71,7 +72,7 @@ BROAD_EXCEPT = {
     "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (
         "users' filters; a request that cannot be shortened goes out whole"
     ),
-    "devui/runtime/plugins/plugin_manager.py:PluginManager.close": (
+    "devui/runtime/plugins/plugin_manager.py:PluginManager._close": (
         "users' plugins; all are closed, then the failures are raised"
     ),
     "devui/runtime/plugins/plugin_manager.py:_first_result": (

@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
+from functools import partial
 from typing import Any, NoReturn, Self
 
 from google.genai import types
@@ -16,6 +17,7 @@ from devui.runtime.apps.app import App
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from devui.runtime.auth.credential_service.base_credential_service import BaseCredentialService
+from devui.runtime.closing import take_all
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
@@ -227,10 +229,9 @@ class Runner:
         await self.session_service.append_event(session=session, event=event)
 
     async def close(self) -> None:
-        """Close toolsets and plugins and write out what the session service holds back."""
-        await close_toolsets(self.agent)
-        await self.plugin_manager.close()
-        await self.session_service.flush()
+        """Close toolsets, then plugins, and write out sessions; raise then what went wrong."""
+        toolsets = partial(close_toolsets, self.agent)
+        await take_all([toolsets, self.plugin_manager.close, self.session_service.flush])
 
     async def __aenter__(self) -> Self:
         return self

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.closing import finish, take_all
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import BaseNode
@@ -26,12 +28,21 @@ class _Closes(Protocol):
 
 async def close_toolsets(root: BaseNode) -> None:
     """Close every toolset in the tree once; one that fails is logged and holds up no other."""
-    for toolset in {id(toolset): toolset for toolset in _toolsets(root)}.values():
-        try:
-            async with asyncio.timeout(_CLOSE_TIMEOUT):
-                await toolset.close()
-        except Exception:
-            logger.exception("%s could not be closed.", type(toolset).__name__)
+    toolsets = {id(toolset): toolset for toolset in _toolsets(root)}.values()
+    await take_all([partial(_close, toolset) for toolset in toolsets])
+
+
+async def _close(toolset: _Closes) -> None:
+    """Close it in full, also when the Runner's closing is cancelled: it may hold a process."""
+    await finish(_closed_in_time(toolset))
+
+
+async def _closed_in_time(toolset: _Closes) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_TIMEOUT):
+            await toolset.close()
+    except Exception:
+        logger.exception("%s could not be closed.", type(toolset).__name__)
 
 
 def _toolsets(node: BaseNode) -> Iterator[_Closes]:

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iter
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.closing import take_all
 from devui.runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
@@ -252,15 +253,17 @@ class PluginManager:
         if self._skip_closing:
             return
         failures: dict[str, Exception] = {}
-        for plugin in self.plugins:
-            try:
-                async with asyncio.timeout(self._close_timeout):
-                    await plugin.close()
-            except Exception as error:  # noqa: BLE001  users' code; the others are closed too
-                failures[plugin.name] = error
+        await take_all([partial(self._close, plugin, failures) for plugin in self.plugins])
         if failures:
             told = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
             raise RuntimeError(f"These plugins failed to close: {told}")
+
+    async def _close(self, plugin: BasePlugin, failures: dict[str, Exception]) -> None:
+        try:
+            async with asyncio.timeout(self._close_timeout):
+                await plugin.close()
+        except Exception as error:  # noqa: BLE001  users' code
+            failures[plugin.name] = error
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
         having = self._having(hook_name)
