@@ -158,6 +158,10 @@ class Term:
                 return figure <= self.number
         return figure == self.number
 
+    def means(self, name: str) -> bool:
+        """Whether it asks for this name, or for one of several that are as it."""
+        return any(fnmatchcase(name.lower(), _glob(value)) for value in self.values)
+
     def _named(self, facts: Facts) -> bool | None:
         match self.field:
             case "kind":
@@ -179,8 +183,7 @@ class Term:
     def _any(
         self, names: "Iterator[str] | tuple[str, ...] | frozenset[str] | Mapping[str, Any]"
     ) -> bool:
-        known = [name.lower() for name in names]
-        return any(fnmatchcase(name, _glob(value)) for name in known for value in self.values)
+        return any(self.means(name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +204,10 @@ class Filter:
     def phrases(self) -> tuple[str, ...]:
         """The words that are looked for in what events say."""
         return tuple(value for term in self.terms if not term.field for value in term.values)
+
+    def means_key(self, name: str) -> bool:
+        """Whether it asks for the state key of this name."""
+        return any(term.field == "key" and term.means(name) for term in self.terms)
 
     def holds(self, facts: Facts) -> bool | None:
         """Whether all terms do; None: only the event's body tells."""

@@ -1,7 +1,8 @@
 """Which events of a session a filter lets through.
 
-To know them all, all are looked at once, by their rows; bodies are read of those alone whose rows
-do not decide. What is found is remembered, and only continued. The ones next to an event are looked
+To know them all, all are looked at once, by their rows, and where these name only some of the
+state keys by who wrote those that are asked for; bodies are read of those alone that this does not
+decide. What is found is remembered, and only continued. The ones next to an event are looked
 for from there on, and no further than needed.
 """
 
@@ -109,11 +110,12 @@ async def _look_on(
 async def _decide(journal: Journal, session: int, wanted: Filter, answers: _Answers) -> None:
     """Put in what rows do not tell."""
     undecided = [number for number, (_, answer) in answers.items() if answer is None]
+    undecided = await _by_keys(journal, session, answers, undecided, wanted)
     if undecided and wanted.phrases:
         holding = await _holding(journal, session, wanted, undecided)
         bare = {n: replace(answers[n][0], data="") for n in undecided if n not in holding}
-        answers |= {n: (each, wanted.holds(each)) for n, each in bare.items() if each.all_keys}
-        undecided = [n for n in undecided if n in holding or not answers[n][0].all_keys]
+        answers |= {n: (each, wanted.holds(each)) for n, each in bare.items()}
+        undecided = [n for n in undecided if n in holding]
     await _by_bodies(journal, session, answers, undecided, wanted)
 
 
@@ -204,6 +206,27 @@ def _by_rows(
     return answers
 
 
+async def _by_keys(
+    journal: Journal,
+    session: int,
+    answers: _Answers,
+    numbers: Sequence[int],
+    wanted: Filter,
+) -> list[int]:
+    """Put in the keys that are asked for of events whose rows name only some, and what that
+    decides; the numbers of those that stay undecided."""
+    some = [number for number in numbers if not answers[number][0].all_keys]
+    if some:
+        writers, first, last = journal.histories.writers, min(some), max(some)
+        written = await writers(session, wanted.means_key, first=first, last=last)
+        for number in some:
+            facts = answers[number][0]
+            keys = (*facts.keys, *written.get(number, ()))
+            facts = replace(facts, keys=keys, all_keys=True)
+            answers[number] = facts, wanted.holds(facts)
+    return [number for number in numbers if answers[number][1] is None]
+
+
 async def _by_bodies(
     journal: Journal,
     session: int,
@@ -212,6 +235,7 @@ async def _by_bodies(
     wanted: Filter,
 ) -> None:
     """Put the answers in that only bodies give."""
+    numbers = await _by_keys(journal, session, answers, numbers, wanted)
     for first in range(0, len(numbers), _BODIES):
         some = numbers[first : first + _BODIES]
         for row, data in await journal.events.bodies(session, some):

@@ -5,11 +5,12 @@ its own). Both ways of reading go by the index of the key's writes, so their cos
 asked for and not on the length of the session.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from devui.store.database import Database
 from devui.store.rows import EventRow, Scope, Write
+from devui.store.state import prefixed
 
 _END = 2**63 - 1
 
@@ -43,6 +44,27 @@ _NEXT = """
         WHERE sessions.key = ?1 AND scopes.kind = ?2
     ) AND writes.key = ?3 AND writes.seq > ?4 AND events.session = ?1
     ORDER BY writes.seq LIMIT 1
+"""
+# One step of the recursion per key: the next larger key of the scope, found by index.
+_KEYS = """
+    WITH RECURSIVE keys (scope, kind, key) AS (
+        SELECT scopes.id, scopes.kind,
+               (SELECT min(writes.key) FROM writes WHERE writes.scope = scopes.id)
+        FROM sessions JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
+        WHERE sessions.key = ?
+        UNION ALL
+        SELECT keys.scope, keys.kind,
+               (SELECT min(writes.key) FROM writes
+                WHERE writes.scope = keys.scope AND writes.key > keys.key)
+        FROM keys WHERE keys.key IS NOT NULL
+    )
+    SELECT scope, kind, key FROM keys WHERE key IS NOT NULL
+"""
+_WRITERS = """
+    SELECT events.number FROM writes CROSS JOIN events ON events.seq = writes.seq
+    WHERE writes.scope = ?2 AND writes.key = ?3 AND events.session = ?1 AND writes.seq BETWEEN
+        (SELECT seq FROM events WHERE session = ?1 AND number = ?4) AND
+        (SELECT seq FROM events WHERE session = ?1 AND number = ?5)
 """
 _ANY_PREVIOUS = """
     SELECT number FROM events WHERE session = ?1 AND seq < ?2
@@ -78,6 +100,20 @@ class Histories:
     async def next(self, session_key: int, scope: Scope, key: str, seq: int) -> int | None:
         """Return the number of this session's first event after the seq that wrote the key."""
         return _first(await self._database.fetch(_NEXT, session_key, scope, key, seq))
+
+    async def writers(
+        self, session_key: int, wanted: Callable[[str], bool], *, first: int, last: int
+    ) -> dict[int, list[str]]:
+        """Return which of the events between two numbers, both included, wrote keys that are
+        wanted, and which: with their prefixes, by the events' numbers."""
+        found: dict[int, list[str]] = {}
+        for scope, kind, key in await self._database.fetch(_KEYS, session_key):
+            name = prefixed(kind, key)
+            if wanted(name):
+                asked = (session_key, scope, key, first, last)
+                for (number,) in await self._database.fetch(_WRITERS, *asked):
+                    found.setdefault(number, []).append(name)
+        return found
 
     async def change(self, session_key: int, seq: int, *, back: bool) -> int | None:
         """Return the number of the session's nearest event before or after the seq that wrote any

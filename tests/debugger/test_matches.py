@@ -1,14 +1,17 @@
 """Which events a filter lets through, of a journal: all of them, and the ones next to an event."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from devui.debugger.commit import event_of
 from devui.debugger.filters import Filter
 from devui.debugger.matches import beside, matches
 from devui.debugger.prices import Prices
 from devui.store.events import history
 from devui.store.journal import Journal
+from devui.store.rows import NewEvent
 from tests.kit.needles import event
 from tests.store.kit import ListeningConnection
 
@@ -65,6 +68,37 @@ async def test_what_is_remembered_of_a_search_is_what_a_new_one_finds(
         await journal.notes.put(key, 33, actor="ada", starred=False)
         await journal.notes.put(key, 105, actor="ada", text="")
         assert [number for number in await same() if number <= 120] == before
+
+
+def wide(number: int) -> NewEvent:
+    """One that writes more keys than its row tells."""
+    delta = {"n": number, **{f"k{each}": number for each in range(12)}}
+    delta |= {"user:late": 1} if number % 3 == 0 else {}
+    told = {"id": f"e{number}", "author": "a", "timestamp": 1.0, "actions": {"stateDelta": delta}}
+    return event_of(told, json.dumps(told), final=False)
+
+
+KEYS = {
+    "key:user:late": lambda number: number % 3 == 0,
+    "-key:user:late": lambda number: number % 3 != 0,
+    "key:late": lambda _: False,
+    "key:k1*": lambda _: True,
+}
+
+
+@pytest.mark.parametrize("text", KEYS)
+async def test_a_filter_by_state_keys_reads_no_bodies(tmp_path: Path, text: str) -> None:
+    async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
+        new = history([wide(number) for number in range(1, 61)])
+        key = (await journal.sessions.create("a", "u", "s", {}, history=new)).key
+        wanted, expected = Filter.read(text), [*filter(KEYS[text], range(1, 61))]
+        ListeningConnection.statements.clear()
+        assert list((await matches(journal, key, wanted, UNPRICED)).numbers) == expected
+        before, after = await beside(journal, key, wanted, UNPRICED, number=30)
+        assert before == max((each for each in expected if each < 30), default=None)
+        assert after == min((each for each in expected if each > 30), default=None)
+        read = [sql for sql in ListeningConnection.statements if "event_bodies" in sql]
+        assert len(read) <= 1  # the event that `beside` starts from
 
 
 async def test_the_next_match_costs_no_more_in_a_long_session(tmp_path: Path) -> None:
