@@ -10,6 +10,9 @@ export function start() {
     const link = event.target.closest?.("#rows .seq a");
     if (link) stop(link);
   });
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest?.("#rows .row :is(.flag, .dt)")) target.closest(".row").querySelector(".seq a").click();
+  });
   document.addEventListener("pointerover", (event) => pair(event.target.closest?.("[data-event]")?.dataset.event));
   document.documentElement.addEventListener("pointerleave", () => pair());
 }

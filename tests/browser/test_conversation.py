@@ -56,8 +56,15 @@ def test_the_timeline_has_a_row_for_every_event(travel):
 def test_rows_are_flagged_with_what_their_events_did(travel):
     travel.say(BOOK)
     for number, flag in [(2, "4 chunks"), (3, "Δ 3"), (5, "Δ 3"), (7, "1 artifact")]:
-        expect(travel.row(number).locator(".flags")).to_have_text(flag)
-    expect(travel.row(8).locator(".flag.final")).to_have_text("final")
+        expect(travel.row(number).locator(".flags")).to_contain_text(flag)
+    final = travel.row(8).locator(".flag.final")
+    final.hover()
+    expect(final).to_have_attribute("title", "is_final_response()")
+    expect(travel.row(8).locator(".seq a")).to_have_accessible_description(
+        re.compile(r"final ?: is_final_response\(\)")
+    )
+    final.click()
+    expect(travel.row(8)).to_have_attribute("aria-selected", "true")
     expect(travel.page.locator("#rows .flag.final")).to_have_count(1)
     expect(travel.page.locator("#rows .flag.partial")).to_have_count(0)
     assert all(text.replace(".", "").isdigit() for text in travel.cell("dt")[1:])

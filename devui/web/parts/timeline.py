@@ -38,7 +38,7 @@ class Flag:
     text: str
     hint: str = ""
     icon: str = ""
-    """The shape before the text; with one, the hint is read out, too."""
+    """The shape before the text."""
 
 
 @dataclass(frozen=True, slots=True)
