@@ -1,6 +1,8 @@
 """Stopping the loop on the page: pause, step, look at what is held, go on, resume."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import expect
@@ -75,6 +77,23 @@ def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):
     whole.say(BOOK)
     kinds = "(rows) => rows.map((row) => row.className.match(/k-\\w+/)[0])"
     assert paused.events.evaluate_all(kinds) == whole.events.evaluate_all(kinds)
+
+
+def test_the_rail_tells_an_event_that_is_on_its_way_into_the_journal(paused, visit):
+    stands = paused.page.locator("#held .rail [aria-current]")
+    with closing(sqlite3.connect(visit.server.data / "journal.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        press(paused, "m")
+        expect(stands).to_have_text("committing")
+        expect(paused.page.locator("#held form")).to_have_count(0)
+        paused.page.reload()
+        expect(stands).to_have_text("committing")
+        other.execute("ROLLBACK")
+    is_held(paused, "Paused after the commit of #1, before the agent goes on")
+    expect(stands).to_have_text("committed")
+    press(paused, "c")
+    paused.ends()
+    expect(paused.page.locator("#held .held")).to_have_count(0)
 
 
 def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):

@@ -161,7 +161,9 @@ class Gatekeeper:
 
     async def _answer(self, message: Append | Gate) -> Reply:
         if isinstance(message, Append):
-            return await self._commit(message)
+            reply = await self._commit(message)
+            self._live.stepper.committing = None
+            return reply
         return Reply(id=message.id)
 
     def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:

@@ -133,6 +133,8 @@ class Stepper:
         """Whether anything was held at all."""
         self._ids = itertools.count(1)
         self._holds: dict[int, Hold] = {}
+        self.committing: Hold | None = None
+        """What was let go before its commit, until that is done."""
         self._halted = False
         self._free: tuple[Lane, ...] = ()
         """What goes on although the rest is held."""
@@ -195,6 +197,7 @@ class Stepper:
         self._halted = True
         self._free = tuple(lane for lane in self._free if not lane.has(arrival))
         self.plan = None
+        self.committing = None
         self.used = True
         if not self._holds:
             self._held_since = time.monotonic()
@@ -226,7 +229,7 @@ class Stepper:
     def end(self) -> None:
         """The run is over: nothing is held, nothing is planned."""
         self._let_go(list(self._holds))
-        self.plan, self._halted, self._free = None, False, ()
+        self.plan, self._halted, self._free, self.committing = None, False, (), None
 
     # --- commands --------------------------------------------------------------------------
 
@@ -246,6 +249,7 @@ class Stepper:
         self._check(command)
         hold = self._chosen(command)
         moved = self._move(command, hold)
+        self.committing = next(filter(_commits, moved.released), self.committing)
         self.position += 1
         self._told = self.position
         self.last = Done(command, time.time())
@@ -339,6 +343,12 @@ def _out_of(hold: Hold | None) -> Plan | None:
         return Plan(name="step_out", gates=gates, call=arrival.call)
     path = arrival.path[:-1] if arrival.gate == "leave_agent" else arrival.path
     return Plan(name="step_out", gates=frozenset({"leave_agent"}), agent=path[-1]) if path else None
+
+
+def _commits(hold: Hold) -> bool:
+    """Whether it is committed when it is let go."""
+    dropped = hold.edit is not None and hold.edit.action == "drop"
+    return hold.arrival.gate == "before_commit" and not dropped
 
 
 def _answers(hold: Hold, request: int) -> bool:

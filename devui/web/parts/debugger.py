@@ -8,8 +8,9 @@ from devui.web.parts.basics import Beside, Moment
 from devui.web.parts.inspector import StateValue
 from devui.web.parts.json import JsonText
 
-Stage = Literal["produced", "committed", "working"]
-"""Where on the rail a hold is: before the commit of an event, after it, or at neither."""
+Stage = Literal["produced", "committing", "committed", "working"]
+"""Where on the rail a hold is: before the commit of an event, let go into it, after it, or at
+none of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,12 +105,21 @@ def _buttons(stepper: Stepper) -> tuple[parts.CommandButton, ...]:
 
 
 def held(live: LiveRun | None, book: BreakpointBook) -> parts.Held:
-    """What waits at gates, the oldest first, with the breakpoints that hold it."""
-    if live is None or not live.stepper.holds:
+    """What waits at gates, the oldest first, with the breakpoints that hold it; else the event
+    that was let go and is on its way into the journal."""
+    if live is None:
         return parts.Held()
+    if not live.stepper.holds:
+        going = live.stepper.committing
+        return parts.Held(items=(_committing(live, going, book),) if going else ())
     others = [branch for branch in branches_of(live) if branch["status"] != "held"]
     items = tuple(_item(live, hold, book) for hold in live.stepper.holds)
     return parts.Held(items=items, beside=beside(others))
+
+
+def is_committing(live: LiveRun | None) -> bool:
+    """Whether that is all there is to show of it."""
+    return live is not None and not live.stepper.holds and live.stepper.committing is not None
 
 
 def pending(live: LiveRun | None) -> tuple[parts.PendingGroup, ...]:
@@ -168,6 +177,12 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         breakpoint_href=session_url(session.key, tab="breaks"),
         guard=_guarded(hold, session.key),
     )
+
+
+def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
+    """Nothing can be done to it any more."""
+    item = _item(live, hold, book)
+    return replace(item, stage="committing", sentence="Being committed", edit=None, breakpoint="")
 
 
 def _announced(hold: Hold, session: int) -> tuple[parts.StateValue, ...]:

@@ -42,7 +42,7 @@ from devui.web.parts.keyhistory import HistoryAsk
 from devui.web.parts.trace import TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
 from devui.web.presenters.chip import run_of
-from devui.web.presenters.debugging import debugger, held
+from devui.web.presenters.debugging import debugger, held, is_committing
 from devui.web.presenters.inspection import state
 from devui.web.presenters.livehistory import LiveHistory
 from devui.web.presenters.lostreads import LiveLost
@@ -107,6 +107,7 @@ class LivePage:
         self._lost = LiveLost(found)
         self._notes = LiveNotes(found, session.key)
         self._kinds: list[str] = []
+        self._committing = False  # whether an event is shown on its way into the journal
         self._unheard: set[type[News]] = set(_UNKEPT)
         self._makers: Makers = (
             ({EventCommitted, EventDropped, RunChanged}, self._history),
@@ -115,6 +116,7 @@ class LivePage:
             ({EventCommitted, PartialArrived, RunChanged, PositionChanged}, self._in_flight),
             ({RunChanged, AppChanged, RunStuck}, self._status),
             ({RunChanged, PositionChanged, RunStuck}, self._debugger),
+            ({EventCommitted}, self._committed),
             ({RunChanged}, self._standing),
             ({AppChanged}, self._stays),
             ({RunChanged, SpansChanged}, self._trace),
@@ -200,12 +202,21 @@ class LivePage:
         found, key = self._found, self._session.key
         live, newest = found.runs.live(key), await found.journal.runs.newest(key)
         part = found.render.part
+        self._committing = is_committing(live)
         return (
             fill("#run", part(await run_of(found, key, newest)))
             + fill("#debugger", part(debugger(live)))
             + fill("#held", part(held(live, found.book)))
             + fill("#resume", part(await resume(found, key, live)))
         )
+
+    async def _committed(self, _: Batch) -> Markup:
+        """What was shown on its way into the journal is there."""
+        live = self._found.runs.live(self._session.key)
+        if not self._committing or is_committing(live):
+            return Markup("")
+        self._committing = False
+        return fill("#held", self._found.render.part(held(live, self._found.book)))
 
     async def _stays(self, _: Batch) -> Markup:
         """An app that was just loaded may turn out to be one that cannot resume."""
