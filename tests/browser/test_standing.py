@@ -87,10 +87,15 @@ def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, se
 
 
 def a_pause_is_taken_back(session: SessionPage) -> None:
-    """It has not come true, since nothing comes of the run."""
-    plan = session.page.locator("#debugger .plan")
-    press(session, "p")
+    """It has not come true, since nothing comes of the run; not by a double click on Pause, in
+    whose place Continue is by then."""
+    plan, mouse = session.page.locator("#debugger .plan"), session.page.mouse
+    session.page.locator("#do-pause").click()
     expect(plan).to_have_text("to the next event")
+    session.page.evaluate("addEventListener('submit', () => { window.ordered = true; }, true)")
+    mouse.down(click_count=2)
+    mouse.up(click_count=2)
+    assert not session.page.evaluate("window.ordered")
     press(session, "c")
     expect(plan).to_have_count(0)
     expect(session.page.locator("#do-pause")).to_be_visible()
