@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
@@ -18,7 +17,7 @@ from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.bus import Bus
 from devui.debugger.commit import Commits, new_event
 from devui.debugger.limits import Leash
-from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, WorkerGone
+from devui.debugger.live import CHUNK_BATCH, Inbound, LiveRun, Since, WorkerGone
 from devui.debugger.news import (
     News,
     OutputArrived,
@@ -239,7 +238,8 @@ class Driver:
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
-        self.live.row = replace(self.live.row, started=time.time())  # loading the app is no work
+        self.live.begun = Since()  # loading the app is no work
+        self.live.row = replace(self.live.row, started=self.live.begun.at)
         head = await self._journal.sessions.get(session.key)
         shared = await self._journal.state.shared(session.key)
         await worker.send(
@@ -278,7 +278,7 @@ class Driver:
     async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
         if isinstance(message, Append | Gate | Partial):
-            live.progressed = time.time()
+            live.progressed = Since()
         if not live.watched and self._watched():
             await worker.send(WatchState(run=live.row.id))
         self._pauses.take(message)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from devui.debugger.bus import Bus
-from devui.debugger.live import LiveRun
+from devui.debugger.live import LiveRun, Since
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged
 from devui.debugger.notes import note
@@ -68,7 +68,7 @@ class Endings:
             await self._journal.edits.take_back(edit.id)
             raise Misused(ended.problem) if ended.problem else Stale(_REFUSED[ended.refused])
         _say(live, self._bus, call, order, ended)
-        live.seen, live.progressed = None, time.time()
+        live.seen, live.progressed = None, Since()
         live.stepper.told(order)
         answer = position_of(live)
         self._answered.remember(live.row.id, order, answer)
@@ -156,8 +156,7 @@ def _called(calls: Sequence[CallStanding], name: str) -> CallStanding:
 def _value(order: CallOrder, call: CallStanding) -> Any:
     if order.name == "answer":
         return order.value
-    seconds = time.time() - call.since
-    why = f"{order.actor} ended the call of {call.name} after {seconds:.1f} s"
+    why = f"{order.actor} ended the call of {call.name} after {call.seconds:.1f} s"
     return f"{why}: {order.value}" if order.value else why
 
 

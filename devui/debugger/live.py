@@ -30,6 +30,20 @@ CHUNK_BATCH = 64
 _MAX_TEXT = 64_000
 
 
+@dataclass(frozen=True, slots=True)
+class Since:
+    """A moment: told by the wall clock, and measured by one that nobody sets (R47)."""
+
+    at: float = field(default_factory=time.time)
+    """Seconds since the epoch."""
+    _clock: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it was."""
+        return time.monotonic() - self._clock
+
+
 @dataclass(slots=True)
 class Streaming:
     """One answer in flight."""
@@ -133,8 +147,10 @@ class LiveRun:
     """Its spans that are not in the journal."""
     blocked: Blocked | None = None
     """Who holds the worker's event loop, while it does not turn."""
-    progressed: float = field(default_factory=time.time)
-    """When it last came on: an event, a fragment, a gate, a command (seconds since the epoch)."""
+    begun: Since = field(default_factory=Since)
+    """When its worker was told to begin."""
+    progressed: Since = field(default_factory=Since)
+    """When it last came on: an event, a fragment, a gate, a command."""
     quiet: bool = False
     """It has not come on for a while, and nobody holds it."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import itertools
-import time
 from typing import Final
 
 from devui.debugger.bus import Bus
@@ -63,7 +62,7 @@ class Looks:
                 told = await self._look_beside(live, told)
 
     def _listen(self, live: LiveRun) -> None:
-        silent = time.time() - live.progressed
+        silent = live.progressed.seconds
         quiet = silent >= PATIENCE and not live.stepper.holds and not live.ended.is_set()
         if quiet != live.quiet:
             live.quiet = quiet

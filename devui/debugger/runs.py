@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,7 +21,7 @@ from devui.debugger.bus import Bus
 from devui.debugger.driver import Driver
 from devui.debugger.endings import Endings
 from devui.debugger.limits import TooManyRuns
-from devui.debugger.live import LiveRun, WorkerGone, unfinished
+from devui.debugger.live import LiveRun, Since, WorkerGone, unfinished
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
 from devui.debugger.notes import note
@@ -276,7 +275,7 @@ class Runs:
         note(live, self._bus, "debugger", str(command))
         if moved.stop:
             self._begin_stop(self._drivers[run])
-        live.seen, live.progressed = None, time.time()
+        live.seen, live.progressed = None, Since()
         answer = position_of(live)
         self._answered.remember(run, command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))

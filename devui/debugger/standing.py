@@ -1,7 +1,6 @@
 """What holds a run up, as JSON: the one form for the API and the pages."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,11 +20,11 @@ def standing_of(live: LiveRun, seen: Seen | None, *, status: str) -> dict[str, A
         "session": live.session.key,
         "status": status,
         "answered": seen is not None,
-        "progressed": live.progressed,
-        "silentSeconds": max(0.0, time.time() - live.progressed),
+        "progressed": live.progressed.at,
+        "silentSeconds": live.progressed.seconds,
         "blocked": _blocked(live, seen),
         "branches": branches_of(live),
-        "calls": [_call(call) for call in seen.calls] if seen else [],
+        "calls": [asdict(call) for call in seen.calls] if seen else [],
         "tasks": [asdict(task) for task in seen.tasks] if seen else [],
         "deadlocks": deadlocks(seen.tasks) if seen else [],
         "questions": [],
@@ -128,10 +127,6 @@ def _held(hold: Hold) -> dict[str, Any]:
 
 def _own(places: Sequence[Place]) -> Place | None:
     return next((place for place in reversed(places) if place.own), None)
-
-
-def _call(call: CallStanding) -> Mapping[str, Any]:
-    return {**asdict(call), "seconds": max(0.0, time.time() - call.since)}
 
 
 def _blocked(live: LiveRun, seen: Seen | None) -> dict[str, Any] | None:

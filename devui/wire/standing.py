@@ -76,6 +76,8 @@ class CallStanding:
     """The id of a function call."""
     since: float
     """Seconds since the epoch."""
+    seconds: float
+    """For how long it goes on, by the clock that nobody sets."""
     task: int
     """The `TaskStanding.id` of the task that waits for it."""
     place: Place | None

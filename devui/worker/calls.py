@@ -49,6 +49,8 @@ class Call:
     given: Any
     """The arguments, or the request."""
     since: float
+    begun: float
+    """The same, on the clock that nobody sets."""
     cancelled_before: int
     """How often the task had been cancelled when the call began."""
     is_away: bool = False
@@ -62,6 +64,11 @@ class Call:
     def name(self) -> str:
         """Of the tool; "" of a model."""
         return self.tool.name if self.tool else ""
+
+    @property
+    def seconds(self) -> float:
+        """For how long it goes on."""
+        return time.monotonic() - self.begun
 
     is_cancelled: bool = False
     """Its task was cancelled for that."""
@@ -176,6 +183,7 @@ class Calls(BasePlugin):
             tool=tool,
             given=given,
             since=time.time(),
+            begun=time.monotonic(),
             cancelled_before=task.cancelling() if task else 0,
         )
         self._calls[call.number] = call

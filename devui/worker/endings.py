@@ -63,8 +63,8 @@ class Endings:
         return CallEnded(order=order.order, thread=plain is not None)
 
     def _say_late(self, call: Call, how: str) -> None:
-        after = time.time() - call.since
-        text = f"{call.name} has come to its end {how}, after {after:.1f} s: its result is dropped"
+        after = f"after {call.seconds:.1f} s"
+        text = f"{call.name} has come to its end {how}, {after}: its result is dropped"
         self._send(Output(run=call.run, stream="debugger", text=text, at=time.time()))
 
 

@@ -111,7 +111,7 @@ class Lookout:
             look=message.look,
             run=message.run,
             blocked=blocked,
-            calls=sorted(calls, key=lambda call: call.since),
+            calls=sorted(calls, key=lambda call: call.id),
             tasks=view.tasks(),
         )
 
@@ -168,6 +168,7 @@ class _View:
             branch=call.context.branch,
             call=call.context.function_call_id,
             since=call.since,
+            seconds=call.seconds,
             task=self._ids[call.task],
             place=own[-1] if own else None,
             thread=_waits_for_function(stood),

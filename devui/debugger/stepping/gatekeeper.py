@@ -1,7 +1,6 @@
 """Answers the requests of a run that may be held, when they may go on (docs/decisions/0006)."""
 
 import json
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -236,7 +235,7 @@ class Gatekeeper:
     def _used(self, arrival: Arrival) -> Facts:
         """What the run has used, with the event that is about to be committed."""
         live = self._live
-        meter, seconds = live.meter, time.time() - live.row.started - live.stepper.held_seconds
+        meter, seconds = live.meter, live.begun.seconds - live.stepper.held_seconds
         if arrival.gate == "before_commit" and arrival.event is not None:
             meter = meter.with_event(arrival.event)
         return meter.facts(seconds)

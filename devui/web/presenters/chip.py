@@ -27,5 +27,5 @@ async def run_of(found: Services, session: int, run: RunRow | None) -> RunStatus
     live = found.runs.live(session)
     if live is None:
         return run_status(run)
-    quiet = live.progressed if live.quiet else None
+    quiet = live.progressed.at if live.quiet else None
     return run_status(run, held=bool(live.stepper.holds), quiet=quiet)

@@ -107,7 +107,7 @@ def _going(session: SessionRow, live: LiveRun, told: Mapping[str, Any]) -> parts
         href=standing_url(session.key),
         title="Where the run stands",
         going=True,
-        silent=None if held else moment(live.progressed),
+        silent=None if held else moment(live.progressed.at),
         whys=(*_whys(told), *map(_hold, live.stepper.holds)),
         action="" if held or live.stopping else commands_url(live.row.id),
         key=uuid.uuid4().hex,
