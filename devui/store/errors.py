@@ -78,7 +78,7 @@ class RunTransition(StoreError):
 
 
 class Overtaken(StoreError):
-    """The user said something in the session that the caller has not read yet."""
+    """Something has come into the session that the caller has not read yet."""
 
 
 class JournalError(StoreError):

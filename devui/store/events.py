@@ -11,7 +11,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Sequence
 
 from devui.store.database import Database, advance
-from devui.store.errors import EventConflict, RunActive, RunNotActive, SessionNotFound
+from devui.store.errors import (
+    EventConflict,
+    Overtaken,
+    RunActive,
+    RunNotActive,
+    SessionNotFound,
+)
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.store.sessions import History, require_session, require_writable
 from devui.store.state import Routed, Scopes, route_delta, write_state
@@ -111,20 +117,23 @@ class Events:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def append(self, session_key: int, event: NewEvent, run: str | None) -> Appended:
+    async def append(
+        self, session_key: int, event: NewEvent, run: str | None, *, seen: int | None = None
+    ) -> Appended:
         """Commit the event, its state delta and the session's new head, all or nothing.
 
         An id that the session knows returns the first outcome again if the data is the same, and
         raises EventConflict if not. Raises SessionNotFound, RunNotActive when the run may no longer
-        write, and BadValue. Once accepted, it is carried out even if the caller is cancelled (R40);
-        appending the same event again tells how that ended.
+        write, Overtaken when there are events behind number `seen`, and BadValue. Once accepted, it
+        is carried out even if the caller is cancelled (R40); appending the same event again tells
+        how that ended.
         """
         check_event(event)
         optional_text(run, "the run's id")
         routed = route_delta(event.state_delta)
 
         def work(connection: sqlite3.Connection) -> Appended:
-            return _append(connection, session_key, event, routed=routed, run=run)
+            return _append(connection, session_key, event, routed=routed, run=run, seen=seen)
 
         return await self._database.write(work)
 
@@ -309,6 +318,7 @@ def _append(
     *,
     routed: list[Routed],
     run: str | None,
+    seen: int | None = None,
 ) -> Appended:
     key = bounded(session)
     heads = connection.execute(_HEAD, (key,)).fetchall()
@@ -319,6 +329,8 @@ def _append(
         return _again(known[0], event)
     _check_lease(connection, session, run)
     previous, length, *scopes = heads[0]
+    if seen not in (None, length):
+        raise Overtaken(f"the session has come to event #{length}, and you had seen #{seen}")
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)

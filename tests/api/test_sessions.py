@@ -95,6 +95,25 @@ def test_a_patch_changes_state_by_an_event_of_the_user(client):
     assert event["actions"]["stateDelta"] == {"a": 2}
 
 
+@pytest.mark.req("R32")
+def test_a_patch_that_names_what_it_was_based_on_changes_nothing_else(client):
+    path = f"{BASE}/{make_session(client, 'summary')['id']}"
+    seen = client.get(path).headers["etag"]
+    changes = [{"stateDelta": {"a": number}} for number in range(3)]
+    assert client.patch(path, json=changes[0], headers={"If-Match": seen}).status_code == 200
+    late = client.patch(path, json=changes[1], headers={"If-Match": seen})
+    assert (late.status_code, late.json()["detail"]) == (
+        409,
+        "the session has come to event #1, and you had seen #0",
+    )
+    wrong = client.patch(path, json=changes[1], headers={"If-Match": '"x"'})
+    assert wrong.status_code == 400
+    now = client.get(path)
+    assert (now.json()["state"]["a"], now.headers["etag"]) == (0, '"1"')
+    for position in (now.headers["etag"], "*"):
+        assert client.patch(path, json=changes[2], headers={"If-Match": position}).is_success
+
+
 def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
     made = make_session(client, "summary")
     path = f"{BASE}/{made['id']}"

@@ -20,6 +20,7 @@ from devui.web.api.public_events import public_event, restored
 from devui.web.errors import BadRequest, Conflict, NotFound
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services
+from devui.web.text.numbers import whole_number
 
 _IMPORT_LIMIT = 20_000_000
 
@@ -59,7 +60,10 @@ async def get_session(request: Request) -> Response:
 
 
 async def patch_session(request: Request) -> Response:
-    """Change state by an event of the user; refused while a run holds the session."""
+    """Change state by an event of the user; refused while a run holds the session.
+
+    With `If-Match` also if it is not as it was when that was its ETag (R32).
+    """
     found, row = await session_named(request)
     body = parse(PatchBody, await read_json(request))
     if found.runs.live(row.key) is not None:
@@ -67,11 +71,22 @@ async def patch_session(request: Request) -> Response:
     event = _state_event(body.state_delta)
     text = json.dumps(event)
     new = event_of(event, text, final=True)
-    done = await found.journal.events.append(row.key, new, run=None)
+    done = await found.journal.events.append(row.key, new, run=None, seen=_seen(request))
     body_row = await found.journal.events.body(row.key, done.number)
     if body_row is not None:
         found.bus.publish(row.key, EventCommitted(*body_row))
     return await _whole(found, row.key)
+
+
+def _seen(request: Request) -> int | None:
+    """The number of the last event that a change is based on; None if nothing is said."""
+    tag = request.headers.get("if-match")
+    if tag in (None, "*"):
+        return None
+    number = whole_number(tag.strip('"'))
+    if number is None:
+        raise BadRequest('If-Match has to be the ETag of the session, such as "12"')
+    return number
 
 
 async def delete_session(request: Request) -> Response:
@@ -129,7 +144,8 @@ async def _whole(found: Services, key: int) -> Response:
             comma = ","
         yield f"]{after}"
 
-    return StreamingResponse(pieces(), media_type="application/json")
+    position = {"ETag": f'"{row.events}"'}
+    return StreamingResponse(pieces(), media_type="application/json", headers=position)
 
 
 def _history(given: list[FirstEvent]) -> list[NewEvent]:
