@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from devui.store.journal import Journal
-from devui.store.rows import EditRow, RunRow
+from devui.store.rows import EditRow, NewEdit, RunRow
 from devui.wire.gates import EDITED, HANDS
 from devui.wire.recordings import RecordedCall, RecordedEdit
 
@@ -78,9 +78,22 @@ def _edit(
         tool=edit.tool,
         call=edit.call if edit.tool else None,
         place=place,
+        turn=edit.turn if _has_equals(edit, calls) else None,
         held=without_marks(json.loads(edit.before)),
         value=without_marks(json.loads(edit.after)),
         effects=_effects(events[place or 0], others) if answered else {},
+    )
+
+
+def _has_equals(edit: NewEdit, calls: Sequence[RecordedCall]) -> bool:
+    """Whether other calls of the tool were made with the arguments that were held: one that was
+    answered in its place is none of these calls."""
+    held = json.loads(edit.before)
+    return edit.tool is not None and any(
+        (call.type, call.agent, call.name) == ("tool", edit.agent, edit.tool)
+        and call.call != edit.call
+        and call.args == held.get("args")
+        for call in calls
     )
 
 

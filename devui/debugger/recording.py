@@ -1,6 +1,7 @@
 """What a run has recorded of itself and is not in the journal yet (decisions/0009)."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 
 from devui.store.rows import NewSpan, SpanEnd
@@ -15,12 +16,15 @@ class Recording:
     ended: list[SpanEnd] = field(default_factory=list)
     pieces: dict[str, str] = field(default_factory=dict)
     """JSON texts by name."""
+    turns: Counter[str] = field(default_factory=Counter)
+    """By agent: how many runs and calls of it have begun."""
     open: dict[int, SpanBegan] = field(default_factory=dict)
     """What goes on now, by number; kept in the order in which it began."""
 
     def begin(self, span: SpanBegan) -> None:
         """Something began."""
         self.open[span.span] = span
+        self.turns[span.agent] += 1
         if span.prompt is not None:
             self.pieces.update(span.prompt.pieces)
         self.begun.append(

@@ -11,8 +11,8 @@ from devui.store.values import clean_text
 
 _INSERT = """
     INSERT INTO edits (session, run, gate, agent, tool, call, event, action, actor, at,
-                       before, after, seq)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       before, after, turn, seq)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TAKE_BACK = "DELETE FROM edits WHERE id = ?"
 _DROPPED = "SELECT * FROM edit_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq"

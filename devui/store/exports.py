@@ -39,7 +39,7 @@ _CHILDREN = """
     WHERE forks.parent = ? ORDER BY forks.session
 """
 _EDITS = """
-    SELECT id, run, gate, agent, tool, call, event, action, actor, at, before, after
+    SELECT id, run, gate, agent, tool, call, event, action, actor, at, turn, before, after
     FROM edits WHERE session = ? AND id > ? ORDER BY id LIMIT ?
 """
 _CHUNKS = """
@@ -204,7 +204,7 @@ def _lineage(row: Sequence[Any]) -> Record:
 
 async def _edits(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
     after = 0
-    names = ("run", "gate", "agent", "tool", "call", "event", "action", "actor", "at")
+    names = ("run", "gate", "agent", "tool", "call", "event", "action", "actor", "at", "turn")
     while rows := await snapshot.fetch(_EDITS, session.key, after, _BATCH):
         for number, *told, before, changed in rows:
             yield {

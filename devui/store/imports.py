@@ -45,8 +45,8 @@ _BORN = "UPDATE sessions SET born = ? WHERE key = ?"
 _DONE = "UPDATE sessions SET seq = ?, updated = ? WHERE key = ?"
 _EDIT = """
     INSERT INTO edits (session, run, gate, agent, tool, call, event, action, actor, at,
-                       before, after)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       before, after, turn)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _DROPPED = "UPDATE edits SET seq = ? WHERE id = ? AND session = ?"
 _CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"

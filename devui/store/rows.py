@@ -290,6 +290,8 @@ class NewEdit:
     """JSON text of what was held."""
     after: str
     """JSON text of what the person gave."""
+    turn: int | None = None
+    """How many runs and calls of the agent had begun in the run."""
 
 
 @dataclass(frozen=True, slots=True)

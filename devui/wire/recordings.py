@@ -83,6 +83,8 @@ class RecordedEdit:
     place: int | None = None
     """The place in `Recording.events` of the event that came of it; of an event that was dropped,
     how many were committed before. None if there is none: it was made for a tool, perhaps."""
+    turn: int | None = None
+    """How many runs and calls of the agent had begun by then; None if what was held tells it."""
     held: Any = None
     value: Any = None
     """What the person gave, as of a `Verdict`."""

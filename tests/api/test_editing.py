@@ -28,10 +28,26 @@ root_agent = Writes(name="writes")
 """
 
 
+NESTED = (
+    WEATHER.replace("root_agent = ", "inner = ")
+    + """
+from devui.runtime.tools.agent_tool import AgentTool
+
+asks = Call("forecaster", request="Oslo?")
+script = [Rule(after="forecaster", calls=2, then=Say("I hear: {result}")), Rule(then=asks)]
+model = ScriptedLlm(model="boss", rules=script)
+root_agent = Agent(name="boss", model=model, tools=[AgentTool(inner)])
+"""
+)
+
+
+APPS = {"count": COUNT, "weather": WEATHER, "writes": WRITES, "nested": NESTED}
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("editing")
-    for name, code in {"count": COUNT, "weather": WEATHER, "writes": WRITES}.items():
+    for name, code in APPS.items():
         write_app(folder / "agents", name, code)
     with running(folder / "agents", folder / "data") as started:
         yield started
@@ -183,6 +199,16 @@ def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, comman
     assert part["response"] == response
     assert part["id"] == debugged.kept()["events"][1]["content"]["parts"][0]["functionCall"]["id"]
     assert "city" not in debugged.kept()["state"]
+    is_replayed(debugged)
+
+
+@pytest.mark.parametrize(("gate", "command"), [("before_tool", "mock"), ("after_tool", "edit")])
+def test_the_second_of_two_equal_calls_inside_a_tool_is_changed_again(client, gate, command):
+    debugged = at(client, "nested", gate, "forecaster")
+    debugged.tell("run_to", like={"gate": gate, "agent": "forecaster"})
+    debugged.tell(command, value="stormy")
+    assert debugged.tell("continue")["status"] == "done"
+    assert debugged.texts()[-1] == "I hear: It is stormy."
     is_replayed(debugged)
 
 

@@ -79,6 +79,7 @@ class Edit(Strict):
     action: str
     actor: str
     at: Time
+    turn: Count | None = None
     before: Any
     after: Any
 

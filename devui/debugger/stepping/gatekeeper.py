@@ -126,6 +126,7 @@ class Gatekeeper:
                 at=edit.at,
                 before=json.dumps(arrival.held),
                 after=json.dumps(edit.value),
+                turn=live.recording.turns[arrival.agent],
             ),
         )
         if edit.action == "drop":

@@ -4,6 +4,7 @@ The same calls of agents that run side by side come in any order; within one age
 they come in theirs. Whether the request is the recorded one is checked when the call is found.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -18,6 +19,8 @@ class CallTree:
         self._calls = recording.calls
         self._known = {call.number: call for call in recording.calls}
         self._left = dict(self._known)
+        self.turns: Counter[str] = Counter()
+        """By agent: how many of its runs and calls the replay has come to."""
         self._apart: set[int] = set()
         """Calls whose insides were not executed again."""
 
@@ -75,6 +78,7 @@ class CallTree:
         call = next(found, None)
         if call is not None:
             del self._left[call.number]
+            self.turns[call.agent] += 1
         return call
 
 

@@ -5,7 +5,7 @@ here either. What a person does to the replay itself comes behind it.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from devui.runtime.agents.context import Context
@@ -27,11 +27,15 @@ from devui.worker.revisions import result as revised
 class Hands:
     """The edits of one recording that the replay has not come to yet; each is done once."""
 
-    def __init__(self, recording: Recording, ids: Ids, expected: Expected) -> None:
+    def __init__(
+        self, recording: Recording, ids: Ids, expected: Expected, turns: Mapping[str, int]
+    ) -> None:
+        """`turns`: by agent, how many of its runs and calls the replay has come to."""
         self.done: list[RecordedEdit] = []
         self._left = list(recording.edits)
         self._ids = ids
         self._expected = expected
+        self._turns = turns
 
     def of_model(self, gate: HandGate, context: Context, held: Any) -> Verdict | None:
         """What was done at this gate of a call of a model."""
@@ -69,7 +73,9 @@ class Hands:
         return self._take(is_it)
 
     def _is(self, edit: RecordedEdit, held: Any) -> bool:
-        """Whether this was held; of what no event tells."""
+        """Whether this was held, and at that turn of its agent; of what no event tells."""
+        if edit.turn is not None and edit.turn != self._turns[edit.agent]:
+            return False
         return not differences(edit.held, self._ids.recorded_in(json.loads(as_json(held))))
 
     def _take(self, is_it: Callable[[RecordedEdit], bool]) -> Verdict | None:

@@ -52,9 +52,9 @@ class Replay:
         self.live_tools = live_tools
         self.ids = Ids()
         self.expected = Expected(recording, self.ids, live_tools=live_tools)
-        self.hands = Hands(recording, self.ids, self.expected)
         self.turns = Turns(lambda: busy() or self._committing or self._executing > 0)
         self._tree = CallTree(recording)
+        self.hands = Hands(recording, self.ids, self.expected, self._tree.turns)
         self._files = RecordedFiles(recording)
         self._executing = 0
         """Tools that are called for real now."""
