@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, open
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, said
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runrequest import RunRequest
+from devui.debugger.workers import AppBroken
 from devui.store.events import USER
 from devui.store.forkrows import ForkRow
 from devui.store.rows import EventRow, SessionRow
@@ -48,7 +50,13 @@ async def settled(
     *,
     actor: str,
 ) -> tuple[Settled, ...]:
-    """The decisions for a resume; raises Undecided, Unprocessable and NoCheckpoints."""
+    """The decisions for a resume; raises Undecided, Unprocessable and NoCheckpoints.
+
+    Whether it can be is known of an app that is loaded, and has to be known before anything is
+    done; one that does not load says why as the run's error.
+    """
+    with suppress(AppBroken, UnknownApp):
+        await found.workers.worker(session.app)
     if not goes_on(found, session.app):
         raise NoCheckpoints(NO_CHECKPOINTS)
     calls = await unknown_calls(found.journal, session.key, invocation)

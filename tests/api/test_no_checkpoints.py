@@ -40,3 +40,14 @@ def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
         assert answer.status_code == 409
         assert "is_resumable=True" in answer.json()["detail"]
         assert len(client.get(f"/api{path}/runs").json()["runs"]) == 1
+        events = len(debugged.kept()["events"])
+        [call] = client.get(f"/api{path}/cutoff").json()["unknown"]
+        server.stop()
+        server.start()
+        told = {"invocationId": invocation, "unknown": {call["id"]: {"do": "recorded"}}}
+        with server.client() as anew:
+            answer = anew.post(f"/api{path}/runs", json=told)
+            assert (answer.status_code, "is_resumable=True" in answer.text) == (409, True)
+            debugged.client = anew
+            assert len(debugged.kept()["events"]) == events
+            assert len(anew.get(f"/api{path}/runs").json()["runs"]) == 1
