@@ -100,6 +100,8 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
     assert made["run"] is None
     [call] = made["unknown"]
     assert (call["default"], call["asks"]) == ("recorded", True)
+    page = client.get(f"/sessions/{made['key']}", headers={"Accept": "text/html"}).text
+    assert ("forked before it came" in page, "the run ended first" in page) == (True, False)
     body = {
         "invocationId": made["fork"]["invocationId"],
         "unknown": {call["id"]: {"do": "recorded"}},

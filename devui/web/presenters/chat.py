@@ -103,12 +103,14 @@ def conversation(
     going_on: int | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
     answered: Answered | None = None,
+    cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
     """The messages of a window of events, each tool chip with its outcome.
 
     `previous_author` is the author of the message before the window, if that was an agent's.
     From event `going_on` on, the run is under way and may still bring results; without it, a call
     that has none in `answered` (those of the events themselves, if not said) has none so far.
+    `cut` is the invocation that a fork has left in its middle.
     """
     if answered is None:
         answered = Answered.of(((n, event.get("author"), s) for n, event, s in events), session)
@@ -123,8 +125,8 @@ def conversation(
             speaker = spoken_by(message)
     messages = [_unasked(message, answered.settled) for message in messages]
     lost = {
-        slot: lost_outcome(slot)
-        for number, _, summary in events
+        slot: lost_outcome(slot, forked=cut is not None and event.get("invocationId") == cut)
+        for number, event, summary in events
         for slot in open_slots(number, summary)
         if going_on is None or number < going_on
     }
@@ -185,9 +187,10 @@ def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
     return tuple(_slot_of(call, number, place) for place, call in calls if not call.long_running)
 
 
-def lost_outcome(slot: str) -> ToolOutcome:
-    """What is said of a call whose run ended before its result."""
-    return ToolOutcome(slot, "failed", "no result: the run ended first")
+def lost_outcome(slot: str, *, forked: bool = False) -> ToolOutcome:
+    """What is said of a call whose run ended, or was forked, before its result."""
+    why = "forked before it came" if forked else "the run ended first"
+    return ToolOutcome(slot, "failed", f"no result: {why}")
 
 
 def _said(

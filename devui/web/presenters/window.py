@@ -57,6 +57,8 @@ class Window:
     """What needs what the events ask people for, by the ids of the calls that ask."""
     later: tuple[tuple[EventRow, Summary], ...] = ()
     """Some of the events that follow: calls of the window may have their results there."""
+    cut: str | None = None
+    """The invocation in whose middle the session was forked, while no run of its own goes on."""
     taken: TakenBack = NOTHING_TAKEN
     """What of the session counts no more."""
 
@@ -90,6 +92,7 @@ class Window:
                 going_on=going_on,
                 askers=self.askers,
                 answered=answered,
+                cut=self.cut,
             )
             failed = bool(events) and events[-1][1].kind == "error"
             note = run_note(end, told=failed) if end else None
@@ -130,7 +133,18 @@ async def _marked(journal: Journal, window: Window) -> Window:
     """With the marks of what was read and then lost, and of what was taken back."""
     rows = (row for row, _ in window.events)
     lost = await lost_reads(journal, window.session, rows)
-    return replace(window, lost=lost, taken=await taken_back(journal, window.session))
+    taken, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
+    return replace(window, lost=lost, taken=taken, cut=cut)
+
+
+async def _cut(journal: Journal, session: int) -> str | None:
+    fork = await journal.forks.get(session)
+    last = await journal.events.body(session, fork.number) if fork else None
+    if last is None:
+        return None
+    runs = await journal.runs.list(session)
+    invocation = last[0].invocation_id
+    return None if any(run.invocation_id == invocation for run in runs) else invocation
 
 
 async def _window(
