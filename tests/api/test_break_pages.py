@@ -48,6 +48,12 @@ def test_a_form_makes_the_breakpoint_that_it_says_and_leads_back_to_the_tab(clie
     assert told == {"on": "state", "condition": "new > 1", **fields, "agent": "*"}
 
 
+@pytest.mark.parametrize(("name", "said"), [("", "transfer"), ("clerk", "transfer to clerk")])
+def test_a_breakpoint_on_a_transfer_says_to_whom_if_it_matters(client, page, post, name, said):
+    post("/breakpoints", on="transfer", name=name)
+    assert f">{said}<" in client.get(f"{page}?tab=breaks").text
+
+
 def test_the_same_offer_twice_is_one_breakpoint_that_is_on(client, post):
     draft = json.dumps({"on": "tool", "name": "save"})
     post("/breakpoints", draft=draft)

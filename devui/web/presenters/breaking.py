@@ -45,7 +45,6 @@ KINDS: Final[Mapping[On, str]] = {
 """What a breakpoint can be on, the frequent first, and what is compared with its name."""
 _NOUNS: Final[Mapping[On, str]] = {
     "state": "state key",
-    "transfer": "transfer to",
     "final": "final response",
     "human": "question to a person",
 }
@@ -90,6 +89,7 @@ def described(draft: Draft) -> str:
     """What a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
     noun = _NOUNS.get(draft.on, draft.on)
     named = "" if draft.name == "*" else draft.name
+    noun += " to" if named and draft.on == "transfer" else ""
     agent = "" if draft.agent == "*" else f" of {draft.agent}"
     after = ", after" if draft.when == "after" else ""
     what = f"{named or 'any'} event" if draft.on == "event" else f"{noun} {named}".rstrip()
