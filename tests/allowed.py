@@ -170,6 +170,7 @@ DYNAMIC_CODE = {
     "devui/cli/front.py:Front.get_command": "module names from a table of ours, never from data",
     "devui/runtime/yaml_parser.py": "safe_load makes nothing but data",
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
+    "devui/runtime/private_paths.py:Paths.exec_module": "module names from a table of ours",
     "devui/web/later.py:Later.load": "module names from tables of ours, never from data",
     "devui/wire/framing.py:codecs": "one module of ours, by its name",
     "devui/worker/loading.py:load": "the agent loader: importing the user's code is its job",

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from devui.runtime.private_paths import Paths
+
 ROOT = "devui.runtime"
 
 
@@ -205,9 +207,10 @@ def explanation(name: str) -> str:
                 f"{ROOT} has no {name} ({left_out.topic}). {left_out.why} Instead:"
                 f" {left_out.instead}"
             )
+    inside = " What begins with _ is google-adk's own." if "._" in f".{name}" else ""
     return (
-        f"{ROOT} has no {name}.{_suggestion(name)} docs/guide/runtime.md lists what there is, and"
-        " docs/guide/adk-differences.md what of google-adk was left out."
+        f"{ROOT} has no {name}.{inside}{_suggestion(name)} docs/guide/runtime.md lists what there"
+        " is, and docs/guide/adk-differences.md what of google-adk was left out."
     )
 
 
@@ -232,7 +235,7 @@ class Explainer:
 def install() -> None:
     """Let imports that fail be explained; asked last, so others are neither slowed nor changed."""
     if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
-        sys.meta_path.append(Explainer())
+        sys.meta_path.extend([Paths(ROOT), Explainer()])
 
 
 def _suggestion(name: str) -> str:
