@@ -90,9 +90,9 @@ def stream_url(key: int, after: Cursor, *, tail: str | None = None, only: str = 
     return _with(f"/sessions/{key}/stream", after=str(after), tail=tail, filter=only or None)
 
 
-def older_url(key: int, before: int, *, only: str = "") -> str:
-    """The window of events that ends before the journal's `before`."""
-    return _with(f"/sessions/{key}/events", before=before, filter=only or None)
+def older_url(key: int, before: int, *, only: str = "", at: int | None = None) -> str:
+    """The window of events that ends before the journal's `before`, on a page as of event `at`."""
+    return _with(f"/sessions/{key}/events", before=before, filter=only or None, at=at)
 
 
 def event_url(key: int, number: int) -> str:

@@ -214,6 +214,10 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     invocation = whole["events"][0]["invocationId"]
     assert back["events"][-1]["actions"]["rewindBeforeInvocationId"] == invocation
     assert not [key for key, value in own(back["state"]).items() if value is not None]
+    for query, marked in [({}, True), ({"at": len(whole["events"])}, False)]:
+        query |= {"before": 10**9}
+        shown = client.get(f"/sessions/{travelled['key']}/events", params=query).text
+        assert ("flag taken-back" in shown) is marked
     run(client, "travel", travelled["id"], BOOK)
     again = kept(client, travelled)["events"][len(back["events"])]["invocationId"]
     body = {"invocationId": again, "message": "Book a flight to London next Monday"}

@@ -101,7 +101,7 @@ async def shown(
     told = taken_marked(marked((item for _, _, item in items), lost), taken, session.key)
     return Shown(
         tuple(linked(_marked(item, asked.matches.numbers), session.key, wanted) for item in told),
-        _earlier(rows[kept[0]] if kept else None, above=left_out, wanted=wanted),
+        _earlier(rows[kept[0]] if kept else None, asked, above=left_out, wanted=wanted),
         tail,
     )
 
@@ -259,11 +259,18 @@ def _marked(item: parts.TimelineItem, matched: Sequence[int]) -> parts.TimelineI
     return item
 
 
-def _earlier(first: StoredEvent | None, *, above: int, wanted: Filter) -> parts.Earlier | None:
+def _earlier(
+    first: StoredEvent | None, asked: Asked, *, above: int, wanted: Filter
+) -> parts.Earlier | None:
     if not above or first is None:
         return None
     return parts.Earlier(
-        href=older_url(first.session, first.seq, only=wanted.text),
+        href=older_url(
+            first.session,
+            first.seq,
+            only=wanted.text,
+            at=asked.at.number if asked.at else None,
+        ),
         page_href=session_url(first.session, event=first.number, only=wanted.text),
         count=above,
     )

@@ -139,12 +139,15 @@ def live_row(author: str, text: str, *, chunks: int, thought: bool = False) -> L
     )
 
 
-def earlier(session: int, first: StoredEvent | None) -> Earlier | None:
-    """The link to what came before the window's first event; None if nothing did."""
+def earlier(session: int, first: StoredEvent | None, *, at: int | None = None) -> Earlier | None:
+    """The link to what came before the window's first event; None if nothing did.
+
+    `at` is the event that the page is as of.
+    """
     if first is None or first.number <= 1:
         return None
     return Earlier(
-        href=older_url(session, first.seq),
+        href=older_url(session, first.seq, at=at),
         page_href=session_url(session, event=first.number - 1),
         count=first.number - 1,
     )

@@ -247,7 +247,9 @@ def _timeline(found: Services, stand: _Stand, row: EventRow | None) -> parts.Tim
         held=held(live, found.book),
         count=count,
         filter=filter_bar(session, row, asked),
-        earlier=rows.earlier if rows else earlier(session.key, first),
+        earlier=rows.earlier
+        if rows
+        else earlier(session.key, first, at=asked.at.number if asked.at else None),
         later=later(session.key, session.events - count, only=asked.filter),
     )
 

@@ -1,10 +1,13 @@
 """Older events, one event, and the state, each as a piece of the session page."""
 
+from dataclasses import replace
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.filters import Typed
 from devui.debugger.matches import words
+from devui.debugger.rewinds import taken_back
 from devui.web.errors import BadRequest, NotFound
 from devui.web.parts.timeline import Older
 from devui.web.presenters.breaking import Asked
@@ -27,17 +30,18 @@ async def older(request: Request) -> Response:
     if before is None:
         raise BadRequest("`before` has to be a number: the seq of the first event shown")
     typed = Typed.read(request.query_params.get("filter"))
+    at = await event_of(found, session, request.query_params.get("at"))
     if typed.filter is not None:
-        asked = await sought(found, session, Asked(typed=typed), head=before - 1)
+        asked = await sought(found, session, Asked(typed=typed, at=at), head=before - 1)
         rows = await shown(found, session, None, asked=asked, before=before)
         return found.render.page(Older(rows.items, (), rows.earlier))
     window = await window_before(found.journal, session.key, before)
-    first = window.events[0][0] if window.events else None
-    return found.render.page(
-        Older(
-            window.items(Margins.of(found, session)), window.messages(), earlier(session.key, first)
-        )
-    )
+    number = at.number if at else None
+    taken = await taken_back(found.journal, session.key, until=number)
+    window = replace(window, taken=taken)
+    above = earlier(session.key, window.events[0][0] if window.events else None, at=number)
+    items = window.items(Margins.of(found, session))
+    return found.render.page(Older(items, window.messages(), above))
 
 
 async def filter_terms(request: Request) -> Response:
