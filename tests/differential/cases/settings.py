@@ -4,8 +4,9 @@ from functools import partial
 from typing import Any
 
 from google.genai import types
+from pydantic import BaseModel
 
-from tests.differential.case import Case, add, case
+from tests.differential.case import Case, Difference, add, case
 from tests.differential.script import Call, Say, call
 
 
@@ -331,3 +332,37 @@ async def exit_loop_outside_a_loop(stage):
     )
     await stage.say()
     await stage.say("next")
+
+
+# What the user says to an agent with an input schema
+
+
+class Asked(BaseModel):
+    """What the agent is asked."""
+
+    country: str
+
+
+MESSAGES_OF_USERS = Difference(
+    "Messages of the user to an agent with an input schema",
+    here="They are told to the agent as they are: the schema is for who calls it as a tool or gives"
+    " it a task.",
+    there="As root the agent is not asked; the run ends with ValidationError, unless the message is"
+    " JSON that fits.",
+    why="People write sentences; an agent that others call should be tried alone, too.",
+)
+
+
+async def _told(stage, message):
+    await stage.open(stage.agent("agent", "Paris.", input_schema=Asked))
+    await stage.say(message)
+
+
+add(Case("a root with an input schema is told JSON", partial(_told, message='{"country": "F"}')))
+add(
+    Case(
+        "a root with an input schema is told a sentence",
+        partial(_told, message="What is the capital of France?"),
+        MESSAGES_OF_USERS,
+    )
+)
