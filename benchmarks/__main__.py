@@ -21,7 +21,7 @@ from benchmarks.report import Figures, show
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide" / "performance.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-FIGURES = ("startup", "turns", "growth", "run_sse", "store", "first_load", "long_session")
+FIGURES = ("startup", "turns", "growth", "gates", "run_sse", "store", "first_load", "long_session")
 SIDE_BY_SIDE = ("turns", "growth")
 
 

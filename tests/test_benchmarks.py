@@ -1,6 +1,7 @@
 """The benchmarks run, and say what the guide says they say. Their figures prove nothing here."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -37,3 +38,10 @@ def test_a_benchmark_ends_with_its_figures_as_json(figure: str) -> None:
 def test_every_figure_has_its_module() -> None:
     missing = [name for name in FIGURES if not (ROOT / "benchmarks" / f"{name}.py").is_file()]
     assert missing == []
+
+
+def test_the_guide_has_each_kind_of_figure_that_it_explains() -> None:
+    guide = (ROOT / "docs" / "guide" / "performance.md").read_text(encoding="utf-8")
+    explained, _, measured = guide.partition("<!-- figures -->")
+    kinds = {*re.findall(r"`(\w+)\.[^`]+`", explained)}
+    assert kinds == {*re.findall(r"^\| `(\w+)\.", measured, re.MULTILINE)}

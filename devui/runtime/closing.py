@@ -1,4 +1,4 @@
-"""Closing several things one after the other, whatever goes wrong with one of them."""
+"""Closing several things in a row, whatever goes wrong with one of them (adk-runtime 3.6)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable

@@ -68,8 +68,9 @@ def shown(page: Page, selector: str) -> list[str]:
 def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first):
     group = range(first, first + GROUP)
     streamed = visit.session("hostile", title=PAYLOADS[first])
-    for number in group:
+    for place, number in enumerate(group, start=1):
         streamed.say(f"Say number {number}", "failed")
+        expect(streamed.page.locator("#rows .run-end")).to_have_count(place)
         is_inert(streamed.page)
     loaded = visit.again(streamed)
     for session in (streamed, loaded):

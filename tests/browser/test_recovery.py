@@ -203,12 +203,19 @@ def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visi
     expect(parent.page.locator("#state-live")).to_contain_text('"London"')
 
 
-def test_a_fork_with_the_event_edited(travelled):
+def test_a_fork_with_the_event_edited(travelled, visit):
+    visit.allow("422")
     travelled.select(3)
     travelled.page.keyboard.press("f")
     travelled.page.get_by_label("with this event edited").check()
     field = travelled.page.get_by_label("In place of the event, as JSON")
-    field.fill(field.input_value().replace('"London"', '"Rome"'))
+    edited = field.input_value().replace('"London"', '"Rome"')
+    field.fill(edited + ",")
+    button(travelled, "Fork").click()
+    said = travelled.page.locator(".fork [role=alert]")
+    expect(said).to_contain_text("the event is not JSON: Extra data")
+    expect(field).to_have_value(edited + ",")
+    field.fill(edited)
     fork = forked(travelled)
     expect(fork.page.locator("#state-live")).to_contain_text('"Rome"')
     expect(fork.page.locator("#lineage .fork-of")).to_contain_text("at #3, edited")

@@ -256,6 +256,7 @@ async def edits(request: Request) -> Response:
 
 def _edit(row: EditRow) -> dict[str, Any]:
     edit = asdict(row.edit)
+    del edit["turn"]  # for replays alone
     told = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
     return {"id": row.id, **edit, **told}
 

@@ -9,13 +9,14 @@ from devui.web.parts.json import JsonText
 
 @dataclass(frozen=True, slots=True)
 class TakenBackMark:
-    """That an event counts no more. Goes into `#tb-{number}` of its row, `#tm-{number}` of its
-    message."""
+    """That an event counts no more: the first thing in its row, or in its message."""
 
     template: ClassVar[str] = "parts/taken_back.html"
+    number: int
     by: int
     """The number of the rewind."""
     href: str
+    in_row: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from devui.web.links import session_url
 from devui.web.parts.chat import ChatMessage
 from devui.web.parts.marks import TakenBackMark
 from devui.web.parts.timeline import EventRow
-from devui.web.push import fill
+from devui.web.push import prepend, remove
 from devui.web.services import Services
 
 _Item = TypeVar("_Item")
@@ -30,13 +30,14 @@ def taken_marked(items: Iterable[_Item], taken: TakenBack, session: int) -> tupl
 
 def _marked(item: _Item, taken: TakenBack, session: int) -> _Item:
     if isinstance(item, EventRow | ChatMessage):
-        return replace(item, taken=_mark(taken, item.number, session))
+        in_row = isinstance(item, EventRow)
+        return replace(item, taken=_mark(taken, item.number, session, in_row=in_row))
     return item
 
 
-def _mark(taken: TakenBack, number: int, session: int) -> TakenBackMark | None:
+def _mark(taken: TakenBack, number: int, session: int, *, in_row: bool) -> TakenBackMark | None:
     by = taken.by(number)
-    return TakenBackMark(by, session_url(session, event=by)) if by else None
+    return TakenBackMark(number, by, session_url(session, event=by), in_row) if by else None
 
 
 class LiveRewinds:
@@ -66,6 +67,8 @@ class LiveRewinds:
         )
 
     def _pieces(self, number: int) -> Markup:
-        mark = _mark(self.taken, number, self._session)
-        html = self._found.render.part(mark) if mark else Markup("")
-        return fill(f"#tb-{number}", html) + fill(f"#tm-{number}", html)
+        pieces = remove(f"#tb-{number}") + remove(f"#tm-{number}")
+        for slot, in_row in ((f"#e-{number}", True), (f"#m-{number}", False)):
+            if mark := _mark(self.taken, number, self._session, in_row=in_row):
+                pieces += prepend(slot, self._found.render.part(mark))
+        return pieces

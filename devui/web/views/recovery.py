@@ -5,20 +5,22 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from markupsafe import escape
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
 from devui.store.events import USER
 from devui.web.errors import NotFound, Unprocessable
-from devui.web.htmx import HtmxRequest
+from devui.web.htmx import HtmxRequest, redirect
 from devui.web.links import session_url
 from devui.web.pages.session import AgainPage
 from devui.web.presenters.again import again_menu
 from devui.web.presenters.lists import session_name
+from devui.web.push import renew
 from devui.web.recovery import NoCheckpoints, ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import parse_json, read_form
 from devui.web.text.numbers import whole_number
@@ -35,14 +37,23 @@ async def close(request: Request) -> Response:
 
 
 async def fork(request: Request) -> Response:
-    """Make a fork and show it; with `run` it goes on at once, unless calls are to be decided."""
+    """Make a fork and show it; with `run` it goes on at once, unless calls are to be decided.
+
+    What makes no sense is told in the form, which stays as it was filled in.
+    """
     found, session = await session_of(request)
     form = await read_form(request)
-    made = await forked(found, session, _wanted(form))
+    try:
+        made = await forked(found, session, _wanted(form))
+    except Unprocessable as error:
+        if not HtmxRequest.read(request.headers):
+            raise
+        said = renew(".fork [role=alert]", escape(str(error)))
+        return HTMLResponse(said, status_code=error.status)
     if form.get("run") is not None:
         with contextlib.suppress(Undecided, NoCheckpoints):  # the fork's own page tells
             await run_fork(found, made, streaming=True, policy=_policy(form))
-    return RedirectResponse(session_url(made.key), status_code=303)
+    return _gone_to(request, session_url(made.key))
 
 
 async def again(request: Request) -> Response:
@@ -134,6 +145,12 @@ def _json(text: str, what: str) -> Any:
     except ValueError as error:
         raise Unprocessable(f"{what} is not JSON: {error}") from error
     return parse_json(text.encode())
+
+
+def _gone_to(request: Request, url: str) -> Response:
+    if HtmxRequest.read(request.headers):
+        return Response(status_code=204, headers=redirect(url))
+    return RedirectResponse(url, status_code=303)
 
 
 def _done(request: Request, session: int) -> Response:
