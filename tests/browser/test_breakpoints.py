@@ -108,6 +108,7 @@ def test_a_breakpoint_that_is_switched_off_holds_nothing(session):
 def test_two_quick_clicks_switch_it_there_and_back_and_a_third_one_off(session):
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
+    expect(session.page.locator("#count-breaks")).to_have_text("1")  # nothing comes after that
     switch = session.page.get_by_role("switch")
     for clicks, state in ((2, "true"), (3, "false")):
         with session.page.expect_response(last_of(clicks)):

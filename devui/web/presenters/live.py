@@ -261,11 +261,12 @@ class LivePage:
 
     async def _breakpoints(self, _: Batch) -> Markup:
         found, session = self._found, self._session
+        marks = await self._marks.changes(session)
+        # After what takes time: a list that is behind would turn back a switch just pressed.
         listed = found.render.part(breakpoints(found, session))
         count = Markup("{}").format(break_count(found, session))
         ask = replace("#sheet-ask", found.render.part(BreaksAsk(breaks_here_url(session.key))))
-        shown = fill("#breakpoints", listed) + fill("#count-breaks", count) + ask
-        return shown + await self._marks.changes(session)
+        return fill("#breakpoints", listed) + fill("#count-breaks", count) + ask + marks
 
     async def _lost_reads(self, _: Batch) -> Markup:
         return await self._lost.changes(self._session)
