@@ -73,6 +73,11 @@ class Gates:
         """Mark the next event that comes of a place, as of `place_of_marks`."""
         self._marks.setdefault(run, {}).setdefault(place, []).append(mark)
 
+    def stops(self, gate: WorkerGate) -> bool:
+        """Whether the present run has to wait at the gate: asked before anything is made for it."""
+        run = current_run.get()
+        return run is not None and gate in self._armed.get(run, _UNARMED)
+
     async def pass_by(
         self,
         gate: WorkerGate,
@@ -83,14 +88,12 @@ class Gates:
         agent: str | None = None,
         tool: BaseTool | None = None,
     ) -> Any:
-        """Wait at the gate, if it is armed, until the server lets go.
+        """Wait at the gate, which stops the present run, until the server lets go.
 
         `apply` carries out what a person decided, given the verdict and what was shown; its result
         is returned. What it raises is shown to the person, and the run waits on.
         """
-        run = current_run.get()
-        if run is None or gate not in self._armed.get(run, _UNARMED):
-            return None
+        run = current_run.get() or ""
         shown = as_json(held)
         place = _Place(run, gate, context, agent, tool)
         problem = None
@@ -173,6 +176,8 @@ class GatesBefore(BasePlugin):
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Gate `enter_agent`."""
+        if not self._gates.stops("enter_agent"):
+            return
         about = {"name": agent.name, "type": type(agent).__name__}
         await self._gates.pass_by("enter_agent", callback_context, about, agent=agent.name)
 
@@ -180,6 +185,8 @@ class GatesBefore(BasePlugin):
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Gate `before_model`."""
+        if not self._gates.stops("before_model"):
+            return None
 
         def apply(verdict: Verdict, shown: str) -> LlmResponse | None:
             return revise_request(llm_request, verdict, shown)
@@ -193,6 +200,8 @@ class GatesBefore(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> dict[str, Any] | None:
         """Gate `before_tool`."""
+        if not self._gates.stops("before_tool"):
+            return None
 
         def apply(verdict: Verdict, _: str) -> Any:
             answer = revise_args(tool_args, verdict)
@@ -217,7 +226,7 @@ class GatesAfter(BasePlugin):
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
         """Gate `after_model`; fragments pass, a stream that stops would look frozen."""
-        if llm_response.partial:
+        if llm_response.partial or not self._gates.stops("after_model"):
             return None
         answer: LlmResponse | None = await self._gates.pass_by(
             "after_model", callback_context, llm_response, lambda verdict, _: response(verdict)
@@ -233,6 +242,8 @@ class GatesAfter(BasePlugin):
         result: dict[str, Any],
     ) -> dict[str, Any] | None:
         """Gate `after_tool`."""
+        if not self._gates.stops("after_tool"):
+            return None
         about = {"name": tool.name, "args": tool_args, "result": result}
         replaced: dict[str, Any] | None = await self._gates.pass_by(
             "after_tool", tool_context, about, lambda verdict, _: revised(verdict), tool=tool
@@ -241,5 +252,7 @@ class GatesAfter(BasePlugin):
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
         """Gate `leave_agent`."""
+        if not self._gates.stops("leave_agent"):
+            return
         about = {"name": agent.name, "type": type(agent).__name__}
         await self._gates.pass_by("leave_agent", callback_context, about, agent=agent.name)
