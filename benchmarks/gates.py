@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import gc
 import io
+import itertools
 import os
 import statistics
 import time
@@ -72,8 +73,14 @@ def bare(_: Instruments) -> Around:
 
 def gated(instruments: Instruments) -> Around:
     """The gates alone."""
-    after, before = GatesAfter(instruments.gates), GatesBefore(instruments.gates)
-    return lambda plugins: PluginManager([after, *plugins.plugins, before])
+
+    def around(plugins: PluginManager) -> PluginManager:
+        manager = instruments.around(plugins)
+        gates = (GatesAfter, GatesBefore)
+        manager.plugins[:] = [each for each in manager.plugins if isinstance(each, gates)]
+        return manager
+
+    return around
 
 
 def whole(instruments: Instruments) -> Around:
@@ -88,11 +95,11 @@ async def measure(name: str, link: Link, seconds: float) -> Figures:
         await each.turn()
     gc.collect()
     rounds: list[list[float]] = []
+    orders = itertools.cycle(itertools.permutations(range(len(ways))))
     until = time.perf_counter() + seconds
     while time.perf_counter() < until or len(rounds) < 5:
-        # Each round begins with another one, so that none is always the first.
-        turned = len(rounds) % len(ways)
-        order = [*range(turned, len(ways)), *range(turned)]
+        # In every order in turn, so that none always follows the same one.
+        order = next(orders)
         took = {index: await ways[index].turn() for index in order}
         rounds.append([took[index] for index in range(len(ways))])
     return {

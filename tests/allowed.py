@@ -39,6 +39,7 @@ BROAD_EXCEPT = {
     "devui/worker/trials.py:Trials._try": (
         "agent code may raise anything, sys.exit() included; it ends the trial, never the worker"
     ),
+    "devui/worker/trials.py:_silence": "users' toolsets; what one raises is told on the page",
     "devui/worker/replaying/headless.py:Headless.execute": (
         "agent code may raise anything, sys.exit() included; the verdict tells it"
     ),

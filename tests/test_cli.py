@@ -5,9 +5,11 @@ import json
 import os
 import re
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import httpx2
@@ -62,6 +64,27 @@ def test_nothing_is_told_without_a_sign_in(server):
     assert page.status_code == 401
     assert "travel" not in page.text
     assert httpx2.get(f"{server.url}/list-apps").status_code == 401
+
+
+@pytest.mark.req("R67")
+def test_what_failed_to_sign_in_is_counted_and_told(server):
+    browser = {"Accept": "text/html", "Sec-Fetch-Site": "none"}
+    browser |= {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    form = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
+    assert httpx2.get(server.link).status_code == 303
+    for _ in range(2):
+        assert httpx2.get(server.link).status_code == 401
+        assert httpx2.get(server.url, headers=browser).status_code == 401
+    wrong = httpx2.post(f"{server.url}/login", data={"token": "<i>"}, headers=form)
+    assert wrong.status_code == 401
+    with server.client() as client:
+        page = client.get("/").text
+        notices = page.split('id="journal"', 1)[1].split("<h1", 1)[0]
+        assert "Once: a wrong token at the sign-in. Nothing of it was done." in notices
+        assert "not signed in" not in notices
+        quiet = page.split('class="kept', 1)[1].split("</p>", 1)[0]
+        assert "2 times a browser that was not signed in" in quiet
+        assert "2 times a sign-in link that was used already or is too old" in quiet
 
 
 @pytest.mark.req("R08")
@@ -203,6 +226,19 @@ def test_a_data_folder_serves_one_server_at_a_time(tmp_path, server):
     assert done.returncode != 0
     assert f"process {server.pid} at {server.url};" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.req("R41")
+def test_a_server_that_cannot_begin_for_a_lock_says_so_in_a_line(tmp_path):
+    data = tmp_path / "data"
+    with running(SAMPLES, data):
+        pass
+    with closing(sqlite3.connect(data / "journal.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = devui(str(SAMPLES), "--no-browser", "--data-dir", str(data), cwd=tmp_path)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "database is locked: close the program that holds it" in line
 
 
 @pytest.mark.req("R10")

@@ -19,7 +19,13 @@ Examples:
 
 
 @click.command("backup", epilog=_EXAMPLES, short_help="Copy all sessions as they are now.")
-@click.argument("data_dir", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_DATA_DIR,
+    show_default=True,
+    help="Data folder to copy.",
+)
 @click.option(
     "-o",
     "--output",
@@ -27,17 +33,16 @@ Examples:
     required=True,
     help="The data folder to make; empty, or not there yet.",
 )
-def command(data_dir: Path | None, output: Path) -> None:
-    """Copy the journal in DATA_DIR (.devui if not given) into a new data folder.
+def command(data_dir: Path, output: Path) -> None:
+    """Copy the journal of a data folder into a new one.
 
     A server may go on meanwhile: the copy has everything that was committed at one moment. Ends
     with 0 when it is whole, 1 when it is not or could not be made, 2 if there is nothing to copy.
     """
-    folder = DEFAULT_DATA_DIR if data_dir is None else data_dir
-    if not (folder / DATABASE).exists():
-        raise Misused(f"there is no journal in {str(folder)!r}")
+    if not (data_dir / DATABASE).exists():
+        raise Misused(f"there is no journal in {str(data_dir)!r}")
     try:
-        back_up(folder, output)
+        back_up(data_dir, output)
     except FolderRefused as error:
         raise Misused(str(error)) from error
     except (StoreError, OSError) as error:

@@ -31,7 +31,12 @@ Areas = Mapping[str, list[Finding]]
 
 
 @click.command("doctor", short_help="Look whether everything is in order.")
-@click.argument("data_dir", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--data-dir",
+    "named",
+    type=click.Path(path_type=Path),
+    help="Data folder to look at; .devui if not given.",
+)
 @click.option(
     "--agents",
     type=click.Path(path_type=Path),
@@ -41,15 +46,15 @@ Areas = Mapping[str, list[Finding]]
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, data_dir: Path | None, agents: Path, as_json: bool) -> None:
-    """Look at the journal in DATA_DIR (.devui if not given), at what devui runs on, and the apps.
+def command(ctx: click.Context, named: Path | None, agents: Path, as_json: bool) -> None:
+    """Look at the data folder and its journal, at what devui runs on, and at the apps.
 
     Ends with 0 if all is well, with 1 if there is a fault, with 2 if there is nothing to look at.
     """
     if not agents.is_dir():
         raise Misused(f"there is no folder {str(agents)!r}: name that of your apps with --agents")
     found = {
-        **_data(data_dir),
+        **_data(named),
         "environment": list(look_at_environment(agents)),
         "apps": list(look_at_apps(agents)),
     }

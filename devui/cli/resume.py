@@ -137,9 +137,15 @@ def _cut_off(client: Client, session: int) -> str:
     if last["status"] in GOING:
         raise MovedOn(f"a run goes on in session {session}: `devui dbg attach {session}` shows it")
     if last["status"] == "done":
-        raise Misused("the last run is done: say with --invocation which one is to go on")
+        raise Misused(
+            f"the last run of session {session} is done: say with --invocation which one is to"
+            " go on"
+        )
     if last["invocationId"] is None:
-        raise Misused("the last run ended before its message became an event: send it again")
+        raise Misused(
+            f"the last run of session {session} ended before its message became an event: send it"
+            " again"
+        )
     return str(last["invocationId"])
 
 

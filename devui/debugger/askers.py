@@ -12,7 +12,8 @@ from devui.debugger.nodes import name_of
 from devui.debugger.summary import Summary
 from devui.store.journal import Journal
 
-_CREDENTIAL: Final = "adk_request_credential"
+CREDENTIAL: Final = "adk_request_credential"
+"""The name of the call by which the framework asks for a credential."""
 _OF_TOOLSET: Final = "_adk_toolset_auth_"
 """Begins the id of a call that nobody made: a toolset needs it to list its tools."""
 _OF_NODE: Final = "wf_auth:"
@@ -41,7 +42,7 @@ async def _asker(journal: Journal, session: int, call: Mapping[str, Any]) -> Ask
     if original := _mapping(args.get("originalFunctionCall")):
         return Asker("tool", str(original.get("name") or ""))
     about = str(args.get("functionCallId") or "")
-    if call.get("name") != _CREDENTIAL or not about:
+    if call.get("name") != CREDENTIAL or not about:
         return None
     if about.startswith(_OF_TOOLSET):
         return Asker("toolset", about.removeprefix(_OF_TOOLSET))

@@ -7,7 +7,7 @@ stand at the same places.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from devui.store.journal import Journal
@@ -20,30 +20,36 @@ _Numbered = Sequence[tuple[int, _Event]]
 """Events with their numbers in the session."""
 
 
-async def edits_by_hand(
-    journal: Journal, run: RunRow, events: _Numbered, calls: Sequence[RecordedCall]
-) -> list[RecordedEdit]:
-    """The edits that made a run what it is, by its events and calls, in their order."""
-    found = await _own(journal, run, events, calls)
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a run made."""
+
+    events: _Numbered
+    calls: Sequence[RecordedCall]
+    pieces: Mapping[str, Any]
+    """What its requests to models are made of, by name."""
+
+
+async def edits_by_hand(journal: Journal, run: RunRow, made: Made) -> list[RecordedEdit]:
+    """The edits that made a run what it is, in their order."""
+    found = await _own(journal, run, made)
     replay = await journal.replays.get(run.id)
     source = await journal.runs.get(replay.source) if replay else None
     if source is None:
         return found
     told = await journal.replays.events(source.session, source.id)
     before = [(number, json.loads(data)) for number, data in told]
-    earlier = await edits_by_hand(journal, source, before, calls)
-    return [*(_moved(edit, before, events) for edit in earlier), *found]
+    earlier = await edits_by_hand(journal, source, replace(made, events=before))
+    return [*(_moved(edit, before, made.events) for edit in earlier), *found]
 
 
-async def _own(
-    journal: Journal, run: RunRow, events: _Numbered, calls: Sequence[RecordedCall]
-) -> list[RecordedEdit]:
+async def _own(journal: Journal, run: RunRow, made: Made) -> list[RecordedEdit]:
     rows = [row for row in await journal.edits.list(run.session) if row.edit.run == run.id]
     rows = [row for row in rows if row.edit.gate in HANDS]
     if not rows:
         return []
-    dropped = await _dropped(journal, rows, events)
-    return [_edit(row, [event for _, event in events], dropped, calls) for row in rows]
+    dropped = await _dropped(journal, rows, made.events)
+    return [_edit(row, dropped, made) for row in rows]
 
 
 async def _dropped(
@@ -59,18 +65,13 @@ async def _dropped(
     return places
 
 
-def _edit(
-    row: EditRow,
-    events: Sequence[_Event],
-    dropped: Mapping[int, int],
-    calls: Sequence[RecordedCall],
-) -> RecordedEdit:
-    edit = row.edit
+def _edit(row: EditRow, dropped: Mapping[int, int], made: Made) -> RecordedEdit:
+    edit, events = row.edit, [event for _, event in made.events]
     place = dropped.get(row.id)
     if place is None:
         place = next((n for n, event in enumerate(events) if _came_of(event, row)), None)
     answered = edit.gate == "before_tool" and edit.action == "mock" and place is not None
-    others = [call for call in calls if call.event == place]
+    others = [call for call in made.calls if call.event == place]
     return RecordedEdit(
         gate=edit.gate,  # type: ignore[arg-type]  # of `HANDS`
         action=edit.action,  # type: ignore[arg-type]  # the journal's CHECK says so
@@ -78,23 +79,50 @@ def _edit(
         tool=edit.tool,
         call=edit.call if edit.tool else None,
         place=place,
-        turn=edit.turn if _has_equals(edit, calls) else None,
+        turn=edit.turn if _has_equals(edit, made) else None,
         held=without_marks(json.loads(edit.before)),
         value=without_marks(json.loads(edit.after)),
         effects=_effects(events[place or 0], others) if answered else {},
     )
 
 
-def _has_equals(edit: NewEdit, calls: Sequence[RecordedCall]) -> bool:
-    """Whether other calls of the tool were made with the arguments that were held: one that was
-    answered in its place is none of these calls."""
-    held = json.loads(edit.before)
-    return edit.tool is not None and any(
-        (call.type, call.agent, call.name) == ("tool", edit.agent, edit.tool)
-        and call.call != edit.call
-        and call.args == held.get("args")
-        for call in calls
+def _has_equals(edit: NewEdit, made: Made) -> bool:
+    """Whether other calls of the agent stood at this gate with what was held: one that was answered
+    in its place is none of these calls."""
+    held, own = _held(edit), _own_call(edit, made.calls)
+    kind = "tool" if edit.tool else "model"
+    return any(
+        (call.type, call.agent) == (kind, edit.agent)
+        and call.name == (edit.tool or call.name)
+        and call is not own
+        and _stood_with(edit.gate, call, made.pieces) == held
+        for call in made.calls
     )
+
+
+def _held(edit: NewEdit) -> Any:
+    """What tells one call that is held from another; of a request that is what was said so far."""
+    held = json.loads(edit.before)
+    if edit.tool:
+        return held.get("args")
+    return held.get("contents") if edit.gate == "before_model" else held
+
+
+def _stood_with(gate: str, call: RecordedCall, pieces: Mapping[str, Any]) -> Any:
+    """The same of a call that was made."""
+    if call.type == "tool":
+        return call.args
+    if gate == "before_model":
+        return [pieces.get(name) for name in call.request.contents] if call.request else None
+    return call.responses[-1][1] if call.responses else None
+
+
+def _own_call(edit: NewEdit, calls: Sequence[RecordedCall]) -> RecordedCall | None:
+    """The call that was held, if it was made: the edit of a request makes another one of it."""
+    if edit.tool:
+        return next((call for call in calls if edit.call and call.call == edit.call), None)
+    begun = [call for call in calls if call.agent == edit.agent][: edit.turn or 0]
+    return begun[-1] if edit.gate == "after_model" and begun else None
 
 
 def _came_of(event: _Event, row: EditRow) -> bool:

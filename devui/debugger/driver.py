@@ -29,7 +29,6 @@ from devui.debugger.news import (
 from devui.debugger.requests import acknowledgement, error_of, failure_of
 from devui.debugger.runrequest import RunRequest
 from devui.debugger.stepping.gatekeeper import Gatekeeper
-from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.stepper import Moved
 from devui.debugger.unwritten import Unwritten
 from devui.debugger.workers import AppBroken, Worker, Workers
@@ -94,7 +93,7 @@ class Driver:
         self._leash = Leash(live, limits, bus=bus, stop=stop)
         self._unwritten = Unwritten(live, self._journal)
         self._viewed = viewed
-        self._pauses = Pauses(lambda: live.stepper.held_seconds)
+        self._held = 0.0
         self._due: float | None = None
         self._followed = False
         self._gone = WorkerGone(0, "")
@@ -281,7 +280,6 @@ class Driver:
             live.progressed = Since()
         if not live.watched and self._watched():
             await worker.send(WatchState(run=live.row.id))
-        self._pauses.take(message)
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
         elif isinstance(message, Moved):
@@ -337,12 +335,14 @@ class Driver:
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(new_event(message), message.touched)
-            event = replace(event, held=self._pauses.before(message))
+            held = live.stepper.pauses.until(event.timestamp)
+            event = replace(event, held=held - self._held)
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
             done = await self._unwritten.write_before(commit)
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
+        self._held = held
         live.committed(event.author, event.branch, message.temp)
         live.touches.committed(event, done.number)
         live.meter.add(event)

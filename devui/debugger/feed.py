@@ -22,6 +22,9 @@ class Batch:
 
     seq: int
     news: list[News]
+    begins: bool = False
+    """The reader begins with it, for the first time or anew: what is in no journal, and what was
+    told of it, may have been missed."""
 
 
 class TooFarBehind(Exception):
@@ -54,7 +57,7 @@ async def follow(
             now = await journal.head()
             if after > now:  # a cursor of another journal: nothing here is known to the reader
                 raise TooFarBehind
-            yield Batch(now, await _missed(journal, session, after, now))
+            yield Batch(now, await _missed(journal, session, after, now), begins=True)
             after = max(after, now)
             async for batch in _live(reader, after):
                 yield batch
@@ -73,6 +76,9 @@ async def _live(reader: Subscription[News], since: int) -> AsyncGenerator[Batch,
 
 
 async def _missed(journal: Journal, session: int, after: int, now: int) -> list[News]:
+    row = await journal.sessions.get(session)
+    if row is None:
+        return [SessionChanged(None)]
     if after >= now:
         return []
     bodies = await journal.events.following(session, after, CATCH_UP + 1)
@@ -82,8 +88,7 @@ async def _missed(journal: Journal, session: int, after: int, now: int) -> list[
     news += [EventDropped(edit) for edit in await journal.edits.dropped(session, after)]
     news += [RunChanged(run) for run in await journal.runs.since(session, after)]
     known = [item for item in news if (seq_of(item) or 0) <= now]
-    row = await journal.sessions.get(session)
-    if row is not None and row.seq > after:
+    if row.seq > after:
         # Its seq is also that of the last event, and tells not since when it has its title.
         known.append(SessionChanged(row))
     return sorted(known, key=lambda item: seq_of(item) or 0)

@@ -5,13 +5,14 @@ page would tell of a full disk until a person does something.
 """
 
 import asyncio
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 from devui.debugger.bus import Bus
 from devui.debugger.news import APPS, JournalChanged, News
 from devui.debugger.tasks import Tasks
-from devui.store.errors import PASSING, JournalError
+from devui.store.errors import JournalError
 from devui.store.journal import Journal
 
 _SECONDS = 1.0
@@ -55,7 +56,5 @@ class Health:
     async def _try_again(self) -> None:
         while self._journal.trouble is not None:
             await asyncio.sleep(_SECONDS)
-            try:
+            with suppress(JournalError):  # whatever it is now: who changes something is told
                 await self._journal.probe()
-            except PASSING:
-                continue

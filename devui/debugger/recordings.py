@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from devui.debugger.artifact_parts import part_of
-from devui.debugger.byhand import edits_by_hand
+from devui.debugger.byhand import Made, edits_by_hand
 from devui.store.journal import Journal
 from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
@@ -42,6 +42,7 @@ async def recording_of(
     recorded = [_call(call, places) for call in calls]
     before = await _before(journal, session, first) if whole else {}
     files = [*_files(recorded), *_files_of(before.get("history", []))]
+    pieces = await _pieces(journal, session, recorded)
     return Recording(
         app=session.app,
         user=session.user,
@@ -51,9 +52,9 @@ async def recording_of(
         **_end(run),
         **before,
         files=await _load(journal, session, files),
-        pieces=await _pieces(journal, session, recorded),
+        pieces=pieces,
         calls=recorded,
-        edits=await edits_by_hand(journal, run, events, recorded),
+        edits=await edits_by_hand(journal, run, Made(events, recorded, pieces)),
         fragments=[
             json.loads(text) for text in await journal.replays.fragments(session.key, run.id)
         ],

@@ -30,6 +30,23 @@ _NAMES: Final = re.compile(
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z]+|\d{1,9}|/[\w./@+-]*|true|false)", re.IGNORECASE)
 """Values of `.env` that say nothing by themselves: one word, a number, a path."""
 
+_GIVEN: Final = frozenset(
+    {
+        "accesstoken",
+        "apikey",
+        "authcode",
+        "authresponseuri",
+        "clientsecret",
+        "codeverifier",
+        "idtoken",
+        "password",
+        "privatekey",
+        "refreshtoken",
+        "token",
+    }
+)
+"""Members of a credential that let one in, without regard to how they are spelled."""
+
 _EDGE: Final = r"(?:(?<![0-9A-Za-z_])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
 """Where a key may begin, also in what is spelled for an address or for JSON."""
 
@@ -319,6 +336,21 @@ def named(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret
         elif isinstance(value, dict):
             waiting += value.values()
     return [Secret(text, kind) for text in sorted(texts)]
+
+
+def credentials_in(values: Iterable[Any]) -> list[Secret]:
+    """What is secret in credentials that people gave (AuthConfig), however it is spelled."""
+    secret: list[Any] = []
+    waiting: list[Any] = [*values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            for name, member in value.items():
+                is_secret = name.replace("_", "").lower() in _GIVEN
+                (secret if is_secret else waiting).append(member)
+    return named(secret, "a credential that somebody gave")
 
 
 def restored(value: Any, original: Any, redactor: Redactor) -> Any:

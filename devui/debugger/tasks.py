@@ -29,8 +29,13 @@ class Tasks:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Wait for all of them."""
-        await self._group.__aexit__(kind, error, trace)
+        """Wait for all of them; cancel them if something went wrong among those who use them."""
+        try:
+            await self._group.__aexit__(kind, error, trace)
+        except ExceptionGroup:
+            if error is None:
+                raise
+            # No task has a part in it: what went wrong goes on as it is, and is told in its words.
 
 
 async def _guarded(work: Coroutine[Any, Any, None], name: str) -> None:

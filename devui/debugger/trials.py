@@ -47,13 +47,14 @@ class Trials:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, tuple[Worker, asyncio.Future[Tried]]] = {}
 
-    async def tools(self, app: str) -> list[dict[str, Any]]:
-        """What each agent's tools declare, toolsets asked; raises UnknownApp, AppBroken, and
-        TrialFailed with what the app's code raised."""
+    async def tools(self, app: str) -> dict[str, list[dict[str, Any]]]:
+        """What each agent's tools declare, toolsets asked, and which of these do not answer, as of
+        `DescribeTools`; raises UnknownApp, AppBroken, and TrialFailed with what the app's code
+        raised."""
         tried = await self._tried(app, lambda number: DescribeTools(trial=number))
         if tried.result is None:
             raise TrialFailed(_message(tried))
-        told: list[dict[str, Any]] = json.loads(tried.result)
+        told: dict[str, list[dict[str, Any]]] = json.loads(tried.result)
         return told
 
     async def tool(

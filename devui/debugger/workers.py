@@ -42,7 +42,8 @@ class AppBroken(Exception):
     """The app cannot be run because its code does not load."""
 
     def __init__(self, error: AgentError) -> None:
-        super().__init__(f"{error.type}: {error.message}")
+        place = f" ({error.file}:{error.line})" if error.file and error.line else ""
+        super().__init__(f"{error.type}: {error.message}{place}")
         self.error = error
 
 

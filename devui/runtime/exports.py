@@ -8,6 +8,7 @@ faster. Here and in `private_paths` the runtime imports a module by name.
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -16,12 +17,22 @@ def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
 
     `modules` tells, for each public name, the module inside the package that defines it, as
     `module:attribute` where it has another name there; one beside the package has a dot before it.
+    The package's own modules are there by their names, too, as after the import of google-adk.
     """
 
     def load(name: str) -> Any:
+        if name not in modules and _is_module(package, name):
+            return import_module(f".{name}", package)
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, _, attribute = modules[name].partition(":")
         return getattr(import_module(f".{module}", package), attribute or name)
 
     return load
+
+
+def _is_module(package: str, name: str) -> bool:
+    try:
+        return not name.startswith("_") and find_spec(f"{package}.{name}") is not None
+    except ModuleNotFoundError:  # the words of left_out, which only an import shows
+        return False

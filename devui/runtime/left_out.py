@@ -7,7 +7,7 @@ import difflib
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from devui.runtime.private_paths import Paths
@@ -35,7 +35,12 @@ TABLE = (
         "Live mode",
         "live agents.LiveRequest agents.LiveRequestQueue agents.live_request_queue"
         " agents.active_streaming_tool agents.transcription_entry"
+        " agents.invocation_context.RealtimeCacheEntry"
         " flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber"
+        " flows.llm_flows.base_llm_flow.DEFAULT_MAX_RECONNECT_ATTEMPTS"
+        " flows.llm_flows.base_llm_flow.DEFAULT_TASK_COMPLETION_DELAY"
+        " flows.llm_flows.base_llm_flow.DEFAULT_TRANSFER_AGENT_DELAY"
+        " flows.llm_flows.functions.handle_function_calls_live"
         " flows.llm_flows.transcription_manager models.base_llm_connection"
         " models.gemini_llm_connection",
         "Talk by voice and video needs a model at Google that this runtime has no way to play.",
@@ -95,9 +100,13 @@ TABLE = (
         "Agents in YAML",
         "agents.BaseAgentConfig agents.LlmAgentConfig agents.LoopAgentConfig"
         " agents.ParallelAgentConfig agents.SequentialAgentConfig agents.agent_config"
+        " agents.base_agent.BaseAgentConfig agents.llm_agent.BaseAgentConfig"
         " agents.base_agent_config agents.common_configs agents.config_agent_utils"
         " agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config"
-        " agents.sequential_agent_config tools.tool_configs",
+        " agents.sequential_agent_config tools.agent_tool.AgentToolConfig"
+        " tools.example_tool.ExampleToolConfig"
+        " tools.mcp_tool.mcp_toolset.ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR"
+        " tools.mcp_tool.mcp_toolset.McpToolsetConfig tools.tool_configs",
         "Google marks them as deprecated.",
         "The same agents in Python: the keywords are the keys of the file.",
     ),
@@ -110,6 +119,30 @@ TABLE = (
         "One class reaches them all.",
         '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
         " OpenAI's chat completions.",
+    ),
+    LeftOut(
+        "What LiteLlm is made of",
+        "models.lite_llm.ChatCompletionAssistantMessage"
+        " models.lite_llm.ChatCompletionFileUrlObject"
+        " models.lite_llm.ChatCompletionMessageToolCall"
+        " models.lite_llm.ChatCompletionSystemMessage"
+        " models.lite_llm.ChatCompletionToolCallFunctionChunk"
+        " models.lite_llm.ChatCompletionToolMessage models.lite_llm.ChatCompletionUserMessage"
+        " models.lite_llm.CustomStreamWrapper models.lite_llm.Delta"
+        " models.lite_llm.FunctionChunk models.lite_llm.Message models.lite_llm.ModelResponse"
+        " models.lite_llm.ModelResponseStream models.lite_llm.OpenAIMessageContent"
+        " models.lite_llm.ReasoningChunk models.lite_llm.TYPE_LABELS models.lite_llm.TextChunk"
+        " models.lite_llm.UsageMetadataChunk models.lite_llm.acompletion"
+        " models.lite_llm.completion",
+        "They are litellm's, or google-adk's words for pieces of its answers.",
+        "`from litellm import acompletion`, and so on.",
+    ),
+    LeftOut(
+        "Variables of types",
+        "agents.base_agent.AgentState agents.base_agent.SelfAgent tools.base_tool.SelfTool"
+        " tools.base_toolset.SelfToolset plugins.base_plugin.T",
+        "Python has a word for them.",
+        "`typing.Self`, or a `TypeVar` of your own bound to the class.",
     ),
     LeftOut(
         "Code in containers",
@@ -126,7 +159,7 @@ TABLE = (
     ),
     LeftOut(
         "Tracing by OpenTelemetry",
-        "telemetry plugins.DebugLoggingPlugin plugins.auto_tracing_helpers"
+        "telemetry runners.tracer plugins.DebugLoggingPlugin plugins.auto_tracing_helpers"
         " plugins.auto_tracing_plugin plugins.debug_logging_plugin",
         "What DebugLoggingPlugin writes into a file devui has in its journal and shows: every"
         " event and the state after it, and in the debugger what a model is asked.",
@@ -146,13 +179,51 @@ TABLE = (
         " get_fast_api_app` in a main.py.",
     ),
     LeftOut(
+        "Switches of features",
+        "features utils.feature_decorator",
+        "Nothing here is switched on or off: what google-adk does by default is what is done.",
+        "Leave the line out; a class of your own needs no `@experimental`.",
+    ),
+    LeftOut(
         "The inside of google-adk",
-        "dependencies features labs agents.llm artifacts.artifact_util auth.auth_preprocessor"
-        " auth.oauth2_credential_util flows.llm_flows.context flows.llm_flows.core"
+        "dependencies labs agents.llm artifacts.artifact_util"
+        " auth.auth_credential.BaseModelWithConfig auth.auth_handler.AUTHLIB_AVAILABLE"
+        " auth.auth_preprocessor"
+        " auth.exchanger.oauth2_credential_exchanger.AUTHLIB_AVAILABLE"
+        " auth.oauth2_credential_util"
+        " auth.refresher.oauth2_credential_refresher.AUTHLIB_AVAILABLE"
+        " flows.llm_flows.base_llm_flow.TOOLSET_AUTH_CREDENTIAL_ID_PREFIX"
+        " flows.llm_flows.base_llm_flow.DEFAULT_ENABLE_CACHE_STATISTICS"
+        " flows.llm_flows.base_llm_flow.functions flows.llm_flows.agent_transfer.line_break"
+        " flows.llm_flows.compaction.CompactionRequestProcessor"
+        " flows.llm_flows.contents.drop_orphaned_function_calls"
+        " flows.llm_flows.functions.build_auth_request_event"
+        " flows.llm_flows.functions.deep_merge_dicts"
+        " flows.llm_flows.functions.generate_auth_event"
+        " flows.llm_flows.functions.generate_request_confirmation_event"
+        " flows.llm_flows.functions.handle_function_call_list_async"
+        " flows.llm_flows.functions.merge_parallel_function_response_events"
+        " flows.llm_flows.functions.populate_client_function_call_id"
+        " flows.llm_flows.functions.remove_client_function_call_id"
+        " flows.llm_flows.context flows.llm_flows.core"
         " flows.llm_flows.context_cache_processor flows.llm_flows.extensions"
         " flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.tools"
         " platform.get_random platform.reset_random_provider platform.set_random_provider"
-        " platform.thread sessions.migration sessions.schemas tools.mcp_tool.session_context"
+        " platform.thread plugins.plugin_manager.PluginCallbackName"
+        " plugins.reflect_retry_tool_plugin.PerToolFailuresCounter"
+        " plugins.reflect_retry_tool_plugin.GLOBAL_SCOPE_KEY"
+        " sessions.migration sessions.schemas"
+        " sessions.sqlite_session_service.APP_STATES_TABLE_SCHEMA"
+        " sessions.sqlite_session_service.CREATE_SCHEMA_SQL"
+        " sessions.sqlite_session_service.EVENTS_TABLE_SCHEMA"
+        " sessions.sqlite_session_service.PRAGMA_FOREIGN_KEYS"
+        " sessions.sqlite_session_service.SESSIONS_TABLE_SCHEMA"
+        " sessions.sqlite_session_service.USER_STATES_TABLE_SCHEMA"
+        " tools.mcp_tool.mcp_session_manager.CheckableMcpHttpClientFactory"
+        " tools.mcp_tool.mcp_session_manager.retry_on_errors tools.mcp_tool.session_context"
+        " tools.openapi_tool.auth.auth_helpers.INTERNAL_AUTH_PREFIX"
+        " tools.openapi_tool.auth.auth_helpers.OpenIdConfig"
+        " tools.openapi_tool.auth.auth_helpers.credential_to_param"
         " tools.openapi_tool.auth.credential_exchangers"
         " tools.openapi_tool.common"
         " tools.openapi_tool.openapi_spec_parser.AuthPreparationState"
@@ -161,9 +232,12 @@ TABLE = (
         " tools.openapi_tool.openapi_spec_parser.UnauthorizedRecoveryState"
         " tools.openapi_tool.openapi_spec_parser.snake_to_lower_camel"
         " tools.openapi_tool.openapi_spec_parser.operation_parser"
+        " tools.openapi_tool.openapi_spec_parser.rest_api_tool.AuthPreparationState"
+        " tools.openapi_tool.openapi_spec_parser.rest_api_tool.snake_to_lower_camel"
         " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
-        " utils.cache_performance_analyzer utils.content_utils utils.env_utils"
-        " utils.feature_decorator utils.model_name_utils utils.output_schema_utils"
+        " utils.cache_performance_analyzer utils.content_utils"
+        " utils.context_utils.find_context_parameter utils.env_utils"
+        " utils.model_name_utils utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
         " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION"
         " version",
@@ -232,18 +306,44 @@ class Explainer:
         return None
 
 
+class Modules:
+    """Finds the runtime's modules, each as a package: a finder of `sys.meta_path`.
+
+    `from package import name` looks for a module of that name when the package has none, and so
+    the Explainer is asked; of what is no package Python itself says that the name is missing.
+    """
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """What Python finds by itself, below the root; nothing of other packages."""
+        if not fullname.startswith(f"{ROOT}."):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.submodule_search_locations is None:
+            spec.submodule_search_locations = []
+        return spec
+
+
 def install() -> None:
-    """Let imports that fail be explained; asked last, so others are neither slowed nor changed."""
+    """Let imports that fail be explained; asked last, so others are not changed."""
     if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Modules())
         sys.meta_path.extend([Paths(ROOT), Explainer()])
 
 
 def _suggestion(name: str) -> str:
-    package, _, last = name.rpartition(".")
-    module = sys.modules.get(f"{ROOT}.{package}" if package else ROOT)
-    close = difflib.get_close_matches(last, list(_public(module)), n=1)
-    return f" Did you mean {close[0]}?" if close else ""
+    where, _, last = name.rpartition(".")
+    module = sys.modules.get(f"{ROOT}.{where}" if where else ROOT)
+    close = difflib.get_close_matches(last, list(_public(module)), n=1, cutoff=0.8)
+    if close:
+        return f" Did you mean {close[0]}?"
+    loaded = [one for path, one in sys.modules.items() if path.startswith(f"{ROOT}.")]
+    homes = [one.__name__ for one in loaded if last in vars(one).get("__all__", ())]
+    return f" It is in {min(homes, key=len)}." if homes else ""
 
 
 def _public(module: ModuleType | None) -> Iterator[str]:
-    yield from vars(module).get("__all__", ()) if module else ()
+    """What a module offers: all that it lists, or all that does not begin with `_`."""
+    found = vars(module) if module else {}
+    yield from found.get("__all__", [one for one in found if not one.startswith("_")])

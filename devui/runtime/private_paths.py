@@ -25,7 +25,10 @@ PUBLIC = {
     "models._fallback_model": "models",
     "plugins._reflect_retry_model_plugin": "plugins",
     "plugins._tool_call_integrity_plugin": "plugins",
+    "sessions._session_util": "sessions.scopes",
     "skills._utils": "skills",
+    "tools._node_tool": "tools.node_tool",
+    "utils._debug_output": "invocations.transcript",
     "workflow._base_node": "workflow",
     "workflow._errors": "workflow",
     "workflow._function_node": "workflow",
@@ -34,8 +37,10 @@ PUBLIC = {
     "workflow._node": "workflow",
     "workflow._retry_config": "workflow",
     "workflow._workflow": "workflow",
+    "workflow.utils": "workflow",
+    "workflow.utils._workflow_hitl_utils": "workflow.requests",
 }
-"""The public module for each, below the root."""
+"""The module for each, below the root; those that google-adk has no public place for, too."""
 
 
 class Paths:

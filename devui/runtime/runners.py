@@ -36,7 +36,7 @@ from devui.runtime.invocations.rewinding import rewind_event
 from devui.runtime.invocations.spoken_to import spoken_to
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
-from devui.runtime.invocations.transcript import transcript
+from devui.runtime.invocations.transcript import print_event
 from devui.runtime.left_out import explanation
 from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
@@ -139,13 +139,16 @@ class Runner:
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
         node = node_of_turn(ctx, self.agent, answer)
-        if ctx.end_of_agents.get(node.name):
-            return  # all of the invocation has been done already
+        is_over = ctx.end_of_agents.get(node.name)
+        if is_over and answer is None:
+            return
         if answer is None and ctx.user_content is not message:
             message = None  # a resumed invocation goes on with the message it began with
         user_event = await self._commit_message(ctx, message, answer, state_delta)
         if user_event is not None and yield_user_message:
             yield user_event
+        if is_over:
+            return  # all of the invocation has been done already; the answer is kept
         async with aclosing(run_with_hooks(ctx, node)) as events:
             async for event in events:
                 yield event
@@ -185,23 +188,18 @@ class Runner:
         Prints what is said, and with `verbose` also calls and results, unless `quiet`.
         """
         texts = [user_messages] if isinstance(user_messages, str) else user_messages
-        if not await self.session_service.get_session(
-            app_name=self.app_name, user_id=user_id, session_id=session_id
-        ):
-            await self.session_service.create_session(
-                app_name=self.app_name, user_id=user_id, session_id=session_id
-            )
+        where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
+        if not await self.session_service.get_session(app_name=self.app_name, **where):
+            await self.session_service.create_session(app_name=self.app_name, **where)
         collected: list[Event] = []
         for text in texts:
             message = types.Content(role="user", parts=[types.Part(text=text)])
             if not quiet:
                 sys.stdout.write(f"user > {text}\n")
-            async for event in self.run_async(
-                user_id=user_id, session_id=session_id, new_message=message, run_config=run_config
-            ):
+            async for event in self.run_async(**where, new_message=message, run_config=run_config):
                 collected.append(event)
                 if not quiet:
-                    sys.stdout.write(transcript(event, verbose=verbose))
+                    print_event(event, verbose=verbose)
         return collected
 
     def run_live(self, *_: object, **__: object) -> NoReturn:

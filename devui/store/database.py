@@ -13,8 +13,13 @@ import asyncio
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
@@ -100,11 +105,9 @@ class Database:
         self._closing = False
         self._closed = False
         self._suspect = False
+        self._waited_for = 0
         self.trouble: JournalError | None = None
         """Why changes are not taken at present; None if they are, as far as is known."""
-        self.taking = asyncio.Event()
-        """Set while there is no trouble."""
-        self.taking.set()
         self.on_trouble: Callable[[JournalError | None], None] | None = None
         """Called in the loop when that turns."""
         self._writer: Connection
@@ -150,6 +153,15 @@ class Database:
         self._wake.set()
         # The shield keeps a cancelled caller from taking its job, or its place, out of the queue.
         return await asyncio.shield(done)
+
+    @contextmanager
+    def waited_for(self) -> Iterator[None]:
+        """Whoever is inside tries a refused change again; that smaller ones fit ends no trouble."""
+        self._waited_for += 1
+        try:
+            yield
+        finally:
+            self._waited_for -= 1
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
         """Return all rows of one reading statement, as tuples."""
@@ -233,12 +245,9 @@ class Database:
         """Keep whether the journal takes changes; a job that fails by itself says nothing of it."""
         trouble = next((error for error in errors if isinstance(error, PASSING)), None)
         turned = type(trouble) is not type(self.trouble)
-        if turned and (trouble is not None or None in errors):
+        over = None in errors and not self._waited_for
+        if turned and (trouble is not None or over):
             self.trouble = trouble
-            if trouble is None:
-                self.taking.set()
-            else:
-                self.taking.clear()
             if self.on_trouble is not None:
                 self.on_trouble(trouble)
 

@@ -98,6 +98,7 @@ _EVER_KEYS = """
     JOIN scopes ON scopes.id IN (own_scope, user_scope, app_scope)
     JOIN writes ON writes.scope = scopes.id WHERE sessions.key = ?
 """
+_ANSWERS = "SELECT data FROM events WHERE session = ? AND author = 'user' AND instr(data, ?) > 0"
 _NOTES = "SELECT number, text, starred, actor, at FROM notes WHERE session = ? ORDER BY number"
 
 
@@ -168,6 +169,15 @@ async def keys_of(snapshot: Snapshot, key: int) -> list[str]:
     """Every state key that the session ever saw, with its prefix, sorted."""
     rows = await snapshot.fetch(_EVER_KEYS, key)
     return sorted(prefixed(kind, name) for kind, name in rows)
+
+
+async def answers_to(snapshot: Snapshot, key: int, call: str) -> list[Any]:
+    """What people answered to calls of this name."""
+    rows = await snapshot.fetch(_ANSWERS, key, json.dumps(call))
+    contents = (json.loads(data).get("content") or {} for (data,) in rows)
+    parts = (part for content in contents for part in content.get("parts") or ())
+    responses = (part.get("functionResponse") or {} for part in parts)
+    return [each.get("response") for each in responses if each.get("name") == call]
 
 
 async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:

@@ -45,7 +45,7 @@ class DataFolder:
         except OSError as error:
             raise FolderRefused(
                 f"the data folder {str(path)!r} cannot be used: {error.strerror}; "
-                "choose another one with --data-dir"
+                "mend that, or choose another one with --data-dir"
             ) from error
 
     @classmethod

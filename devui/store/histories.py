@@ -5,12 +5,13 @@ its own). Both ways of reading go by the index of the key's writes, so their cos
 asked for and not on the length of the session.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from devui.store.database import Database
 from devui.store.rows import EventRow, Scope, Write
-from devui.store.state import prefixed
+from devui.store.state import prefixed, scoped
 
 _END = 2**63 - 1
 
@@ -66,6 +67,12 @@ _WRITERS = """
         (SELECT seq FROM events WHERE session = ?1 AND number = ?4) AND
         (SELECT seq FROM events WHERE session = ?1 AND number = ?5)
 """
+_WRITTEN = """
+    SELECT events.number, scopes.kind, writes.key, writes.value FROM events
+    JOIN writes ON writes.seq = events.seq JOIN scopes ON scopes.id = writes.scope
+    WHERE events.session = ?1 AND events.number BETWEEN ?2 AND ?3
+    AND (?4 IS NULL OR writes.key IN (SELECT value FROM json_each(?4)))
+"""
 _ANY_PREVIOUS = """
     SELECT number FROM events WHERE session = ?1 AND seq < ?2
     AND EXISTS (SELECT 1 FROM writes WHERE writes.seq = events.seq) ORDER BY seq DESC LIMIT 1
@@ -113,6 +120,19 @@ class Histories:
                 asked = (session_key, scope, key, first, last)
                 for (number,) in await self._database.fetch(_WRITERS, *asked):
                     found.setdefault(number, []).append(name)
+        return found
+
+    async def written(
+        self, session_key: int, *, first: int, last: int, keys: Iterable[str] | None = None
+    ) -> dict[int, dict[str, str]]:
+        """Return what the events between two numbers, both included, wrote: JSON texts by key, with
+        its prefix, by the events' numbers. `keys` leaves out all others than these, in all scopes.
+        """
+        names = None if keys is None else json.dumps([scoped(key)[1] for key in keys])
+        found: dict[int, dict[str, str]] = {}
+        rows = await self._database.fetch(_WRITTEN, session_key, first, last, names)
+        for number, scope, key, value in rows:
+            found.setdefault(number, {})[prefixed(scope, key)] = value
         return found
 
     async def change(self, session_key: int, seq: int, *, back: bool) -> int | None:

@@ -133,8 +133,7 @@ class Journal:
     def patient(self, hurry: asyncio.Event) -> "Journal":
         """The same journal, whose changes wait while it takes none, until `hurry` is set.
 
-        Only to be used, neither watched nor closed: that is done with this one. Somebody has to
-        `probe` it meanwhile.
+        Only to be used, neither watched nor closed: that is done with this one.
         """
         waiting = PatientDatabase(self._database, hurry)
         return Journal(

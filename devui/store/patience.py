@@ -5,11 +5,14 @@ stands still until the journal takes its next change, so that nothing of it is l
 """
 
 import asyncio
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
 from devui.store.database import Database, Snapshot, T, Work
 from devui.store.errors import PASSING
+
+_SECONDS = 1.0
+"""Between two tries."""
 
 
 class PatientDatabase(Database):
@@ -22,13 +25,23 @@ class PatientDatabase(Database):
 
     async def write(self, work: Work[T]) -> T:
         """As `Database.write`; what passes is waited for, until somebody is in a hurry."""
+        try:
+            return await self._database.write(work)
+        except PASSING:
+            if self._hurry.is_set():
+                raise
+        with self._database.waited_for():
+            return await self._write_again(work)
+
+    async def _write_again(self, work: Work[T]) -> T:
         while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), _SECONDS)
             try:
                 return await self._database.write(work)
             except PASSING:
                 if self._hurry.is_set():
                     raise
-            await _first(self._database.taking, self._hurry)
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
         """As `Database.fetch`."""
@@ -37,12 +50,3 @@ class PatientDatabase(Database):
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
         """As `Database.snapshot`."""
         return self._database.snapshot()
-
-
-async def _first(*events: asyncio.Event) -> None:
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for each in waiting:
-            each.cancel()

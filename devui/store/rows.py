@@ -58,7 +58,8 @@ class EventRow:
     size: int
     """Bytes of the event's JSON in UTF-8."""
     held: float = 0.0
-    """Seconds that the debugger held its run since the event before."""
+    """Seconds that the debugger held its run since the event before was produced, until this one
+    was; less than none where parallel branches were committed in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,8 @@ class NewEvent:
     rewinds: str | None = None
     """The invocation before which it takes the session back."""
     held: float = 0.0
-    """Seconds that the debugger held its run since the event before."""
+    """Seconds that the debugger held its run since the event before was produced, until this one
+    was; less than none where parallel branches were committed in another order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,9 +160,10 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
 def _check_owner(path: Path, application_id: int, tables: int) -> None:
     if application_id == APPLICATION_ID or (application_id == 0 and tables == 0):
         return
+    told = f" (id {application_id:#x})" if application_id else ""
     raise JournalForeign(
-        f"{str(path)!r} belongs to another application (id {application_id:#x}); "
-        "nothing in it was changed. Choose another folder with --data-dir"
+        f"{str(path)!r} belongs to another application{told}; nothing in it was changed. "
+        "Choose another folder with --data-dir"
     )
 
 

@@ -41,7 +41,7 @@ _TITLES: Final[Mapping[int, str]] = {
     413: "Too large",
     422: "That does not fit",
     500: "Unexpected error",
-    503: "Busy",
+    503: "That cannot be done now",
 }
 
 

@@ -275,10 +275,15 @@ def compare_url(
     start: int | None = None,
     unfolded: bool = False,
     opened: tuple[int | None, int | None] | None = None,
+    at: tuple[int | None, int | None] | None = None,
 ) -> str:
-    """The page of a comparison: its first row, and the row whose difference is shown."""
-    numbers = "-".join(str(number or "") for number in opened) if opened else None
-    shown = {"from": start, "unfold": "yes" if unfolded else None, "open": numbers}
+    """The page of a comparison: its first row, the row whose difference is shown, and the one that
+    has the focus."""
+    rows = {"open": opened, "at": at}
+    numbers = {
+        name: "-".join(str(number or "") for number in row) for name, row in rows.items() if row
+    }
+    shown = {"from": start, "unfold": "yes" if unfolded else None, **numbers}
     return _with("/compare", **sides._asdict(), **shown)
 
 

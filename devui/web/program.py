@@ -180,7 +180,7 @@ def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -
         access=access if settings.auth else None,
         port=settings.port,
     )
-    login = Login(policy, found.render)
+    login = Login(policy, found.render, found.refusals.count)
     static = StaticFiles(found.render.assets)
     app = Starlette(
         routes=[

@@ -50,13 +50,16 @@ async def settled(
     *,
     actor: str,
 ) -> tuple[Settled, ...]:
-    """The decisions for a resume; raises Undecided, Unprocessable and NoCheckpoints.
+    """The decisions for a resume; raises Undecided, Unprocessable, NoCheckpoints and Conflict.
 
     Whether it can be is known of an app that is loaded, and has to be known before anything is
-    done; one that does not load says why as the run's error.
+    done: what is decided is told to the agent once, and is in the session from then on.
     """
-    with suppress(AppBroken, UnknownApp):
-        await found.workers.worker(session.app)
+    with suppress(UnknownApp):
+        try:
+            await found.workers.worker(session.app)
+        except AppBroken as error:
+            raise Conflict(f"nothing was resumed: {session.app} does not load: {error}") from error
     if not goes_on(found, session.app):
         raise NoCheckpoints(NO_CHECKPOINTS)
     calls = await unknown_calls(found.journal, session.key, invocation)
@@ -91,13 +94,18 @@ async def forked(found: Services, session: SessionRow, wanted: ForkRequest) -> S
 
 
 async def run_fork(
-    found: Services, made: SessionRow, *, streaming: bool, policy: Policy = "ask"
+    found: Services,
+    made: SessionRow,
+    *,
+    streaming: bool,
+    policy: Policy = "ask",
+    actor: str = "api",
 ) -> str:
     """Say the parent's message that follows, or resume what the fork cut through; `policy` is what
     becomes of tools that the parent has run behind the fork.
 
-    Raises Undecided when calls of unknown outcome are in the way, NoCheckpoints, and Conflict when
-    nothing is left to do.
+    Raises Undecided when calls of unknown outcome are in the way, and Conflict when it cannot run
+    or nothing is left to do.
     """
     row = await found.journal.forks.get(made.key)
     decided: tuple[Settled, ...] = ()
@@ -105,13 +113,13 @@ async def run_fork(
         raise NotFound("this session is no fork")
     if row.reason == "message":
         content = await message_after(found, row)
-        wanted = RunRequest(message=content, streaming=streaming)
+        wanted = RunRequest(message=content, streaming=streaming, actor=actor)
     elif row.invocation is None:
         raise Conflict("the fork begins where an invocation had ended: send it a message")
     else:
-        decided = await settled(found, made, row.invocation, {}, actor="page")
+        decided = await settled(found, made, row.invocation, {}, actor=actor)
         wanted = RunRequest(
-            invocation=row.invocation, streaming=streaming, opening=opening(decided)
+            invocation=row.invocation, streaming=streaming, opening=opening(decided), actor=actor
         )
     guard = await first_guard(found, made, policy, invocation=wanted.invocation, settled=decided)
     return (await found.runs.start(made, replace(wanted, guard=guard))).id
@@ -185,6 +193,7 @@ async def rewound(
     text: str | None = None,
     streaming: bool = True,
     policy: Policy = "ask",
+    actor: str = "api",
 ) -> str:
     """Begin a run that takes the session back, and then says the text; the run's id.
 
@@ -203,5 +212,6 @@ async def rewound(
             policy=policy,
             agents=_agents(found, session.app),
         )
-        then = RunRequest(message=message, streaming=streaming, guard=guard)
-    return (await found.runs.start(session, RunRequest(rewind=invocation, then=then))).id
+        then = RunRequest(message=message, streaming=streaming, guard=guard, actor=actor)
+    wanted = RunRequest(rewind=invocation, then=then, actor=actor)
+    return (await found.runs.start(session, wanted)).id

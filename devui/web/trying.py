@@ -27,6 +27,11 @@ class Unsure(EdgeError):
 
 async def tools_of(found: Services, app: str) -> list[dict[str, Any]]:
     """What the tools of an app's agents declare; raises Conflict for an app that does not load."""
+    return (await listed_tools(found, app))["tools"]
+
+
+async def listed_tools(found: Services, app: str) -> dict[str, list[dict[str, Any]]]:
+    """The same as `tools`, and as `silent` the toolsets that do not list theirs."""
     found.apps.require(app)
     try:
         return await found.runs.trials.tools(app)

@@ -9,8 +9,9 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTools:
-    """Tell which tools the agents have; answered by `Tried` with a list of `{"agent", "name",
-    "description", "schema", "effect"}`."""
+    """Tell which tools the agents have; answered by `Tried` with `tools`, a list of `{"agent",
+    "name", "description", "schema", "effect"}`, and `silent`, the toolsets that list none, as
+    `{"agent", "toolset", "error"}`."""
 
     trial: int
     kind: Literal["describe_tools"] = "describe_tools"

@@ -1,7 +1,8 @@
 """Where a run asks the server before it goes on: around agents, model calls and tool calls (Law 6).
 
-The hooks are those of plugins, so the runtime knows no debugger. A gate that is not armed costs a
-look-up. What is held goes to the server as JSON; the run goes on when the server has answered.
+The hooks are those of plugins, so the runtime knows no debugger. While no gate is armed they rest,
+and cost nothing; one that is not armed while others are costs a look-up. What is held goes to the
+server as JSON; the run goes on when the server has answered.
 """
 
 import asyncio
@@ -47,6 +48,11 @@ class Gates:
     def arm(self, run: str, gates: Iterable[WorkerGate]) -> None:
         """Ask at these gates of the run, and at no others."""
         self._armed[run] = frozenset(gates)
+
+    @property
+    def armed(self) -> bool:
+        """Whether any run has to ask at any gate."""
+        return any(self._armed.values())
 
     def forget(self, run: str) -> None:
         """The run is over."""

@@ -54,7 +54,7 @@ class Runs:
     def arm(self, message: ArmGates) -> None:
         """Change at which gates a run asks."""
         if message.run in self._tasks:
-            self._instruments.gates.arm(message.run, message.gates)
+            self._instruments.arm(message.run, message.gates)
 
     def end_call(self, order: EndCall) -> None:
         """End one call and let its run go on."""

@@ -25,10 +25,11 @@ from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.session import Session
 from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.tool_confirmation import ToolConfirmation
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.trials import DescribeTools, Trial, Tried, TryModel, TryTool
-from devui.worker.faults import agent_error
+from devui.worker.faults import agent_error, message_of
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.schemas import schema_of
@@ -97,12 +98,15 @@ class Trials:
             case _:
                 assert_never(trial)
 
-    async def _tools(self) -> list[dict[str, Any]]:
-        return [
-            _described(agent.name, tool)
-            for agent in _llm_agents(self._runner.agent)
-            for tool in await agent.canonical_tools(ReadonlyContext(self._invocation(agent)))
-        ]
+    async def _tools(self) -> dict[str, list[dict[str, Any]]]:
+        tools, silent = [], []
+        for agent in _llm_agents(self._runner.agent):
+            context = ReadonlyContext(self._invocation(agent))
+            listed = await agent.canonical_tools(context)
+            tools += [_described(agent.name, tool) for tool in listed]
+            asked = [tool for tool in agent.tools if isinstance(tool, BaseToolset)]
+            silent += [told for each in asked if (told := await _silence(agent, each, context))]
+        return {"tools": tools, "silent": silent}
 
     async def _call(self, trial: TryTool) -> dict[str, Any]:
         agent = self._agent(trial.agent)
@@ -167,6 +171,21 @@ def _described(agent: str, tool: BaseTool) -> dict[str, Any]:
         "schema": json.loads(schema) if schema else None,
         "effect": tool.effect,
     }
+
+
+async def _silence(
+    agent: LlmAgent, toolset: BaseToolset, context: ReadonlyContext
+) -> dict[str, Any] | None:
+    """Why a toolset lists no tools: the agent runs without them. One that did is not asked again.
+
+    Code of the app may raise anything here; the agent has taken it already.
+    """
+    try:
+        await toolset.get_tools_with_prefix(context)
+    except Exception as error:  # noqa: BLE001
+        told = f"{type(error).__name__}: {message_of(error)}"
+        return {"agent": agent.name, "toolset": type(toolset).__name__, "error": told}
+    return None
 
 
 def _llm_agents(node: BaseNode) -> Iterator[LlmAgent]:

@@ -1,4 +1,5 @@
 // Walking through a comparison: from row to row, from difference to difference.
+import { keep } from "./comparehere.js";
 import { keyboard, typing } from "./keyboard.js";
 import * as dialogs from "./dialogs.js";
 import * as theme from "./theme.js";
@@ -42,7 +43,10 @@ export function start() {
     }
   });
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches?.("#pairs [data-row]")) walked = event.target;
+    if (event.target.matches?.("#pairs [data-row]")) {
+      walked = event.target;
+      keep(walked.dataset.row);
+    }
     say();
   });
   // Where a folded stretch had the focus, its first row has it next.

@@ -1,17 +1,39 @@
 // The page goes to where the scrubber is let go. Its end moves along with the session; its value is spoken from the row it points at.
 import { each } from "./connected.js";
 
+// Where the page is on its way to: a number, or an address that leads there. Keys are quicker than pages: what is
+// pressed before the page has come counts from where it goes.
 let going = null;
 
-// One event back (-1) or on (1). Keys are quicker than pages: what is pressed before the page has come counts from where it goes.
+// One event back (-1) or on (1).
 export function step(way) {
   const slider = document.querySelector("[data-scrub]");
   const link = document.querySelector(way < 0 ? "#cursor-back[href]" : "#cursor-on[href]");
+  if (going instanceof URL) return goOn(way < 0 ? "earlier" : "later");
   if (going) going = Math.min(Math.max(going + way, 1), Number(slider.max));
   else if (link) going = Number(new URL(link.href).searchParams.get("at"));
   else return;
   slider.value = going;
   slider.form.requestSubmit();
+}
+
+// To the write before (-1) or after (1): of the state (`change`), or of the pinned key (`write`).
+export function leap(kind, way) {
+  const ends = way < 0 ? ["back", "on"] : ["on", "back"];
+  const [link, other] = ends.map((end) => document.querySelector(`#${kind}-${end}[href]`));
+  const direction = way < 0 ? "previous" : "next";
+  if (going?.kind === kind) return goOn(direction);
+  if (!link && !(going && other)) return;
+  const url = new URL((link ?? other).href);
+  url.pathname = url.pathname.replace(/\w+$/, direction);
+  if (Number(going)) url.searchParams.set("at", going);
+  going = Object.assign(url, { kind });
+  location.assign(going);
+}
+
+function goOn(way) {
+  going.searchParams.append("then", way);
+  location.assign(going);
 }
 
 export function start() {
@@ -23,10 +45,10 @@ export function start() {
     if (event.target.matches?.("[data-scrub]")) event.target.form.requestSubmit();
   });
   document.addEventListener("keydown", (event) => {
-    const way = { ArrowLeft: "#change-back", ArrowRight: "#change-on" }[event.key];
+    const way = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!way || !event.shiftKey || !event.target.matches?.("[data-scrub]")) return;
     event.preventDefault();
-    document.querySelector(way)?.click();
+    leap("change", way);
   });
 }
 

@@ -8,7 +8,10 @@ const COLOURS = [
   "white", "yellow",
 ];
 const PATIENCE = 3000;
-const ORDERS = /^\/(sessions\/\d+\/(runs|answers)|runs\/[^/]+\/(commands|calls|stop))$/;
+const ORDERS = new RegExp("^/(" + [
+  "sessions/\\d+/(runs|answers|forks|replays|rewind|notes/\\d+|spans/\\d+/again|events/\\d+/calls/[^/]+)",
+  "runs/[^/]+/(commands|calls|stop)", "apps/[^/]+/tools/[^/]+(/effect)?",
+].join("|") + ")$");
 let name = "";
 
 export function start() {
@@ -17,8 +20,10 @@ export function start() {
   else if (kept) take(kept);
   else draw();
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
-    const { pathname } = new URL(ctx.request.action, location);
-    if (name && ctx.request.method === "POST" && ORDERS.test(pathname)) ctx.request.body.set("actor", name);
+    if (ctx.request.method === "POST" && named(ctx.request.action)) ctx.request.body.set("actor", name);
+  });
+  document.addEventListener("formdata", ({ target, formData }) => {
+    if (target.method === "post" && named(target.getAttribute("action") ?? location.href)) formData.set("actor", name);
   });
   document.addEventListener("htmx:after:swap", mark);
 }
@@ -45,6 +50,10 @@ function take(colour) {
   sessionStorage.setItem("tab", colour);
   name = `${colour} tab`;
   mark();
+}
+
+function named(action) {
+  return Boolean(name) && ORDERS.test(new URL(action, location).pathname);
 }
 
 function mark() {

@@ -40,7 +40,7 @@ export function connect(root) {
     };
     const settle = () => {
       stay();
-      if (follows(box)) fresh = 0;
+      if (follows(box) || atEnd(box)) fresh = 0;
       button.hidden = fresh === 0;
       button.textContent = `${fresh} new ↓`;
     };

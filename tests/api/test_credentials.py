@@ -156,3 +156,27 @@ def test_a_question_says_what_needs_the_credential(keys, root, asker):
         assert (question["agent"], question["for"]) == (root, asker)
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert f"The {asker['kind']} {asker['name']} of {root} needs an API key." in page
+
+
+@pytest.mark.req("R64")
+def test_a_key_that_somebody_gave_leaves_with_no_export(keys):
+    here = {"app_name": "graph", "user_id": "u", "session_id": "s"}
+    with keys.client() as client:
+        client.post("/apps/graph/users/u/sessions/s", json={})
+        begin = {"role": "user", "parts": [{"text": "go"}]}
+        call = asked(client.post("/run", json={**here, "new_message": begin}).json())
+        config = call["args"]["authConfig"]
+        config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "my-own-key"}
+        given = {"id": call["id"], "name": call["name"], "response": config}
+        message = {"role": "user", "parts": [{"functionResponse": given}]}
+        client.post("/run", json={**here, "new_message": message})
+        query = {"app": "graph", "user": "u", "id": "s"}
+        key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
+        path = f"/api/sessions/{key}"
+        assert "my-own-key" in client.get(f"{path}/export?secrets=keep").text
+        found = client.get(f"{path}/export/preview").json()["findings"]
+        assert {each["kind"] for each in found} == {"a credential that somebody gave"}
+        answers = [client.get(f"{path}/{way}") for way in ("export", "export?format=html")]
+        for answer in (*answers, client.post(f"{path}/test", json={})):
+            assert answer.status_code == 200
+            assert "my-own-key" not in answer.text

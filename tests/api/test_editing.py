@@ -153,6 +153,9 @@ def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
     debugged = at(client, "count", "before_commit", "count")
     debugged.tell("drop")
     assert debugged.tell("undo")["holds"][0]["edit"] is None
+    debugged.tell("drop")
+    back = dict(reversed(debugged.hold()["held"].items()))
+    assert debugged.tell("edit", value=back)["holds"][0]["edit"] is None
     debugged.tell("continue")
     assert debugged.kept()["state"] == {"n": 3}
     assert edits_of(debugged) == []
@@ -185,6 +188,37 @@ def test_arguments_and_results_are_changed_and_the_answer_follows(
 
 
 @pytest.mark.parametrize(
+    ("gate", "part"),
+    [
+        ("before_commit", None),
+        ("before_model", None),
+        ("after_model", None),
+        ("before_tool", "args"),
+        ("after_tool", "result"),
+    ],
+)
+def test_what_is_held_already_is_no_edit(client, gate, part):
+    debugged = at(client, "weather", gate, "forecaster")
+    held, stood = debugged.hold()["held"], debugged.position["position"]
+    value = held[part] if part else held
+    refused = debugged.post("edit", key="same", position=stood, value=value)
+    assert refused.status_code == 422
+    assert "nothing is different from what is held" in refused.json()["detail"]
+    assert refused.json()["position"]["position"] == stood
+    assert refused.json()["position"]["holds"][0]["edit"] is None
+    debugged.tell("continue")
+    assert (edits_of(debugged), debugged.texts()[-1]) == ([], "It is sunny in Oslo.")
+    assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
+
+
+def test_an_answer_that_says_what_the_call_says_is_an_answer(client):
+    debugged = at(client, "weather", "before_tool")
+    debugged.tell("mock", value=debugged.hold()["held"]["args"])
+    debugged.tell("continue")
+    assert [edit["action"] for edit in edits_of(debugged)] == ["mock"]
+
+
+@pytest.mark.parametrize(
     ("command", "value", "response"),
     [
         ("skip", None, {"skipped": "the call was skipped by a person"}),
@@ -202,11 +236,23 @@ def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, comman
     is_replayed(debugged)
 
 
-@pytest.mark.parametrize(("gate", "command"), [("before_tool", "mock"), ("after_tool", "edit")])
-def test_the_second_of_two_equal_calls_inside_a_tool_is_changed_again(client, gate, command):
+STORMY = {"content": {"role": "model", "parts": [{"text": "It is stormy."}]}}
+SECOND = [
+    ("before_tool", "mock", "stormy", 2),
+    ("after_tool", "edit", "stormy", 2),
+    ("before_model", "mock", STORMY, 3),
+    ("after_model", "edit", STORMY, 3),
+]
+
+
+@pytest.mark.parametrize(("gate", "command", "value", "nth"), SECOND)
+def test_the_second_of_two_equal_calls_inside_a_tool_is_changed_again(
+    client, gate, command, value, nth
+):
     debugged = at(client, "nested", gate, "forecaster")
-    debugged.tell("run_to", like={"gate": gate, "agent": "forecaster"})
-    debugged.tell(command, value="stormy")
+    for _ in range(nth - 1):
+        debugged.tell("run_to", like={"gate": gate, "agent": "forecaster"})
+    debugged.tell(command, value=value)
     assert debugged.tell("continue")["status"] == "done"
     assert debugged.texts()[-1] == "I hear: It is stormy."
     is_replayed(debugged)
@@ -313,6 +359,7 @@ def test_a_stale_edit_overwrites_nothing(client):
 def test_rows_of_edited_events_say_so(client):
     debugged = at(client, "count", "before_commit", "count")
     wanted = copy.deepcopy(debugged.hold()["held"])
+    wanted["actions"]["stateDelta"] = {"n": 100}
     debugged.tell("edit", value=wanted)
     debugged.tell("continue")
     event = client.get(f"/sessions/{debugged.key}/events/2", headers={"Accept": "text/html"}).text
@@ -341,8 +388,10 @@ def test_what_an_event_would_have_changed_is_not_announced_once_it_is_edited_or_
     debugged = at(client, "writes", "before_commit", "writes")
     page = f"/sessions/{debugged.key}"
     assert "2 state keys will change" in client.get(page).text
+    wanted = copy.deepcopy(debugged.hold()["held"])
+    wanted["actions"]["stateDelta"] = {"b": 1}
     for change in ("edit", "drop"):
-        debugged.tell(change, value=copy.deepcopy(debugged.hold()["held"]))
+        debugged.tell(change, value=wanted)
         assert "will change" not in client.get(page).text
         debugged.tell("undo")
         assert "2 state keys will change" in client.get(page).text

@@ -101,7 +101,7 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
     [call] = made["unknown"]
     assert (call["default"], call["asks"]) == ("recorded", True)
     page = client.get(f"/sessions/{made['key']}", headers={"Accept": "text/html"}).text
-    assert ("forked before it came" in page, "the run ended first" in page) == (True, False)
+    assert ("no result before the fork" in page, "no result was" in page) == (True, False)
     body = {
         "invocationId": made["fork"]["invocationId"],
         "unknown": {call["id"]: {"do": "recorded"}},
@@ -141,6 +141,10 @@ def test_a_fork_that_may_run_does(client, tmp_path):
         ).json()
         assert settled(own, made["run"])["status"] == "done"
         assert clerk.ledger == ["look here", "look here"]
+        over = {"number": len(debugged.kept()["events"]), "run": True}
+        whole = own.post(f"/api/sessions/{debugged.key}/forks", json=over).json()
+        assert whole["run"] is None
+        assert "send it a message" in whole["detail"]
 
 
 def test_state_is_edited_by_an_event_of_the_fork_alone(client, travelled):

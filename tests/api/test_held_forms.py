@@ -96,7 +96,7 @@ def shown(debugged: Debugged) -> dict[str, str]:
 
 def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = False):
     given = {
-        "filled": "yes",
+        **({} if "value" in fields else {"filled": "yes"}),
         "command": "edit",
         "key": uuid.uuid4().hex,
         "position": str(debugged.position["position"]),
@@ -150,6 +150,94 @@ def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, serv
     assert part["response"] == {**wanted, "note": None}
 
 
+UNTOUCHED = {
+    "of.city": "Rome",
+    "of.seats": "2",
+    "of.price": "99.5",
+    "of.cabin": "economy",
+    "of.tags": '["a"]',
+    "of.who.name": "Ada",
+    "of.who.age": "",
+    "of.direct": "",
+    "of.note": "",
+}
+
+
+def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, server):
+    debugged = at(client, "before_tool")
+    told = "nothing is different from what is held"
+    assert told in send(debugged, server, UNTOUCHED).text
+    as_json = {"value": json.dumps(debugged.hold()["held"]["args"])}
+    for given in (UNTOUCHED, as_json):
+        answer = send(debugged, server, given, htmx=True)
+        assert (answer.status_code, answer.text.count(told)) == (422, 1)
+        assert answer.text.count('aria-invalid="true"') == 1
+    debugged.tell("run_to", like={"gate": "after_tool"})
+    result = {n: text for n, text in UNTOUCHED.items() if n not in {"of.direct", "of.who.name"}}
+    result |= {"of.who": json.dumps(debugged.hold()["held"]["result"]["who"])}
+    assert told in send(debugged, server, result, htmx=True).text
+    debugged.tell("run_to", like={"gate": "before_model"})
+    text = debugged.hold()["held"]["config"]["systemInstruction"].replace("\n", "\r\n")
+    assert told in send(debugged, server, {"of.systemInstruction": text}, htmx=True).text
+    debugged.tell("continue")
+    assert client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
+
+
+def test_what_the_model_left_out_stays_out_and_its_default_is_told(client, server):
+    debugged = at(client, "before_tool")
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    given = {**FILLED, "of.who.age": "", "of.direct": ""}
+    assert re.search(r'name="of.direct"[^>]*><option selected></option>', page)
+    assert 'value="30"' not in page
+    assert "(empty: false)" in page
+    assert "(empty: 30)" in page
+    assert send(debugged, server, given).status_code == 303
+    debugged.settled()
+    wanted = debugged.hold()["edit"]["value"]
+    assert "direct" not in wanted
+    assert wanted["who"] == {"name": "Bo"}
+    debugged.tell("continue")
+
+
+def difference(debugged: Debugged) -> list[tuple[str, str]]:
+    """Class and text of each line that the page shows of what was changed."""
+    page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    shown = page[page.index('<pre class="diff"') :].partition("</pre>")[0]
+    lines = re.findall(r'<span class="(\w+)">([^<]*)</span>', shown)
+    return [(kind, html.unescape(line)) for kind, line in lines]
+
+
+def test_an_answer_in_place_of_a_call_is_shown_before_it_is_given(client, server):
+    debugged = at(client, "before_tool")
+    path, headers = f"/sessions/{debugged.key}", {"Accept": "text/html"}
+    assert "In place of the arguments, as JSON" in client.get(path, headers=headers).text
+    debugged.tell("mock", hold=debugged.hold()["id"], value={"seats": 77})
+    assert difference(debugged)[1] == ("added", '+  "seats": 77')
+    page = client.get(path, headers=headers).text
+    assert "In place of the arguments" not in page
+    assert "The answer in place of the call, as JSON" in page
+    debugged.tell("continue")
+
+
+def test_lines_that_a_difference_leaves_out_are_marked(client, server):
+    debugged = at(client, "before_tool")
+    args = debugged.hold()["held"]["args"]
+    debugged.tell("edit", value={**args, "city": "Oslo", "who": {"name": "Bo"}})
+    assert difference(debugged) == [
+        ("same", " {"),
+        ("gone", '-  "city": "Rome",'),
+        ("added", '+  "city": "Oslo",'),
+        ("same", '   "seats": 2,'),
+        ("same", "…"),
+        ("same", '   "who": {'),
+        ("gone", '-    "name": "Ada"'),
+        ("added", '+    "name": "Bo"'),
+        ("same", "   }"),
+        ("same", "…"),
+    ]
+    debugged.tell("continue")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
@@ -187,11 +275,12 @@ def test_a_result_is_a_form_by_its_values(client, server):
     assert (kinds["of.city"], kinds["of.seats"], kinds["of.who"]) == ("text", "number", "textarea")
     assert kinds["of.direct"] == "checkbox"
     result = {name: text for name, text in FILLED.items() if "who." not in name}
-    result |= {"of.who": '{"name": "Cy"}', "of.note": "null"}
+    result |= {"of.who": '{"name": "Cy"}', "of.note": ""}
     assert send(debugged, server, result).status_code == 303
     debugged.settled()
     assert debugged.hold()["edit"]["value"]["who"] == {"name": "Cy"}
     assert debugged.hold()["edit"]["value"]["direct"] is False
+    assert debugged.hold()["edit"]["value"]["note"] is None
     debugged.tell("continue")
 
 
@@ -217,6 +306,7 @@ def test_the_settings_of_a_request_are_fields(client, server):
     assert [name for name in config if name in held] == list(held)
     assert (config["systemInstruction"], config["temperature"]) == ("Be brief.", 0.5)
     assert "topK" not in config
+    assert shown(debugged)["of.systemInstruction"] == "textarea"
     assert config["tools"] == debugged.hold()["held"]["config"]["tools"]
     assert debugged.tell("continue")["status"] == "done"
 

@@ -2,15 +2,31 @@
 
 import re
 import time
+from itertools import pairwise
 
 import pytest
 
 from devui.web.text.figures import UNKNOWN
 from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
 
 BOOK = "Book a flight to London next Tuesday"
 HELD = 0.3
 """Seconds, so that it is seen among the hundredths of the column."""
+PARALLEL = """
+from devui.runtime.agents import BaseAgent, ParallelAgent
+from devui.runtime.events import Event
+
+
+class Says(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        for _ in range(3):
+            yield Event(author=self.name)
+
+
+root_agent = ParallelAgent(name="race", sub_agents=[Says(name="one"), Says(name="two")])
+"""
+EVENTS = 7
 FIGURE = r'title="held by the debugger for ([\d.]+) s besides">([\d.]+)'
 
 
@@ -128,3 +144,39 @@ def test_the_time_between_two_runs_is_nobodys_work(client, page, held_once):
     assert float(whole) == pytest.approx(sum(second), abs=0.05)
     some = client.get(f"/api/sessions/{held_once.key}/events", params={"filter": "seconds>=0"})
     assert {event["number"] for event in some.json()["events"]} == set(worked) - {1, 3}
+
+
+def step(debugged: Debugged) -> list[tuple[float, float]]:
+    """Step to the end of the run; when it was held."""
+    holds: list[tuple[float, float]] = []
+    while held := debugged.settled()["holds"]:
+        since = min(hold["since"] for hold in held)
+        while time.time() - held[0]["since"] < HELD:
+            debugged.client.get(f"/api/runs/{debugged.run}")
+        if holds and since <= holds[-1][1]:
+            since, _ = holds.pop()
+        debugged.tell("step_half", hold=held[0]["id"], wait=False)
+        holds.append((since, time.time()))
+    return holds
+
+
+def held_until(moment: float, holds: list[tuple[float, float]]) -> float:
+    return sum(max(min(end, moment) - begun, 0.0) for begun, end in holds)
+
+
+def test_an_event_of_a_parallel_branch_was_held_until_it_was_produced_not_committed(tmp_path):
+    write_app(tmp_path / "agents", "race", PARALLEL)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "race").start()
+        holds = step(debugged)
+        bundle = client.get(f"/api/sessions/{debugged.key}/export")
+        kind = {"content-type": "application/json"}
+        taken = client.post("/api/sessions/import", content=bundle.content, headers=kind)
+        assert taken.status_code == 201, taken.text
+    told = [record for record in bundle.json()["records"] if record["type"] == "event"]
+    stamps = [record["event"]["timestamp"] for record in told]
+    assert len(stamps) == EVENTS
+    until = [held_until(stamp, holds) for stamp in stamps]
+    assert [record.get("paused", 0.0) for record in told[1:]] == [
+        pytest.approx(after - before, abs=HELD / 2) for before, after in pairwise(until)
+    ]

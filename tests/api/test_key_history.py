@@ -174,3 +174,14 @@ def test_one_goes_from_write_to_write_of_what_is_at_a_path(planned):
     assert f"at={second}&" in there("next", **done, at=first)
     assert f"at={first}&" in there("next", **title, at=1)
     assert f"at={second}&" in there("next", **title, at=second)  # none: it stays
+    assert f"at={first}&" in there("previous", **done, then=["previous"])
+    assert f"at={second}&" in there("previous", **done, then=["previous", "next"])
+    assert f"at={first - 1}&" in there("previous", **done, then=["previous", "earlier"])
+    assert f"at={second}&" in there("previous", **done, then=["earlier", "later"])
+    assert "at=1&" in there("previous", at=1, **done, then=["earlier"])
+    assert (
+        planned.client.get(
+            f"/sessions/{planned.key}/writes/next", params={"then": "up"}
+        ).status_code
+        == 400
+    )

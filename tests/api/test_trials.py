@@ -43,10 +43,42 @@ root_agent = Agent(
 """
 
 
+SETS = """
+from pathlib import Path
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Rule, Say, ScriptedLlm
+from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.function_tool import FunctionTool
+
+
+def late(): ...
+def plain(): ...
+
+
+class Late(BaseToolset):
+    async def get_tools(self, readonly_context=None):
+        if not Path({there!r}).exists():
+            raise ConnectionError("nobody listens")
+        return [FunctionTool(late)]
+
+
+model = ScriptedLlm(rules=[Rule(then=Say("yes"))])
+root_agent = Agent(name="sets", model=model, tools=[Late(), plain])
+"""
+
+
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def there(tmp_path_factory):
+    """What the toolset waits for."""
+    return tmp_path_factory.mktemp("listening") / "there"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, there):
     folder = tmp_path_factory.mktemp("trials")
     write_app(folder / "agents", "bench", BENCH)
+    write_app(folder / "agents", "sets", SETS.replace("{there!r}", repr(str(there))))
     with running(folder / "agents", folder / "data") as started:
         yield started
 
@@ -138,3 +170,18 @@ def test_the_tools_say_what_they_declare(client):
     )
     assert count["schema"]["properties"]["step"]["type"].lower() == "integer"
     assert (fail["name"], fail["source"], fail["agents"]) == ("fail", "nobody", ["bench"])
+
+
+def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):
+    told = client.get("/api/apps/sets/tools").json()
+    assert [each["name"] for each in told["tools"]] == ["plain"]
+    [silent] = told["silent"]
+    assert (silent["agent"], silent["toolset"]) == ("sets", "Late")
+    assert silent["error"] == "ConnectionError: nobody listens"
+    page = client.get("/apps/sets/tools", headers={"Accept": "text/html"}).text
+    assert "Late of sets does not list its tools" in page
+    assert "ConnectionError: nobody listens" in page
+    assert 'hx-get="/apps/sets/tools"' in page
+    there.touch()
+    told = client.get("/api/apps/sets/tools").json()
+    assert ([each["name"] for each in told["tools"]], told["silent"]) == (["late", "plain"], [])

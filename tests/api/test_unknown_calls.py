@@ -173,6 +173,32 @@ def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
         assert clerk.ledger == ["pay 7", "pay 7"]
 
 
+def test_a_decision_waits_for_an_app_that_loads(server, clerk):
+    with server.client() as client:
+        debugged = stopped(client, clerk)
+        kept = len(debugged.kept()["events"])
+    with clerk.broken():
+        server.stop()
+        server.start()
+        with server.client() as client:
+            debugged.client = client
+            paid = {call_id(debugged): {"do": "result", "result": "paid"}}
+            refused = go_on(debugged, **paid)
+            assert refused.status_code == 409
+            assert "clerk does not load" in refused.text
+            assert "nothing_at_all" in refused.text
+            assert "agent.py:1" in refused.text
+            assert len(debugged.kept()["events"]) == kept
+            assert call_id(debugged) in paid
+    server.stop()
+    server.start()
+    with server.client() as client:
+        debugged.client = client
+        assert go_on(debugged, **paid).status_code == 201
+        assert debugged.texts()[-1] == "answered: paid"
+        assert clerk.ledger == ["pay 7"]
+
+
 def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(server, clerk):
     decisions = {
         "wait": {"do": "wait"},

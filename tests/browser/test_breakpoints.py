@@ -49,6 +49,8 @@ def is_held_by(session: SessionPage, what: str) -> None:
     expect(session.page.locator("#held .held-by")).to_have_text(
         re.compile(rf"Breakpoint \d+: {re.escape(what)}$")
     )
+    mark = "break_if" if " if " in what else "break"  # as in the list and in the gutter
+    expect(session.page.locator("#held .held-by use")).to_have_attribute("href", f"#i-{mark}")
     expect(session.status).to_have_class("run held")
 
 

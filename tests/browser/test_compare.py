@@ -85,10 +85,13 @@ def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
     keys.press("p")
     focused(page, 3, 3)
     keys.press("x")
-    expect(page).to_have_url(re.compile(rf"left={fork.key}&right={parent.key}$"))
+    expect(page).to_have_url(re.compile(rf"left={fork.key}&right={parent.key}&at=3-3$"))
+    focused(page, 3, 3)
     expect(pair(page, 3, 3).locator(".compared-value .right").first).to_contain_text('"LHR"')
     pair(page, 3, 3).locator(".cell.right .seq").click()
     expect(page).to_have_url(re.compile(rf"/sessions/{parent.key}\?event=3$"))
+    page.go_back()
+    focused(page, 3, 3)
 
 
 def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, client):
@@ -106,9 +109,16 @@ def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, cli
     expect(pair(page, 1, 1).locator(".said")).to_have_text(
         "The two events say and do the same. The state after them is the same."
     )
+    page.keyboard.press("j")
+    focused(page, 2, 2)
     page.keyboard.press("u")
     expect(page).to_have_url(re.compile("unfold=yes"))
     expect(page.locator(".pair")).to_have_count(len(session.kept()["events"]))
+    focused(page, 2, 2)
+    page.keyboard.press("u")
+    expect(stretch).to_be_focused()
+    page.keyboard.press("u")
+    focused(page, 2, 2)
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_contain_text("next difference")
 

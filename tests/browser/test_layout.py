@@ -146,6 +146,16 @@ def test_the_ends_of_chat_and_timeline_are_in_sight_while_an_answer_arrives(visi
     expect(session.events.last).to_be_in_viewport()
 
 
+def test_nobody_is_told_of_something_new_that_is_in_sight(visit):
+    session = visit.session("faulty")
+    session.say("hello")
+    session.select(1)
+    session.say("hello")
+    expect(session.events.last).to_be_in_viewport()
+    for newer in session.page.locator("[data-newer]").all():
+        expect(newer).to_be_hidden()
+
+
 def test_a_reader_who_has_scrolled_up_is_left_there_and_told_what_is_new(visit):
     session = visit.session("travel")
     for text in (BOOK, "Book it and pay with my card", BOOK, BOOK):

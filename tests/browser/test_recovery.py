@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import DESKTOP
+from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
 from tests.kit.processes import worker_of
@@ -87,18 +88,26 @@ def test_a_call_that_is_answered_later_may_be_waited_for(own_visit, clerk):
     assert clerk.ledger == ["order tea"]
 
 
-def test_a_result_that_is_no_json_is_refused_and_the_question_stays(cut, own_visit, clerk):
+def test_a_result_that_is_no_json_is_refused_at_its_field(cut, own_visit, clerk):
     own_visit.allow("422")
     bar(cut).get_by_label("give a result").check()
     cut.page.get_by_label("The result of pay, as JSON").fill("{nonsense")
     button(cut, "Resume").click()
-    expect(cut.page.locator("#notice")).to_contain_text("the result is not JSON")
+    told = bar(cut).get_by_role("alert")
+    expect(told).to_contain_text("the result is not JSON")
     expect(cut.page.get_by_label("The result of pay, as JSON")).to_have_value("{nonsense")
-    (clerk.folder / "agent.py").write_text("import nothing_at_all", encoding="utf-8")
-    expect(cut.page.locator("#warnings")).to_contain_text("clerk does not load")
-    expect(cut.page.locator("#notice")).to_contain_text("the result is not JSON")
-    button(cut, "Dismiss").click()
-    expect(cut.page.locator("#notice .notice")).to_have_count(0)
+    with clerk.broken():
+        expect(cut.page.locator("#warnings")).to_contain_text("clerk does not load")
+    own_visit.allow(AWAY)
+    own_visit.server.kill()
+    expect(cut.page.locator("#connection")).to_be_visible()
+    own_visit.server.start()
+    expect(cut.page.locator("#connection")).to_be_hidden()
+    expect(told).to_contain_text("the result is not JSON")
+    cut.page.get_by_label("The result of pay, as JSON").fill('{"result": "paid by hand"}')
+    button(cut, "Resume").click()
+    cut.ends()
+    expect(cut.messages.last).to_contain_text("answered: paid by hand")
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
@@ -221,6 +230,8 @@ def test_a_fork_with_the_event_edited(travelled, visit):
     expect(fork.page.locator("#lineage .fork-of")).to_contain_text("at #3, edited")
     fork.select(3)
     expect(fork.panel).to_contain_text("Rome")
+    tab = fork.page.evaluate("sessionStorage.getItem('tab')")
+    expect(fork.panel).to_contain_text(f"{tab} tab edited it")
 
 
 def test_a_message_is_said_in_another_way_in_a_fork(travelled):
@@ -261,17 +272,23 @@ def open_menu(session: SessionPage) -> None:
 
 def test_a_session_is_rewound_to_before_a_message(travelled, visit):
     count = travelled.events.count()
+    travelled.select(2)
     open_menu(travelled)
     button(travelled, "Rewind to before this message").click()
     back = count + 1
     expect(travelled.row(back)).to_contain_text("rewound the session")
     travelled.ends()
-    for page in (travelled.page, visit.again(travelled).page):
+    for page in (travelled.page, visit.again(travelled, "?event=2").page):
         marks = page.locator("#rows .taken-back")
         expect(marks).to_have_count(count)
         expect(marks.first).to_have_text(f"taken back by the rewind #{back}")
         expect(page.locator(f"#e-{back} .taken-back")).to_have_count(0)
         expect(page.locator("#m-1 .taken-back")).to_be_visible()
+        told = page.locator("#inspector .event .taken-back")
+        expect(told).to_have_text(f"taken back by the rewind #{back}")
+        expect(told).to_have_count(1)
+    told.click()
+    expect(page.locator(f"#e-{back}")).to_have_attribute("aria-selected", "true")
     travelled.page.locator("#m-1 .taken-back").click()
     expect(travelled.row(back)).to_have_attribute("aria-selected", "true")
     with visit.server.client() as client:
@@ -296,6 +313,17 @@ def test_a_message_is_edited_and_said_again(travelled):
     travelled.ends()
 
 
+def tells_of_the_dead_worker(page: SessionPage) -> None:
+    expect(bar(page)).to_contain_text("Failed")
+    expect(bar(page)).to_contain_text("#2, call by clerk")
+    expect(bar(page)).to_contain_text("pay was not called.")
+    expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
+    for name in ("Resume", "Fork here", "Close as stopped"):
+        expect(bar(page).get_by_role("button", name=name)).to_be_enabled()
+    page.tab("breaks")
+    expect(page.panel.locator(".break")).to_have_count(1)
+
+
 def test_a_worker_killed_while_its_run_is_held_costs_what_is_held_and_no_more(own_visit, clerk):
     server = own_visit.server
     own_visit.allow("ERR_|Failed to fetch|network error")
@@ -310,27 +338,20 @@ def test_a_worker_killed_while_its_run_is_held_costs_what_is_held_and_no_more(ow
     worker_of(server, "clerk").kill()
     session.ends("failed")
 
-    def tells(page: SessionPage) -> None:
-        expect(bar(page)).to_contain_text("Failed")
-        expect(bar(page)).to_contain_text("#2, call by clerk")
-        expect(bar(page)).to_contain_text("pay was not called.")
-        expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
-        for name in ("Resume", "Fork here", "Close as stopped"):
-            expect(bar(page).get_by_role("button", name=name)).to_be_enabled()
-        page.tab("breaks")
-        expect(page.panel.locator(".break")).to_have_count(1)
-
-    tells(session)
+    tells_of_the_dead_worker(session)
     seen = session.outline("#resume")
     session.page.reload()
-    tells(session)
+    tells_of_the_dead_worker(session)
     assert session.outline("#resume") == seen
     server.kill()
+    clerk.loads_late()
     server.start()
     again = own_visit.again(session)
-    tells(again)
+    tells_of_the_dead_worker(again)
     assert again.outline("#resume") == seen
     button(again, "Resume").click()
+    expect(bar(again).get_by_text("waits for the app to load")).to_be_visible()
+    clerk.may_load()
     expect(again.status).to_have_class("run held")  # the breakpoint is still there
     button(again, "Continue").click()
     again.ends()

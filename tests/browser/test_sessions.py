@@ -189,6 +189,8 @@ def test_a_message_larger_than_the_limit_is_refused_and_stays_in_the_field(visit
     expect(session.page.locator("#notice")).to_contain_text("Too large")
     expect(session.composer).to_have_value(text)
     expect(session.events).to_have_count(0)
+    session.page.get_by_role("button", name="Dismiss", exact=True).click()
+    expect(session.page.locator("#notice .notice")).to_have_count(0)
 
 
 def test_a_message_of_blanks_is_not_sent(visit):

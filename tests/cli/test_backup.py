@@ -28,7 +28,7 @@ def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
         pass
     for number in range(3):
         copy = tmp_path / f"copy{number}"
-        done = devui("backup", str(server.data), "-o", str(copy), cwd=tmp_path)
+        done = devui("backup", "--data-dir", str(server.data), "-o", str(copy), cwd=tmp_path)
         after = debugged.kept()["events"]
         assert done.returncode == 0, done.stderr
         assert len(before) < len(after), "nobody was writing"
@@ -47,9 +47,13 @@ def test_nothing_is_written_over_and_nothing_made_of_nothing(writing, tmp_path):
     server, _ = writing
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")
-    done = devui("backup", str(server.data), "-o", str(tmp_path / "full"), cwd=tmp_path)
+    done = devui(
+        "backup", "--data-dir", str(server.data), "-o", str(tmp_path / "full"), cwd=tmp_path
+    )
     assert (done.returncode, "is not empty" in done.stderr) == (2, True)
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
-    done = devui("backup", str(tmp_path / "full"), "-o", str(tmp_path / "new"), cwd=tmp_path)
+    done = devui(
+        "backup", "--data-dir", str(tmp_path / "full"), "-o", str(tmp_path / "new"), cwd=tmp_path
+    )
     assert (done.returncode, "no journal in" in done.stderr) == (2, True)
     assert not (tmp_path / "new").exists()

@@ -57,7 +57,9 @@ def agents(tmp_path) -> Path:
 
 
 def doctor(data: Path, agents: Path = SAMPLES) -> tuple[int, dict[str, list[dict]]]:
-    done = CliRunner().invoke(main, ["doctor", str(data), "--agents", str(agents), "--json"])
+    done = CliRunner().invoke(
+        main, ["doctor", "--data-dir", str(data), "--agents", str(agents), "--json"]
+    )
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
     return done.exit_code, json.loads(done.output)
 
@@ -340,7 +342,7 @@ def test_keys_are_told_by_name_and_never_by_value(data, agents):
     (agents / ".env").write_text("OPENAI_API_KEY=canary-one\nOTHER=canary-two\nGROQ_API_KEY=\n")
     (agents / "fine" / ".env").write_text("ANTHROPIC_API_KEY='canary-three'\n")
     told = devui(
-        *("doctor", str(data), "--agents", str(agents)),
+        *("doctor", "--data-dir", str(data), "--agents", str(agents)),
         cwd=data,
         GOOGLE_API_KEY="canary-four",
         DEVUI_TOKEN="canary-five",
@@ -370,7 +372,7 @@ def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
     (agents / "a\x1b[2Jb").mkdir()
     (agents / "a\x1b[2Jb" / "agent.py").write_text("root_agent = 1\n")
     plant(data, "UPDATE sessions SET events = 0 WHERE key = 1")
-    told = devui("doctor", str(data), "--agents", str(agents), cwd=data)
+    told = devui("doctor", "--data-dir", str(data), "--agents", str(agents), cwd=data)
     assert told.returncode == 1
     assert "FAULT  the head of session 1 counts 0 events, and there are " in told.stdout
     assert "→ copy the data folder before anything else" in told.stdout
@@ -380,7 +382,7 @@ def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
 
 
 def test_what_is_not_there_is_said(tmp_path, agents):
-    nothing = devui("doctor", str(tmp_path / "none"), cwd=tmp_path)
+    nothing = devui("doctor", "--data-dir", str(tmp_path / "none"), cwd=tmp_path)
     assert (nothing.returncode, nothing.stdout) == (2, "")
     assert "there is no data folder" in nothing.stderr
     no_agents = devui("doctor", "--agents", "none", cwd=tmp_path)

@@ -108,6 +108,20 @@ async def test_a_reader_that_is_too_slow_begins_again_and_misses_nothing(
     assert seen == list(range(1, len(seen) + 1))
 
 
+async def test_a_reader_that_was_too_slow_is_told_that_the_session_was_deleted_meanwhile(
+    journal, bus, writer, monkeypatch
+):
+    monkeypatch.setattr(buses, "CAPACITY", 5)
+    async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
+        assert (await anext(batches)).begins
+        for _ in range(20):
+            await writer.write()
+        await journal.sessions.delete(writer.session)
+        bus.publish(writer.session, SessionChanged(None))
+        batch = await anext(batches)
+    assert (batch.news, batch.begins) == ([SessionChanged(None)], True)
+
+
 async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bus, writer):
     run = await journal.runs.start("r", writer.session)
     await writer.write("r")

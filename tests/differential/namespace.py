@@ -25,7 +25,7 @@ _WHERE = {
     "auth.credential_service.session_state_credential_service": "SessionStateCredentialService",
     "code_executors.base_code_executor": "BaseCodeExecutor",
     "code_executors.built_in_code_executor": "BuiltInCodeExecutor",
-    "code_executors.code_execution_utils": "CodeExecutionResult File",
+    "code_executors.code_execution_utils": "CodeExecutionResult CodeExecutionUtils File",
     "code_executors.unsafe_local_code_executor": "UnsafeLocalCodeExecutor",
     "environment": "LocalEnvironment",
     "events.event": "Event",
@@ -60,6 +60,7 @@ _WHERE = {
     "plugins.reflect_retry_tool_plugin": "ReflectAndRetryToolPlugin TrackingScope",
     "plugins.save_files_as_artifacts_plugin": "SaveFilesAsArtifactsPlugin",
     "runners": "InMemoryRunner Runner",
+    "sessions._session_util": "extract_state_delta",
     "sessions.base_session_service": "GetSessionConfig",
     "sessions.in_memory_session_service": "InMemorySessionService",
     "sessions.state": "State",
@@ -89,6 +90,7 @@ _WHERE = {
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",
     "utils.instructions_utils": "inject_session_state",
+    "workflow.utils._workflow_hitl_utils": "create_request_input_response",
     "workflow": "BaseNode DEFAULT_ROUTE Edge FunctionNode JoinNode Node RetryConfig START Workflow"
     " node",
 }

@@ -47,7 +47,9 @@ def shown_until_killed(server: Server, session: str, kill_after: int) -> list[di
 
 def is_sound(server: Server) -> None:
     """The doctor finds no fault in what the server keeps."""
-    done = devui("doctor", str(server.data), "--agents", str(SAMPLES), cwd=server.data)
+    done = devui(
+        "doctor", "--data-dir", str(server.data), "--agents", str(SAMPLES), cwd=server.data
+    )
     assert done.returncode == 0, done.stdout
 
 

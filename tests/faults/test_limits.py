@@ -191,7 +191,7 @@ def test_it_ends_in_order_whatever_runs_and_whoever_reads(agents, tmp_path, numb
             wait_until(lambda debugged=debugged: debugged.kept()["state"].get("begun"))
         assert server.stop(number) == 0
     assert workers_of(agents) == []
-    done = devui("doctor", str(server.data), "--agents", str(agents), cwd=server.data)
+    done = devui("doctor", "--data-dir", str(server.data), "--agents", str(agents), cwd=server.data)
     assert done.returncode == 0, done.stdout
     server.start()
     with server.client() as client:

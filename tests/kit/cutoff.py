@@ -1,6 +1,8 @@
 """An app whose tools are at work when their run is cut off, and a ledger of what they did."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.kit.debugged import Debugged
@@ -62,6 +64,14 @@ app = App(
 )
 """
 
+_LATE = """
+import time
+from pathlib import Path
+
+while not Path(__file__).with_name("may-load").exists():
+    time.sleep(0.05)
+"""
+
 
 class Clerk:
     """The app in a folder of agents; `at_work` returns when the tool has acted and goes on."""
@@ -84,6 +94,24 @@ class Clerk:
     def will_finish(self) -> None:
         """From now on tools return."""
         self._started.unlink()
+
+    @contextmanager
+    def broken(self) -> Iterator[None]:
+        """The app does not load meanwhile."""
+        code = self.folder / "agent.py"
+        whole = code.read_text(encoding="utf-8")
+        code.write_text("import nothing_at_all", encoding="utf-8")
+        yield
+        code.write_text(whole, encoding="utf-8")
+
+    def loads_late(self) -> None:
+        """The app does not come to its end of loading before it may."""
+        code = self.folder / "agent.py"
+        code.write_text(_LATE + code.read_text(encoding="utf-8"), encoding="utf-8")
+
+    def may_load(self) -> None:
+        """From now on the app loads."""
+        (self.folder / "may-load").touch()
 
     @property
     def ledger(self) -> list[str]:

@@ -40,6 +40,7 @@ def spoke(author: str, **kwargs) -> Event:
         ([spoke("child"), spoke("stranger")], "child"),
         ([spoke("root", actions=EventActions(transfer_to_agent="child"))], "child"),
         ([spoke("root", actions=EventActions(transfer_to_agent="leaf"))], "root"),
+        ([spoke("child", actions=EventActions(transfer_to_agent="leaf"))], "child"),
         ([spoke("child"), Event(author="root", actions=EventActions(end_of_agent=True))], "child"),
         ([spoke("child"), Event(author="root", error_code="X")], "child"),
         ([spoke("child"), spoke("root", error_code="INVOCATION_ABORTED")], "child"),

@@ -95,7 +95,7 @@ async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
 async def test_a_call_is_run_once_however_often_it_is_confirmed(resumable):
     runner, _, request = await asked(payer(), resumable=resumable)
     await answer(runner, (request, {"confirmed": True}))
-    assert await answer(runner, (request, {"confirmed": True})) == []
+    assert not any(event.content for event in await answer(runner, (request, {"confirmed": True})))
     assert RAN == {"pay": 1}
 
 

@@ -43,6 +43,14 @@ print("all were tried")
 """
 
 
+def test_modules_are_attributes_of_their_packages():
+    code = (
+        "import devui.runtime as adk\nprint(adk.agents.llm_agent.LlmAgent, adk.tools.function_tool)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "agents.llm_agent.LlmAgent" in told.stdout
+
+
 def test_every_package_can_be_imported_first():
     names = [*packages(), "devui.runtime.agents.llm_agent", "devui.runtime.runners"]
     command = [sys.executable, "-c", IMPORT_EACH, *names]

@@ -101,6 +101,10 @@ IMPORTED = {
     "NodeTimeoutError": "workflow workflow._errors",
     "load_skill_from_dir": "skills skills._utils",
     "LocalEnvironment": "environment environment._local_environment",
+    "NodeTool": "tools._node_tool",
+    "print_event": "utils._debug_output",
+    "create_request_input_response": "workflow.utils._workflow_hitl_utils",
+    "extract_state_delta": "sessions._session_util",
 }
 """What the table has as must and should, what is imported beside it, and from which modules."""
 
@@ -143,6 +147,14 @@ def test_what_authors_import_is_there_or_explained(name, module):
         ("from devui.runtime.tools.langchain_tool import LangchainTool", "def search"),
         ("from devui.runtime.agents import LlmAgnet", "Did you mean LlmAgent?"),
         ("from devui.runtime import Agnet", "Did you mean Agent?"),
+        ("from devui.runtime.agents.llm_agent import LlmAgnet", "Did you mean LlmAgent?"),
+        (
+            "from devui.runtime.tools.function_tool import ToolContext",
+            "It is in devui.runtime.tools.",
+        ),
+        ("from devui.runtime.tools.agent_tool import AgentToolConfig", "in Python"),
+        ("from devui.runtime.models.lite_llm import acompletion", "from litellm import"),
+        ("from devui.runtime.features import FeatureName", "Leave the line out"),
         (
             "from devui.runtime.tools.skill_toolset import UnloadSkillTool",
             "lifecycle_config",
@@ -174,6 +186,7 @@ def test_a_method_that_is_left_out_says_what_to_do(ask, said):
 def test_looking_for_a_name_is_no_import():
     tools = import_module("devui.runtime.tools")
     assert not hasattr(tools, "VertexAiSearchTool")
+    assert not hasattr(import_module("devui.runtime.tools.agent_tool"), "AgentToolConfig")
 
 
 @pytest.mark.parametrize("name", [name for left_out in TABLE for name in left_out.names.split()])

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field
 
 from devui.runtime.auth import (
     AuthConfig,
@@ -393,16 +392,39 @@ async def test_a_scheme_of_ones_own_has_its_own_provider():
     assert responses(await run(runner_with(tool))) == [("read", {"result": "badge of u"})]
 
 
+@needs_adk
 def test_schemes_of_fastapi_are_understood():
-    """google-adk takes the models of fastapi, so agents' code is full of them."""
+    """google-adk takes the models of fastapi, and brings it along; so agents' code uses them."""
+    code = """
+        from fastapi.openapi import models as given
+        from devui.runtime.auth import AuthConfig, OpenIdConnectWithConfig
+        from devui.runtime.auth.auth_schemes import ExtendedOAuth2
 
-    class Foreign(BaseModel):
-        type_: str = Field("oauth2", alias="type")
-        flows: dict
-
-    flow = {"authorizationUrl": "http://a/l", "tokenUrl": "http://a/t", "scopes": {"b": ""}}
-    config = AuthConfig(auth_scheme=Foreign(flows={"authorizationCode": flow}))
-    assert config.auth_scheme.flows.authorizationCode.tokenUrl == "http://a/t"
+        flow = given.OAuthFlowAuthorizationCode(authorizationUrl="http://a/l", tokenUrl="http://a/t")
+        flows = given.OAuthFlows(authorizationCode=flow)
+        type = given.SecuritySchemeType.openIdConnect
+        for scheme in (
+            given.OAuth2(flows=flows),
+            ExtendedOAuth2(issuer_url="http://a", flows=flows),
+            OpenIdConnectWithConfig(type=type, authorization_endpoint="l", token_endpoint="t"),
+            given.OpenIdConnect(openIdConnectUrl="http://a/o"),
+            given.HTTPBase(scheme="basic"),
+            given.APIKey(**{"in": given.APIKeyIn.query, "name": "key"}),
+        ):
+            found = AuthConfig(auth_scheme=scheme).auth_scheme
+            print(found.model_dump_json(by_alias=True, exclude_none=True))
+        """
+    found = [json.loads(line) for line in run_adk(code).splitlines()]
+    login = {"authorizationUrl": "http://a/l", "tokenUrl": "http://a/t", "scopes": {}}
+    oauth2 = {"type": "oauth2", "flows": {"authorizationCode": login}}
+    assert found == [
+        oauth2,
+        oauth2 | {"issuer_url": "http://a"},
+        {"type": "openIdConnect", "authorization_endpoint": "l", "token_endpoint": "t"},
+        {"type": "openIdConnect", "openIdConnectUrl": "http://a/o"},
+        {"type": "http", "scheme": "basic"},
+        {"type": "apiKey", "in": "query", "name": "key"},
+    ]
 
 
 @needs_adk

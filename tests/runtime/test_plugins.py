@@ -198,6 +198,19 @@ async def test_a_plugin_registered_later_is_called_too():
     assert plugin.log[0] == "on_user_message_callback"
 
 
+async def test_a_resting_plugin_is_not_called_and_may_wake_in_the_midst_of_a_run():
+    plugin, other = Recording("resting"), Recording("other")
+    runner = runner_of(Scripted(name="a"), plugins=[plugin, other])
+    runner.plugin_manager.let_rest(["resting"])
+    events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
+    await anext(events)
+    assert plugin.log == []
+    runner.plugin_manager.let_rest([])
+    async for _ in events:
+        pass
+    assert plugin.log[-1] == other.log[-1] == "after_run_callback"
+
+
 class Closing(BasePlugin):
     closed = False
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from devui.store import Journal, JournalBusy, JournalFailed, JournalFull, NewEvent
+from devui.store.errors import JournalError
 from tests.store.kit import (
     FaultyConnection,
     ImpatientConnection,
@@ -123,6 +124,33 @@ async def test_one_change_that_is_too_large_fails_alone(tmp_path: Path) -> None:
         assert isinstance(results[1], JournalFull)
         rows = await journal.events.since(session.key, 0)
         assert [(row.id, row.number) for row in rows] == [("small1", 1), ("small2", 2)]
+
+
+@pytest.mark.req("R42")
+async def test_changes_that_fit_do_not_end_the_trouble_that_a_run_waits_for(tmp_path: Path) -> None:
+    SmallConnection.pages = 200
+    told: list[JournalError | None] = []
+    begun = asyncio.Event()
+
+    def turned(trouble: JournalError | None) -> None:
+        told.append(trouble)
+        begun.set()
+
+    async with await Journal.open(tmp_path, factory=SmallConnection) as journal:
+        session = await journal.sessions.create("travel", "ada", "s1", {})
+        journal.on_trouble(turned)
+        patient = journal.patient(asyncio.Event())
+        giant = large_event("giant", 2_000_000)
+        waiting = asyncio.create_task(patient.events.append(session.key, giant, None))
+        await begun.wait()
+        for number in range(20):
+            small = large_event(f"small{number}", 100)
+            await journal.events.append(session.key, small, None)
+        assert [type(each) for each in told] == [JournalFull]
+        SmallConnection.pages = 2000
+        assert (await waiting).number == 21
+        await journal.probe()
+        assert [type(each) for each in told] == [JournalFull, type(None)]
 
 
 @pytest.mark.req("R41")

@@ -31,6 +31,7 @@ READS: dict[str, Read] = {
     "the last writes of a key": lambda j, key: j.histories.writes(key, "session", "a", limit=5),
     "the previous write": lambda j, key: j.histories.previous(key, "session", "a", 20),
     "the next write": lambda j, key: j.histories.next(key, "session", "a", 20),
+    "what events wrote": lambda j, key: j.histories.written(key, first=3, last=9, keys=["a"]),
     "a moment": lambda j, key: j.state.moment(key, 12),
     "the shared state": lambda j, key: j.state.shared(key),
     "the initial state": lambda j, key: j.sessions.initial_state(key),

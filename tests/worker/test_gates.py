@@ -74,10 +74,9 @@ async def go(instruments: Instruments) -> list[Any]:
 async def test_a_run_without_armed_gates_asks_nothing(wire: tuple[Link, int]) -> None:
     link, up = wire
     instruments = Instruments(link)
-    gates = instruments.gates
     current_run.set("r")
-    gates.arm("another", ["before_model", "before_tool", "enter_agent"])
-    gates.arm("r", [])
+    instruments.arm("another", ["before_model", "before_tool", "enter_agent"])
+    instruments.arm("r", [])
     assert len(await go(instruments)) == 3
     assert {each["kind"] for each in sent(up)} == {"span_began", "span_ended"}
 
@@ -87,9 +86,8 @@ async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
 ) -> None:
     link, up = wire
     instruments = Instruments(link)
-    gates = instruments.gates
     current_run.set("r")
-    gates.arm("r", ["before_tool"])
+    instruments.arm("r", ["before_tool"])
     task = asyncio.create_task(go(instruments))
     gate = await first_gate(up)
     task.cancel()
@@ -98,3 +96,22 @@ async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
     assert (gate["kind"], gate["gate"], gate["tool"]) == ("gate", "before_tool", "look")
     assert json.loads(gate["held"]) == {"name": "look", "args": {}}
     assert left == {"kind": "gate_left", "run": "r", "gate": gate["id"]}
+
+
+async def test_a_gate_that_is_armed_while_the_run_goes_on_asks(wire: tuple[Link, int]) -> None:
+    link, up = wire
+    instruments = Instruments(link)
+    current_run.set("r")
+    runner = InMemoryRunner(agent(), app_name="app")
+    runner.auto_create_session = True
+    runner.plugin_manager = instruments.around(runner.plugin_manager)
+    events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
+    await anext(events)
+    assert [each for each in sent(up) if each["kind"] == "gate"] == []
+    instruments.arm("r", ["after_tool"])
+    task = asyncio.ensure_future(anext(events))
+    gate = await first_gate(up)
+    assert (gate["gate"], gate["tool"]) == ("after_tool", "look")
+    task.cancel()
+    await asyncio.wait([task])
+    await events.aclose()

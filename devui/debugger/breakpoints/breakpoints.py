@@ -6,7 +6,7 @@ arrival at its gate, live and in the past alike.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +41,8 @@ _COMMIT: tuple[GateKind, GateKind] = ("before_commit", "after_commit")
 _HIT = re.compile(r"(==|>=|%)\s*(\d{1,9})")
 _PIECE = re.compile(r"\{([^{}]*)\}")
 _MAX_LOG = 2000
+_IN_BODIES = frozenset({"held", "delta", "tool", "tools", "args", "result"})
+"""Facts that only an event's body tells."""
 
 
 class BreakpointError(ValueError):
@@ -93,20 +95,42 @@ class Breakpoint:
         return frozenset().union(*told, self._condition.names if self._condition else ())
 
     @property
+    def reads_body(self) -> bool:
+        """Whether the row of an event does not tell all that it asks of one that it may meet."""
+        draft = self.draft
+        several = draft.on == "state" and "*" in draft.name
+        return several or draft.on in {"tool", "model"} or not _IN_BODIES.isdisjoint(self.names)
+
+    @property
     def stops(self) -> bool:
         """Whether it holds the run, rather than only saying something."""
         return not self.draft.log
 
-    def matches(self, arrival: Arrival, facts: Facts) -> Facts | None:
-        """The facts for which it holds, with those of the key that matches; None for no match."""
+    def matches(self, arrival: Arrival, facts: Facts) -> list[Facts]:
+        """The facts for which it holds, for each key that matches; none for no match."""
         draft = self.draft
         if arrival.gate != self.gate or not like(arrival.agent, draft.agent):
-            return None
-        for more in _candidates(draft, arrival):
-            known = {**facts, **more}
-            if self._condition is None or self._condition.holds(known):
-                return known
-        return None
+            return []
+        known = ({**facts, **more} for more in _candidates(draft, arrival))
+        return [each for each in known if not self._condition or self._condition.holds(each)]
+
+    def may_meet(self, author: str, summary: Summary, *, first: bool) -> bool:
+        """Whether an event may be met, by its row; `first`: it is its agent's first of the run.
+
+        A budget looks at each: it is told once more when it was kept to in between.
+        """
+        draft = self.draft
+        if draft.on == "budget":
+            return True
+        if not like(author, draft.agent):
+            return False
+        if draft.on == "agent":
+            enters = first and author != "user" and self.gate == "enter_agent"
+            return enters and like(author, draft.name)
+        if draft.on == "model":
+            return author != "user"
+        some = draft.on == "state" and summary.state_count > len(summary.state_keys)
+        return some or any(like(each, draft.name) for each in _told(draft, author, summary))
 
     def counts(self, times: int) -> bool:
         """Whether this time, counted from 1 in each run, is one that it is meant for."""
@@ -117,10 +141,13 @@ class Breakpoint:
             return times % number == 0
         return times == number if sign == "==" else times >= number
 
-    def says(self, facts: Facts) -> str:
-        """The log message for these facts."""
+    def says(self, met: Iterable[Facts]) -> str:
+        """The log message for what was met, of which there may be several: keys of one event."""
+        return "; ".join(map(self._message, met))[:_MAX_LOG]
+
+    def _message(self, facts: Facts) -> str:
         told = (each if isinstance(each, str) else _shown(each.value(facts)) for each in self._log)
-        return "".join(told)[:_MAX_LOG]
+        return "".join(told)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """What a condition may speak of, for each arrival; see `conditions.NAMES`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from devui.debugger.breakpoints.conditions import Facts
 from devui.debugger.prices import Prices
 from devui.debugger.stepping.arrivals import Arrival
-from devui.store.rows import NewEvent
+from devui.store.rows import NewEvent, Usage
 
 
 @dataclass(slots=True)
@@ -34,18 +34,25 @@ class Meter:
 
     def add(self, event: NewEvent) -> None:
         """Count an event."""
-        self.events += 1
-        self.bytes += len(event.data.encode())
-        self.tokens += event.tokens
-        self.answers += event.tokens > 0
-        if event.usage is not None:
-            self._pay(self.prices.cost(event.usage))
+        self.count(tokens=event.tokens, usage=event.usage, size=len(event.data.encode()))
         if event.kind == "call":
-            made = calls_of(json.loads(event.data))
-            self.calls += len(made)
-            calls = json.dumps(made, sort_keys=True)
-            self.repeats = self.repeats + 1 if calls == self._calls else 1
-            self._calls = calls
+            self.call(calls_of(json.loads(event.data)))
+
+    def count(self, *, tokens: int, usage: Usage | None, size: int) -> None:
+        """Count an event by what its row tells; the calls in it are told apart."""
+        self.events += 1
+        self.bytes += size
+        self.tokens += tokens
+        self.answers += tokens > 0
+        if usage is not None:
+            self._pay(self.prices.cost(usage))
+
+    def call(self, made: Sequence[Mapping[str, Any]]) -> None:
+        """Count the calls of tools of one event, as of `calls_of`."""
+        self.calls += len(made)
+        calls = json.dumps(made, sort_keys=True)
+        self.repeats = self.repeats + 1 if calls == self._calls else 1
+        self._calls = calls
 
     def _pay(self, cost: float | None) -> None:
         if cost is None:

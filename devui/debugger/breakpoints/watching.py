@@ -40,7 +40,7 @@ class Watch:
         for each in known:
             number, point = each.row.id, each.breakpoint
             met = point.matches(arrival, facts)
-            if met is None:
+            if not met:
                 if arrival.gate == point.gate:
                     self._exceeded.discard(number)
                 continue
@@ -53,9 +53,9 @@ class Watch:
                 hits.append(Hit(each, self._line(each, met)))
         return hits
 
-    def _line(self, known: Known, facts: Facts) -> str | None:
+    def _line(self, known: Known, met: list[Facts]) -> str | None:
         times = self._times[known.row.id]
         if known.breakpoint.stops or times > LINES:
             return None
         more = "  (this logpoint says no more in this run)" if times == LINES else ""
-        return known.breakpoint.says(facts) + more
+        return known.breakpoint.says(met) + more

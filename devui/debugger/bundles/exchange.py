@@ -5,12 +5,22 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from typing import IO, Final
 
+from devui.debugger.askers import CREDENTIAL
 from devui.debugger.bundles.landing import Lander, new_import
 from devui.debugger.bundles.reading import check, records
 from devui.debugger.bundles.writing import Cleaning, lines
-from devui.debugger.redaction import NOTHING, Redactor, Secret, in_base64, named, secrets_of
+from devui.debugger.redaction import (
+    NOTHING,
+    Redactor,
+    Secret,
+    credentials_in,
+    in_base64,
+    named,
+    secrets_of,
+)
 from devui.settings import Settings
-from devui.store.exports import keys_of, values_of
+from devui.store.database import Snapshot
+from devui.store.exports import answers_to, keys_of, values_of
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
 
@@ -59,8 +69,7 @@ class Exchange:
     async def lines(self, session: int, wish: Wish) -> AsyncIterator[str]:
         """The lines of a bundle, as they come. Raises SessionNotFound, JournalDamaged."""
         async with self._journal.snapshot() as snapshot:
-            values = await values_of(snapshot, session, wish.keys) if wish.keys else []
-            cleaning = Cleaning(await self.redactor(wish, values), wish.keys)
+            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys)
             async for line in lines(snapshot, session, cleaning):
                 yield line
 
@@ -76,20 +85,34 @@ class Exchange:
                 finding.places = [*finding.places, place][:_PLACES]
 
         async with self._journal.snapshot() as snapshot:
-            values = await values_of(snapshot, session, wish.keys) if wish.keys else []
-            cleaning = Cleaning(await self.redactor(wish, values), wish.keys, told)
+            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys, told)
             async for _ in lines(snapshot, session, cleaning):
                 pass
             keys = await keys_of(snapshot, session)
         shown = sorted(found.values(), key=lambda each: (-each.count, each.kind))
         return Preview(tuple(shown), tuple(keys))
 
-    async def redactor(self, wish: Wish, values: Collection[object] = ()) -> Redactor:
-        """What takes out what is wished; `values` are those of chosen state keys."""
+    async def redactor(self, wish: Wish) -> Redactor:
+        """What takes out what is wished, whatever the session."""
+        return await self._redactor(wish, (), ())
+
+    async def redactor_of(self, session: int, wish: Wish) -> Redactor:
+        """What takes out of a session what is wished. Raises JournalDamaged."""
+        async with self._journal.snapshot() as snapshot:
+            return await self._for(snapshot, session, wish)
+
+    async def _for(self, snapshot: Snapshot, session: int, wish: Wish) -> Redactor:
+        values = await values_of(snapshot, session, wish.keys) if wish.keys else []
+        return await self._redactor(wish, values, await answers_to(snapshot, session, CREDENTIAL))
+
+    async def _redactor(
+        self, wish: Wish, values: Collection[object], given: Collection[object]
+    ) -> Redactor:
         texts = named(values, "the value of a chosen state key")
         if wish.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
         known = await asyncio.to_thread(secrets_of, self._settings.agents)
+        known += credentials_in(given)
         coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
         return Redactor([*texts, *known, *coded])
 

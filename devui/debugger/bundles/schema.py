@@ -121,8 +121,9 @@ class Event(Strict):
     run: Label | None
     final: bool
     event: dict[str, Any]
-    paused: Time = 0.0
-    """For how many seconds the debugger held the run since the event before."""
+    paused: Seconds = 0.0
+    """For how many seconds the debugger held the run since the event before; less than none if that
+    was produced later."""
 
 
 class Run(Strict):

@@ -135,3 +135,7 @@ class Stale(CommandRefused):
 
 class Misused(CommandRefused):
     """The command makes no sense here: its key is another's, or what it names is not there."""
+
+
+class Unchanged(Misused):
+    """An edit to what is held already."""

@@ -1,30 +1,41 @@
-"""How long a run was held between one event and the next."""
+"""When a run was held."""
 
-from collections.abc import Callable
+import time
+from bisect import bisect_right
 from dataclasses import dataclass, field
-
-from devui.wire.messages import Append
 
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses of one run; an event is as old as its arrival, before it is held itself."""
+    """The pauses of one run: from where something is held to where nothing is."""
 
-    held: Callable[[], float]
-    """For how many seconds the run was held by now."""
-    _arrived: dict[int, float] = field(default_factory=dict)
-    """By request, how long that was when the event arrived."""
-    _told: float = 0.0
+    before: float = 0.0
+    """Seconds, without the pause that goes on now."""
+    _since: float | None = None
+    _begun: list[float] = field(default_factory=list)
+    """When each pause began, in seconds since the epoch, as events tell theirs."""
+    _sums: list[float] = field(default_factory=list)
+    """The seconds of those before each."""
 
-    def take(self, message: object) -> None:
-        """Note when an event asks to be committed; one that was edited while held is no newer."""
-        if not isinstance(message, Append):
-            return
-        first = self._arrived.popitem()[1] if message.revised and self._arrived else self.held()
-        self._arrived[message.id] = first
+    def begin(self) -> None:
+        """Something is held from now on."""
+        self._since = time.monotonic()
+        self._begun.append(time.time())
+        self._sums.append(self.before)
 
-    def before(self, message: Append) -> float:
-        """Seconds of holding between the event before and this one, which is committed now."""
-        held = self._arrived.pop(message.id, self._told)
-        seconds, self._told = max(held - self._told, 0.0), max(held, self._told)
-        return seconds
+    def end(self) -> None:
+        """Nothing is held any more."""
+        self.before, self._since = self.seconds, None
+
+    @property
+    def seconds(self) -> float:
+        """How long the run was held, in all."""
+        return self.before + (time.monotonic() - self._since if self._since is not None else 0.0)
+
+    def until(self, moment: float) -> float:
+        """How long it was held up to a moment, in seconds since the epoch."""
+        count = bisect_right(self._begun, moment)
+        if count == 0:
+            return 0.0
+        most = self._sums[count] if count < len(self._sums) else self.seconds
+        return min(self._sums[count - 1] + moment - self._begun[count - 1], most)

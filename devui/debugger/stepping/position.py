@@ -22,7 +22,7 @@ def position_of(live: LiveRun) -> dict[str, Any]:
         "plan": stepper.plan.name if stepper.plan else None,
         "holds": held_of(stepper),
         "branches": branches_of(live) if stepper.holds else [],
-        "heldSeconds": stepper.held_before,
+        "heldSeconds": stepper.pauses.before,
         "lastCommand": _last(stepper),
     }
 

@@ -5,6 +5,7 @@ server's loop, by the run's own task when something arrives and by commands.
 """
 
 import itertools
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,13 @@ from typing import Any, Literal
 from devui.debugger.guard.effects import GUARD
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
-from devui.debugger.stepping.arrivals import ALL_GATES, WORKER_GATES, Arrival, GateKind
+from devui.debugger.stepping.arrivals import (
+    ALL_GATES,
+    WORKER_GATES,
+    Arrival,
+    GateKind,
+    original,
+)
 from devui.debugger.stepping.commands import (
     ALLOWED,
     ANYTIME,
@@ -24,8 +31,10 @@ from devui.debugger.stepping.commands import (
     Like,
     Misused,
     Stale,
+    Unchanged,
 )
 from devui.debugger.stepping.lanes import Lane
+from devui.debugger.stepping.pauses import Pauses
 from devui.wire.gates import ORDERS, Action, WorkerGate
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
@@ -138,9 +147,7 @@ class Stepper:
         self._halted = False
         self._free: tuple[Lane, ...] = ()
         """What goes on although the rest is held."""
-        self.held_before = 0.0
-        """Seconds, without what is held now."""
-        self._held_since = 0.0
+        self.pauses = Pauses()
 
     @property
     def idle(self) -> bool:
@@ -150,8 +157,7 @@ class Stepper:
     @property
     def held_seconds(self) -> float:
         """How long the run was held, in all."""
-        now = time.monotonic() - self._held_since if self._holds else 0.0
-        return self.held_before + now
+        return self.pauses.seconds
 
     @property
     def holds(self) -> list[Hold]:
@@ -200,7 +206,7 @@ class Stepper:
         self.committing = None
         self.used = True
         if not self._holds:
-            self._held_since = time.monotonic()
+            self.pauses.begin()
         self._holds[hold.id] = hold
         self.position += 1
         return True
@@ -311,7 +317,7 @@ class Stepper:
             return []
         gone = [self._holds.pop(number) for number in ids]
         if not self._holds:
-            self.held_before += time.monotonic() - self._held_since
+            self.pauses.end()
         return gone
 
 
@@ -367,4 +373,16 @@ def _edit(command: Command, hold: Hold | None) -> None:
     if action not in ALLOWED.get(gate, frozenset()):
         allowed = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
         raise Misused(f"at {gate} one can do {allowed}, not {action}")
+    if action == "edit" and _same(command.value, original(gate, hold.arrival.held)):
+        if hold.edit is None and hold.refused is None:
+            raise Unchanged(
+                "nothing is different from what is held: change a value, or let it go on as it is"
+            )
+        hold.edit = hold.refused = None
+        return
     hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; to Python 1, 1.0 and true are equal, too."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -11,9 +11,20 @@ from devui.runtime.mistakes import given, refuse_unknown
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
 
-__all__ = ["App", "EventsCompactionConfig", "ResumabilityConfig"]
+__all__ = ["App", "EventsCompactionConfig", "ResumabilityConfig", "validate_app_name"]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+def validate_app_name(name: str) -> None:
+    """Raise ValueError if an app cannot have this name (adk-runtime 3.1)."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is no name for an app: use letters, digits, '_' and '-', "
+            "beginning with a letter."
+        )
+    if name == "user":
+        raise ValueError("An app cannot be named 'user'; that stands for the human.")
 
 
 class App(BaseModel):
@@ -57,11 +68,5 @@ class App(BaseModel):
     @field_validator("name")
     @classmethod
     def _check_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError(
-                f"{name!r} is no name for an app: use letters, digits, '_' and '-', "
-                "beginning with a letter."
-            )
-        if name == "user":
-            raise ValueError("An app cannot be named 'user'; that stands for the human.")
+        validate_app_name(name)
         return name

@@ -1,9 +1,9 @@
 """Which kind of credential a tool wants: the security schemes of OpenAPI 3 (adk-runtime 8.6)."""
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from devui.runtime.auth.auth_credential import AuthModel
 
@@ -27,6 +27,12 @@ class SecurityBase(BaseModel):
 
     type_: SecuritySchemeType = Field(alias="type")
     description: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_others(cls, given: Any) -> Any:
+        """Flows and types of another library's models."""
+        return {key: _own(value) for key, value in given.items()} if type(given) is dict else given
 
 
 class APIKey(SecurityBase):
@@ -136,11 +142,14 @@ class CustomAuthScheme(AuthModel):
     type_: str = Field(alias="type")
 
 
+_OURS = (SecurityBase, CustomAuthScheme, OAuthFlow, OAuthFlows)
+
+
 def _own(value: Any) -> Any:
-    """A scheme of another library's models (such as fastapi's) as plain data."""
-    if isinstance(value, BaseModel) and not isinstance(value, SecurityBase | CustomAuthScheme):
+    """What is of another library's models (such as fastapi's) as plain data."""
+    if isinstance(value, BaseModel) and not isinstance(value, _OURS):
         return value.model_dump(by_alias=True, exclude_none=True, mode="json")
-    return value
+    return value.value if isinstance(value, Enum) else value
 
 
 AuthScheme = Annotated[

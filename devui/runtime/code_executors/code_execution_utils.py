@@ -1,7 +1,17 @@
 """What goes into the execution of code and what comes out of it (adk-runtime 10.5)."""
 
 import base64
+import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devui.runtime.code_executors import code_parts
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from devui.runtime.code_executors.code_parts import Delimiters
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +52,52 @@ class CodeExecutionResult:
     """Files to keep as artifacts."""
     exit_code: int | None = None
     """The exit status of the process; None if the executor knows none."""
+
+
+class CodeExecutionUtils:
+    """What executors of one's own do with files, and with code in contents (adk-runtime 10.5)."""
+
+    @staticmethod
+    def get_encoded_file_content(data: bytes) -> bytes:
+        """The base64 form of these bytes; what already is base64 stays."""
+        try:
+            return data if base64.b64encode(base64.b64decode(data)) == data else _encoded(data)
+        except binascii.Error:
+            return _encoded(data)
+
+    @staticmethod
+    def extract_code_and_truncate_content(
+        content: "types.Content", code_block_delimiters: "Sequence[Delimiters]"
+    ) -> str | None:
+        """The first code that has no result, or None; the content then ends with that code."""
+        found = code_parts.first_code(content.parts or [], code_block_delimiters)
+        if found is None:
+            return None
+        code, content.parts = found
+        return code
+
+    @staticmethod
+    def build_executable_code_part(code: str) -> "types.Part":
+        """Python code as a part of a model's answer."""
+        return code_parts.code_part(code)
+
+    @staticmethod
+    def build_code_execution_result_part(
+        code_execution_result: CodeExecutionResult,
+    ) -> "types.Part":
+        """A result as a part: the error, or the output and the names of the files."""
+        return code_parts.result_part(code_execution_result)
+
+    @staticmethod
+    def convert_code_execution_parts(
+        content: "types.Content",
+        code_block_delimiter: "Delimiters",
+        execution_result_delimiters: "Delimiters",
+    ) -> None:
+        """Turn code or a result at the end of the content into text, in the content itself."""
+        plain = code_parts.as_plain_text(content, code_block_delimiter, execution_result_delimiters)
+        content.parts, content.role = plain.parts, plain.role
+
+
+def _encoded(data: bytes) -> bytes:
+    return base64.b64encode(data)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 if TYPE_CHECKING:
-    from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
     from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 
 Delimiters = tuple[str, str]
@@ -40,12 +39,22 @@ def find_code(
         for part in content.parts or []
         if part.thought and (part.thought_signature or not planned)
     ]
-    parts = [part for part in content.parts or [] if part not in thoughts]
+    said = [part for part in content.parts or [] if part not in thoughts]
+    found = first_code(said, delimiters)
+    if found is None:
+        return None
+    code, kept = found
+    return FoundCode(code, content.model_copy(update={"parts": [*thoughts, *kept]}))
+
+
+def first_code(
+    parts: Sequence[types.Part], delimiters: Sequence[Delimiters]
+) -> tuple[str, list[types.Part]] | None:
+    """The first code of these parts that has no result, and the parts up to the end of it."""
     for index, part in enumerate(parts):
         following = parts[index + 1] if index + 1 < len(parts) else None
         if part.executable_code and not (following and following.code_execution_result):
-            kept = content.model_copy(update={"parts": [*thoughts, *parts[: index + 1]]})
-            return FoundCode(part.executable_code.code or "", kept)
+            return part.executable_code.code or "", list(parts[: index + 1])
     text = "\n".join(part.text for part in parts if part.text)
     block = _first_block(text, delimiters)
     if block is None:
@@ -53,8 +62,7 @@ def find_code(
     before, code = block
     first = next(part for part in parts if part.text)
     said = [first.model_copy(update={"text": before})] if before else []
-    kept = content.model_copy(update={"parts": [*thoughts, *said, code_part(code)]})
-    return FoundCode(code, kept)
+    return code, [*said, code_part(code)]
 
 
 def _first_block(text: str, delimiters: Sequence[Delimiters]) -> tuple[str, str] | None:
@@ -94,7 +102,7 @@ def result_part(result: CodeExecutionResult) -> types.Part:
     return types.Part(code_execution_result=done)
 
 
-def as_plain_text(content: types.Content, executor: BaseCodeExecutor) -> types.Content:
+def as_plain_text(content: types.Content, block: Delimiters, result: Delimiters) -> types.Content:
     """A content whose last part is code or a result as text, for models that know neither.
 
     A result that stands alone becomes the user's; one among other parts is the model's own.
@@ -103,13 +111,10 @@ def as_plain_text(content: types.Content, executor: BaseCodeExecutor) -> types.C
     if last is None or content.parts is None:
         return content
     if last.executable_code:
-        delimiters = executor.code_block_delimiters
-        begin, end = delimiters[0] if delimiters else ("", "")
-        shown = types.Part(text=f"{begin}{last.executable_code.code or ''}{end}")
+        shown = types.Part(text=f"{block[0]}{last.executable_code.code or ''}{block[1]}")
         return content.model_copy(update={"parts": [*content.parts[:-1], shown]})
     if last.code_execution_result and len(content.parts) == 1:
-        begin, end = executor.execution_result_delimiters
         output = last.code_execution_result.output
-        shown = types.Part(text=f"{begin}{output}{end}" if output is not None else "")
+        shown = types.Part(text=f"{result[0]}{output}{result[1]}" if output is not None else "")
         return types.Content(role="user", parts=[shown])
     return content

@@ -21,15 +21,24 @@ def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
     for event in live_events_backwards(history):
         if _says_nothing(event):
             continue
-        target = event.actions.transfer_to_agent
-        agent = root.find_agent(target or event.author)
+        agent = root.find_agent(event.author)
+        target = _handed_to(agent, event.actions.transfer_to_agent)
+        if target is not None and can_hand_back(target):
+            return target
         if agent is None and is_work_of_a_tool(event):
             continue  # the agent that made the call comes earlier
         if agent is None:
-            logger.warning("No agent %r in the tree of %r.", target or event.author, root.name)
+            logger.warning("No agent %r in the tree of %r.", event.author, root.name)
         elif agent is root or can_hand_back(agent):
             return agent
     return root
+
+
+def _handed_to(source: BaseAgent | None, name: str | None) -> BaseAgent | None:
+    """The agent that was handed the turn; None if nobody was, or it was refused."""
+    if name is None or not isinstance(source, LlmAgent):
+        return None
+    return next((target for target in source.transfer_targets if target.name == name), None)
 
 
 def _says_nothing(event: Event) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.agents.invocation_events import events_of
@@ -72,11 +73,13 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
 
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
     caller, branch = _caller(root, answer.event, ctx.session.events)
-    if ctx.is_resumable:
-        first = _first(ctx, root)
-        if first is caller or first.name in ctx.agent_states or first.name in ctx.end_of_agents:
-            return _placed(ctx, root, first)
+    first = _first(ctx, root) if ctx.is_resumable else None
+    begun = {caller.name, *ctx.agent_states, *ctx.end_of_agents}
+    if first and first.name in begun and not ctx.end_of_agents.get(first.name):
+        return _placed(ctx, root, first)
     path = _workflow_path(caller)
+    if path[0] is caller:
+        forget(ctx, caller)  # a call may be answered again when its turn is over
     if path[0] is not caller and not ctx.is_resumable:
         _seed_progress(ctx, path, answer)
     if path[0] is caller:

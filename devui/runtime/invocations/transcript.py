@@ -1,5 +1,6 @@
 """Events as lines of text, for a terminal (adk-runtime 3.6)."""
 
+import sys
 from collections.abc import Iterator
 
 from google.genai import types
@@ -7,7 +8,12 @@ from google.genai import types
 from devui.runtime.events.event import Event
 
 
-def transcript(event: Event, *, verbose: bool) -> str:
+def print_event(event: Event, *, verbose: bool = False) -> None:
+    """Print what the event says, as `run_debug` does (adk-runtime 3.6)."""
+    sys.stdout.write(_transcript(event, verbose=verbose))
+
+
+def _transcript(event: Event, *, verbose: bool) -> str:
     """What the event says, a line for each part; calls and results only if `verbose`."""
     if event.partial:
         return ""

@@ -35,3 +35,9 @@ class ScopedState:
             **{State.APP_PREFIX + key: value for key, value in self.app.items()},
             **{State.USER_PREFIX + key: value for key, value in self.user.items()},
         }
+
+
+def extract_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """The state of the scopes `app`, `user` and `session`, for session services of one's own."""
+    scoped = ScopedState.of(state or {})
+    return {"app": scoped.app, "user": scoped.user, "session": scoped.session}

@@ -1,11 +1,10 @@
 """The tool by which a model gives a structured answer although it also has other tools."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from google.genai import types
 from pydantic import BaseModel
 
-from devui.runtime.models.output_schema import json_schema
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.value_parameters import ValueParameters
 
@@ -16,7 +15,7 @@ NAME = "set_model_response"
 
 
 class SetModelResponseTool(BaseTool):
-    """`set_model_response`, with the fields of an output schema as parameters (adk-runtime 7.6).
+    """`set_model_response`: its parameters are a model's fields, or one (adk-runtime 7.6).
 
     An answer that does not fit gives the model an error to correct itself by; one
     that does becomes `actions.set_model_response`.
@@ -47,10 +46,12 @@ class SetModelResponseTool(BaseTool):
 
 
 def _wrapper(schema: Any) -> str | None:
-    """The parameter that holds an answer which has no named fields of its own."""
-    if isinstance(schema, type) and issubclass(schema, BaseModel):
+    """The parameter that holds an answer which is no model with fields of its own."""
+    if _is_model(schema):
         return None
-    described = json_schema(schema)
-    if described.get("properties"):
-        return None
-    return "items" if described.get("type") == "array" else "response"
+    is_models = get_origin(schema) is list and any(map(_is_model, get_args(schema)))
+    return "items" if is_models else "response"
+
+
+def _is_model(schema: Any) -> bool:
+    return isinstance(schema, type) and issubclass(schema, BaseModel)

@@ -1,5 +1,6 @@
 """Questions of a node to a human, and the answers (adk-runtime 12.6)."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from google.genai import types
@@ -34,6 +35,12 @@ def request_event(request: RequestInput) -> Event:
         content=types.Content(role="model", parts=[types.Part(function_call=call)]),
         long_running_tool_ids={request.interrupt_id},
     )
+
+
+def create_request_input_response(interrupt_id: str, response: Mapping[str, Any]) -> types.Part:
+    """The part of a user's message that answers a question (adk-runtime 12.6)."""
+    answer = types.FunctionResponse(id=interrupt_id, name=REQUEST_INPUT, response=dict(response))
+    return types.Part(function_response=answer)
 
 
 def asked_for(event: Event) -> dict[str, Any]:

@@ -45,7 +45,7 @@ async def show(request: Request) -> Response:
     """The runs that may become tests, with what may be checked of each; of `?run=ID` alone."""
     found, session = await session_of(request)
     try:
-        offers = await (await keeper(found, keep_secrets=False)).offers(
+        offers = await (await keeper(found, session, keep_secrets=False)).offers(
             session, request.query_params.get("run")
         )
     except NotRecorded as error:
@@ -79,7 +79,9 @@ async def kept(found: Services, session: SessionRow, body: KeepBody) -> tuple[Ke
     """
     wanted, place = wanted_of(found, session, body)
     try:
-        files = await (await keeper(found, keep_secrets=body.keep_secrets)).files(session, wanted)
+        files = await (await keeper(found, session, keep_secrets=body.keep_secrets)).files(
+            session, wanted
+        )
         if place is None:
             return files, []
         texts = {place.parent / path: text for path, text in (*files.recordings, files.test)}
@@ -118,11 +120,11 @@ def shown(path: Path) -> str:
     return (path.relative_to(base) if path.is_relative_to(base) else path).as_posix()
 
 
-async def keeper(found: Services, *, keep_secrets: bool) -> Keeper:
+async def keeper(found: Services, session: SessionRow, *, keep_secrets: bool) -> Keeper:
     """What takes secrets out of tests, or leaves them in."""
     if keep_secrets:
         _log.warning("a test is written or shown with the secrets of its session")
-    redactor = await exchange(found).redactor(Wish(keep_secrets=keep_secrets))
+    redactor = await exchange(found).redactor_of(session.key, Wish(keep_secrets=keep_secrets))
     return Keeper(found.journal, redactor)
 
 

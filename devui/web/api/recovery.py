@@ -17,6 +17,7 @@ from devui.store.forkrows import ForkRow
 from devui.store.rows import SessionRow
 from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer, unknown_told
+from devui.web.errors import Conflict
 from devui.web.recovery import ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import read_json
 from devui.web.services import Services
@@ -86,11 +87,17 @@ async def fork(request: Request) -> Response:
     )
     made = await forked(found, session, wanted)
     told: dict[str, Any] = {**await lineage_of(found, made), "run": None, "unknown": []}
+    told["detail"] = None
     if body.run:
         try:
-            told["run"] = await run_fork(found, made, streaming=body.streaming, policy=body.guard)
+            told["run"] = await run_fork(
+                found, made, streaming=body.streaming, policy=body.guard, actor=body.actor
+            )
         except Undecided as error:
             told["unknown"] = [unknown_told(call) for call in error.calls]
+            told["detail"] = str(error)
+        except Conflict as error:  # the fork is made all the same
+            told["detail"] = str(error)
     return answer(told, status=201)
 
 

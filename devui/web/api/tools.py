@@ -12,7 +12,7 @@ from devui.web.api.bodies import Strict, parse
 from devui.web.api.debug import answer
 from devui.web.security.intake import read_json
 from devui.web.services import services
-from devui.web.trying import known_tools, tools_of
+from devui.web.trying import known_tools, listed_tools, tools_of
 
 
 class EffectBody(Strict):
@@ -24,11 +24,12 @@ class EffectBody(Strict):
 
 
 async def every(request: Request) -> Response:
-    """The app's tools by name, with the agents that have them and what they declare; the app is
-    loaded for that."""
+    """The app's tools by name, with the agents that have them and what they declare, and the
+    toolsets that do not list theirs; the app is loaded for that."""
     found, app = services(request), request.path_params["app"]
-    declared = await tools_of(found, app)
-    return answer({"tools": [_told(*each) for each in await known_tools(found, app, declared)]})
+    listed = await listed_tools(found, app)
+    known = await known_tools(found, app, listed["tools"])
+    return answer({"tools": [_told(*each) for each in known], "silent": listed["silent"]})
 
 
 async def say(request: Request) -> Response:

@@ -178,15 +178,13 @@ async def _after(request: Request) -> int:
 async def _messages(
     found: Services, session: SessionRow, after: int
 ) -> AsyncGenerator[Message, None]:
-    live = found.runs.live(session.key)
-    beginning: list[News] = [PositionChanged(live.row.id, live.stepper.position)] if live else []
     news = follow(found.journal, found.bus, session.key, after)
     try:
         with found.runs.viewing(session.key):
             async with aclosing(news) as batches:
                 async for batch in batches:
-                    batch.news.extend(beginning)
-                    beginning = []
+                    if batch.begins and (live := found.runs.live(session.key)):
+                        batch.news.append(PositionChanged(live.row.id, live.stepper.position))
                     for value in await _told(found, batch):
                         text = json.dumps(value, separators=(",", ":"))
                         yield Message(text, id=str(Cursor(found.journal.id, batch.seq)))

@@ -25,6 +25,8 @@ class AppsPage:
     """The data folder."""
     sqlite: str = ""
     """The version of SQLite that keeps the journal."""
+    unsigned: str = ""
+    """Who was asked to sign in, if anybody."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,8 @@ class ComparePair:
     """The row of the partner, of one that has moved."""
     elsewhere_label: str = ""
     body: PairDiff | None = None
+    here: bool = False
+    """The reader stood on it: it has the focus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,9 @@ class CompareStretch:
     """`#2 to #13`."""
     href: str
     open_href: str
+    at: str
+    """The row in it that the reader stood on, else the first: `2-2`."""
+    here: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from devui.web.parts.asking import AskField
 from devui.web.parts.basics import Beside, Moment
+from devui.web.parts.gutter import GutterShape
 from devui.web.parts.inspector import StateValue
 from devui.web.parts.json import JsonText
 
@@ -136,6 +137,7 @@ class HeldItem:
     """None where nothing can be changed."""
     breakpoint: str = ""
     """The breakpoint that holds it, in words; "" when another reason does."""
+    breakpoint_shape: GutterShape = "break"
     breakpoint_href: str = ""
     guard: GuardNote | None = None
     alone: "Debugger | None" = None

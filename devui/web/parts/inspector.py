@@ -8,7 +8,7 @@ from devui.web.parts.breakpoints import BreaksPanel, LikeThis
 from devui.web.parts.content import ContentPart
 from devui.web.parts.json import JsonText, JsonTree
 from devui.web.parts.keyhistory import KeyHistory, PinBar
-from devui.web.parts.marks import EventEdits, EventNotes
+from devui.web.parts.marks import EventEdits, EventNotes, TakenBackMark
 from devui.web.parts.notes import NoteForm
 from devui.web.parts.recovery import ForkForm
 from devui.web.parts.request import RequestPanel, ToolCallsPanel
@@ -204,6 +204,7 @@ class EventDetail:
     """What people did on the way to it."""
     notes: EventNotes | None = None
     """What was noticed of the state."""
+    taken: TakenBackMark | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from devui.web.parts.json import JsonText
 
 @dataclass(frozen=True, slots=True)
 class TakenBackMark:
-    """That an event counts no more: the first thing in its row, or in its message."""
+    """That an event counts no more: the first thing in its row, in its message, in its detail."""
 
     template: ClassVar[str] = "parts/taken_back.html"
     number: int
     by: int
     """The number of the rewind."""
     href: str
-    in_row: bool
+    place: Literal["row", "message", "detail"]
 
 
 @dataclass(frozen=True, slots=True)

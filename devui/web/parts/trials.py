@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from devui.web.parts.asking import AskField
-from devui.web.parts.basics import Moment
+from devui.web.parts.basics import Fact, Moment
 from devui.web.parts.inspector import StateValue
 from devui.web.parts.json import JsonText, JsonTree
 from devui.web.parts.request import Difference
@@ -72,6 +72,10 @@ class ToolList:
     tools: tuple[ToolItem, ...]
     note: str = ""
     """Why they cannot be told."""
+    silent: tuple[Fact, ...] = ()
+    """Toolsets whose tools are not known, each with its error."""
+    again_href: str = ""
+    """Where they are asked again."""
 
 
 @dataclass(frozen=True, slots=True)

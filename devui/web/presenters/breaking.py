@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from devui.debugger.breakpoints.breakpoints import BreakpointError, Draft, Known, On
-from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.hits import past_hits
+from devui.debugger.breakpoints.scan import PastHit as FoundHit
 from devui.debugger.filters import NOTHING_TYPED, Typed
 from devui.debugger.matches import Matches
 from devui.debugger.paths import Pin
@@ -83,6 +83,13 @@ class Asked:
 
 
 NOTHING_ASKED: Final = Asked()
+
+
+def stop_shape(draft: Draft) -> parts.GutterShape:
+    """As editors draw them: a dot stops, a diamond on a condition, an outline says a line."""
+    if draft.log:
+        return "log"
+    return "conditional" if draft.condition or draft.hit else "break"
 
 
 def described(draft: Draft) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from devui.debugger.live import LiveRun
+from devui.debugger.stepping.arrivals import original
 from devui.debugger.stepping.commands import ALLOWED
-from devui.debugger.stepping.stepper import Hold
+from devui.debugger.stepping.stepper import Edit, Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
 from devui.web.parts.asking import AskField
 from devui.web.parts.debugger import CommandButton, HeldEdit
-from devui.web.presenters.difference import as_text, difference, original
+from devui.web.presenters.difference import as_text, difference
 from devui.web.presenters.heldforms import held_fields
 from devui.web.presenters.schemaforms import WrongFields
 from devui.web.security.intake import parse_json
@@ -61,8 +62,15 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in allowed else None,
         is_refused=is_refused,
-        diff=difference(before, wanted) if edit and edit.action == "edit" else (),
+        diff=_difference(edit, before, wanted) if edit else (),
     )
+
+
+def _difference(edit: Edit, before: str, wanted: str) -> tuple[str, ...]:
+    """The lines that an edit changes, or all of the answer that stands in for a call."""
+    if edit.action not in TAKES_VALUE:
+        return ()
+    return difference(before if edit.action == "edit" else "", wanted)
 
 
 def json_slot(hold: Hold) -> str:
@@ -72,8 +80,11 @@ def json_slot(hold: Hold) -> str:
 
 def json_field(hold: Hold, value: str, error: str = "") -> AskField:
     """All of what is held in one field."""
-    label = f"In place of the {HOLDING[hold.arrival.gate]}, as JSON"
-    return AskField("value", label, "json", value, error=error)
+    tried = hold.edit or hold.refused
+    answers = tried is not None and tried.action == "mock"
+    what = HOLDING[hold.arrival.gate]
+    label = "The answer in place of the call" if answers else f"In place of the {what}"
+    return AskField("value", f"{label}, as JSON", "json", value, error=error)
 
 
 def value_of(command: str, text: str) -> Any:

@@ -189,8 +189,8 @@ def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
 
 def lost_outcome(slot: str, *, forked: bool = False) -> ToolOutcome:
     """What is said of a call whose run ended, or was forked, before its result."""
-    why = "forked before it came" if forked else "the run ended first"
-    return ToolOutcome(slot, "failed", f"no result: {why}")
+    why = "no result before the fork" if forked else "no result was committed"
+    return ToolOutcome(slot, "failed", why)
 
 
 def _said(

@@ -36,6 +36,8 @@ class Asked:
     unfolded: bool = False
     opened: tuple[int | None, int | None] | None = None
     """The row whose difference is to be shown, by the numbers of its events."""
+    at: tuple[int | None, int | None] | None = None
+    """The row that the reader stood on, by what it shows of each side."""
 
 
 class Rows:
@@ -52,8 +54,11 @@ class Rows:
         bodies: Mapping[str, parts.PairDiff],
     ) -> parts.CompareTable:
         """The page's rows; `bodies` are the differences that it begins with, by row."""
-        items = list(self._items(comparison, folded=not asked.unfolded))
+        items = list(self._items(comparison, folded=not asked.unfolded, at=asked.at))
         start = min(asked.start, max(len(items) - 1, 0))
+        here = next((place for place, item in enumerate(items) if item.here), start)
+        if not start <= here < start + SIZE:
+            start = here // SIZE * SIZE
         shown = items[start : start + SIZE]
         after = start + SIZE
 
@@ -76,15 +81,20 @@ class Rows:
         rows = (Row("same", left + i, right + i) for i in range(count))
         return parts.ComparePairs(tuple(self._pair(row, first=False) for row in rows))
 
-    def _items(self, comparison: Comparison, *, folded: bool) -> Iterator[parts.CompareItem]:
+    def _items(
+        self, comparison: Comparison, *, folded: bool, at: tuple[int | None, int | None] | None
+    ) -> Iterator[parts.CompareItem]:
         first = comparison.first
         for stretch in _stretches(comparison.rows, folded=folded):
+            here = next((row for row in stretch if (row.left, row.right) == at), None)
             if len(stretch) >= _LEAST:
-                yield self._stretch(stretch)
+                yield self._stretch(stretch, here)
             else:
-                yield from (self._pair(row, first=row is first) for row in stretch)
+                for row in stretch:
+                    pair = self._pair(row, first=row is first)
+                    yield replace(pair, here=True) if row is here else pair
 
-    def _stretch(self, rows: Sequence[Row]) -> parts.CompareStretch:
+    def _stretch(self, rows: Sequence[Row], here: Row | None) -> parts.CompareStretch:
         begin, end = rows[0], rows[-1]
         left, right = begin.left or 0, begin.right or 0
         places = f"#{left} to #{end.left}"
@@ -95,6 +105,8 @@ class Rows:
             places=places,
             href=stretch_url(self._sides, left, right, len(rows)),
             open_href=compare_url(self._sides, unfolded=True) + f"#{row_id(begin)}",
+            at=row_id(here or begin).removeprefix("p-"),
+            here=here is not None,
         )
 
     def _pair(self, row: Row, *, first: bool) -> parts.ComparePair:

@@ -18,7 +18,7 @@ from devui.store.rows import Change
 from devui.store.state import scoped
 from devui.web.links import commands_url, session_url
 from devui.web.parts import every as parts
-from devui.web.presenters.breaking import told
+from devui.web.presenters.breaking import stop_shape, told
 from devui.web.presenters.changing import held_edit
 from devui.web.presenters.content import mapping
 from devui.web.presenters.kinds import WORDS, shape
@@ -157,6 +157,7 @@ def _instead(hold: Hold, change: Mapping[str, Any]) -> str:
 def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
     arrival, summary, session = hold.arrival, hold.arrival.summary, live.session
     kind = summary.kind if summary else _KINDS[arrival.gate]
+    by = book.get(session.app, hold.breakpoint or 0)
     return parts.HeldItem(
         id=hold.id,
         kind=kind,
@@ -172,7 +173,8 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> parts.HeldItem:
         held=json_text(arrival.held),
         holding=HOLDING[arrival.gate],
         edit=held_edit(live, hold),
-        breakpoint=_breakpoint(hold, book.get(session.app, hold.breakpoint or 0)),
+        breakpoint=_breakpoint(hold, by),
+        breakpoint_shape=stop_shape(by.breakpoint.draft) if by else "break",
         alone=_alone(live),
         breakpoint_href=session_url(session.key, tab="breaks"),
         guard=_guarded(hold, session.key),

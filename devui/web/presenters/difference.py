@@ -1,22 +1,16 @@
 """What a person changed, as lines that differ."""
 
-import difflib
 import json
+from difflib import SequenceMatcher
 from typing import Any, Final
 
-from devui.web.presenters.content import mapping
 from devui.web.text.visible import visible
 
 _MOST: Final = 50_000
 """Characters of JSON that are put into a field and compared."""
 _SHOWN: Final = 200
 """Lines of a difference."""
-
-
-def original(gate: str, held: Any) -> Any:
-    """The part of what is held that an edit takes the place of."""
-    part = {"before_tool": "args", "after_tool": "result"}.get(gate)
-    return mapping(held).get(part) if part else held
+_LEFT_OUT: Final = "…"
 
 
 def as_text(value: Any) -> str:
@@ -25,7 +19,18 @@ def as_text(value: Any) -> str:
 
 
 def difference(before: str, after: str) -> tuple[str, ...]:
-    """The lines that differ, each with `+` or `-` before it, and one around them."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
-    changed = [visible(line) for line in lines if not line.startswith(("---", "+++", "@@"))]
-    return tuple(changed[:_SHOWN])
+    """The lines that differ, each with `+` or `-` before it, one around them, `…` for others."""
+    old, new = before.splitlines(), after.splitlines()
+    lines: list[str] = []
+    told = 0
+    for group in SequenceMatcher(None, old, new).get_grouped_opcodes(1):
+        lines += [_LEFT_OUT] if group[0][1] > told else []
+        for tag, start, told, begin, end in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in old[start:told]]
+                continue
+            lines += [f"-{line}" for line in old[start:told]]
+            lines += [f"+{line}" for line in new[begin:end]]
+    lines += [_LEFT_OUT] if lines and told < len(old) else []
+    shown = lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], _LEFT_OUT]
+    return tuple(map(visible, shown))

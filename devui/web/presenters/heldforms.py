@@ -7,19 +7,18 @@ changed as JSON beside the form.
 import copy
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from devui.debugger.live import LiveRun
-from devui.debugger.stepping.arrivals import GateKind
+from devui.debugger.stepping.arrivals import GateKind, original
 from devui.debugger.stepping.stepper import Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
 from devui.web.parts.asking import AskField
 from devui.web.parts.debugger import HeldFields
 from devui.web.presenters.content import mapping
-from devui.web.presenters.difference import original
-from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields
+from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_json
 
 AT: Final = "of"
@@ -43,25 +42,39 @@ _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 class HeldForm:
     """A part of what is held."""
 
+    held: Any
+    """What the form is about: that which is held, or wanted in its place."""
     schema: Mapping[str, Any]
     values: Mapping[str, Any]
     put: Callable[[dict[str, Any]], Any]
     """What takes the place of what is held when the part is this."""
     grows: bool = False
     """Whether there may be more keys than the schema names."""
+    long: frozenset[str] = frozenset()
+    """Names of the texts that get several lines, however short they are."""
 
     def fields(self) -> tuple[AskField, ...]:
         """What to fill in, with what is there."""
-        return (*SchemaForm(self.schema, AT).fields(self.values), *self._new())
+        fields = SchemaForm(self.schema, AT).fields(self.values)
+        return (*map(self._lengthened, fields), *self._new())
 
     def read(self, given: Fields) -> Any:
-        """What takes the place of what is held. Raises WrongFields."""
+        """What takes the place of what is held; where nothing is filled in anew, what is there.
+
+        Raises WrongFields.
+        """
+        if all(filled_again(field, given, {}) == field for field in self.fields()):
+            return self.held
         value = SchemaForm(self.schema, AT).read(given)
         known = mapping(self.schema.get("properties"))
         kept = {
             n: value.get(n, each) for n, each in self.values.items() if n in value or n not in known
         }
         return self.put({**kept, **value, **(self._added(given) if self.grows else {})})
+
+    def _lengthened(self, field: AskField) -> AskField:
+        has_lines = field.kind == "text" and field.name in self.long
+        return replace(field, kind="long") if has_lines else field
 
     def _new(self) -> Iterator[AskField]:
         if self.grows:
@@ -103,12 +116,17 @@ def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
 
 def held_form(hold: Hold) -> HeldForm | None:
     """The form for what is held; None where there is nothing that has fields."""
-    made, before = _FORMS.get(hold.arrival.gate), original(hold.arrival.gate, hold.arrival.held)
+    made = _FORMS.get(hold.arrival.gate)
+    if made is None:
+        return None
+    first = made(hold, original(hold.arrival.gate, hold.arrival.held))
     tried = hold.edit or hold.refused
-    wanted = tried.value if tried and tried.action == "edit" else before
-    form = (made(hold, wanted) or made(hold, before)) if made else None
+    form = (made(hold, tried.value) if tried and tried.action == "edit" else None) or first
     size = len(mapping(form.schema.get("properties"))) if form else 0
-    return form if form is not None and (size or form.grows) and size <= _MOST else None
+    if form is None or not (size or form.grows) or size > _MOST:
+        return None
+    long = (each.name for each in (first or form).fields() if each.kind == "long")
+    return replace(form, long=frozenset(long))
 
 
 def _arguments(hold: Hold, held: Any) -> HeldForm | None:
@@ -117,13 +135,13 @@ def _arguments(hold: Hold, held: Any) -> HeldForm | None:
         return None
     if not schema.get("properties"):
         schema = _by_value(held)
-    return HeldForm(schema, held, lambda value: value)
+    return HeldForm(held, schema, held, lambda value: value)
 
 
 def _result(_: Hold, held: Any) -> HeldForm | None:
     if not isinstance(held, Mapping):
         return None
-    return HeldForm(_by_value(held), held, lambda value: value)
+    return HeldForm(held, _by_value(held), held, lambda value: value)
 
 
 def _state(_: Hold, held: Any) -> HeldForm | None:
@@ -137,7 +155,7 @@ def _state(_: Hold, held: Any) -> HeldForm | None:
         return event
 
     schema: dict[str, Any] = {"properties": {key: {} for key in delta}}
-    return HeldForm(schema, delta, put, grows=True)
+    return HeldForm(held, schema, delta, put, grows=True)
 
 
 def _request(_: Hold, held: Any) -> HeldForm | None:
@@ -154,7 +172,7 @@ def _request(_: Hold, held: Any) -> HeldForm | None:
         return request
 
     schema = {"properties": {name: _SETTINGS[name] for name in names}}
-    return HeldForm(schema, config, put) if isinstance(held, Mapping) else None
+    return HeldForm(held, schema, config, put) if isinstance(held, Mapping) else None
 
 
 def _response(_: Hold, held: Any) -> HeldForm | None:
@@ -181,7 +199,7 @@ def _response(_: Hold, held: Any) -> HeldForm | None:
                 part["text"] = value.get(place, "")
         return response
 
-    return HeldForm({"properties": properties}, values, put)
+    return HeldForm(held, {"properties": properties}, values, put)
 
 
 _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
@@ -208,15 +226,14 @@ _FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
 
 def _by_value(value: Mapping[str, Any]) -> dict[str, Any]:
     """A schema for what has none: each member is of the type that it has."""
-    kinds = {key: _kind(each) for key, each in value.items()}
     return {
-        "properties": {key: {"type": kind} if kind else {} for key, kind in kinds.items()},
+        "properties": {key: _kind(each) for key, each in value.items()},
         "required": list(value),
     }
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    kinds = ((str, "string"), (int | float, "number"))
-    return next((kind for of, kind in kinds if isinstance(value, of)), "")
+def _kind(value: Any) -> dict[str, Any]:
+    if value is None:
+        return {"nullable": True}
+    kinds = ((bool, "boolean"), (str, "string"), (int | float, "number"))
+    return next(({"type": kind} for of, kind in kinds if isinstance(value, of)), {})

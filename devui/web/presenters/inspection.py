@@ -3,10 +3,12 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
 from devui.debugger.fragments import clean_fragments
+from devui.debugger.rewinds import taken_back
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
 from devui.web.links import log_url, session_url
@@ -17,6 +19,7 @@ from devui.web.presenters.detail import event_detail
 from devui.web.presenters.interventions import event_edits, mark_numbers
 from devui.web.presenters.keyhistory import key_history, pin_bar
 from devui.web.presenters.request import request_panel
+from devui.web.presenters.rewound import taken_mark
 from devui.web.presenters.runs import log_line
 from devui.web.presenters.standing import run_panel
 from devui.web.presenters.statediff import state_diff, state_with
@@ -118,7 +121,8 @@ async def _panel(
         return parts.Hint(title, "Choose a row of the timeline, or step through them with j and k.")
     if tab == "raw":
         return await raw(found, session, row)
-    return await detail(found, session, row, fork=asked.fork)
+    until = asked.at.number if asked.at else None
+    return await detail(found, session, row, fork=asked.fork, until=until)
 
 
 async def _state_tab(
@@ -152,9 +156,14 @@ async def _edits(found: Services, row: EventRow, data: str) -> list[EditRow]:
 
 
 async def detail(
-    found: Services, session: SessionRow, row: EventRow, *, fork: bool = False
+    found: Services,
+    session: SessionRow,
+    row: EventRow,
+    *,
+    fork: bool = False,
+    until: int | None = None,
 ) -> parts.EventDetail:
-    """One event in full; `fork`: with the form for one open."""
+    """One event in full, as of the event `until`; `fork`: with the form for one open."""
     events = found.journal.events
     body = await events.body(session.key, row.number)
     changes = await found.journal.state.changes(session.key, row.number)
@@ -182,7 +191,8 @@ async def detail(
         ),
     )
     await prepare(_written(shown.parts))
-    return shown
+    taken = await taken_back(found.journal, session.key, until=until)
+    return replace(shown, taken=taken_mark(taken, row.number, session.key, "detail"))
 
 
 async def _built(row: EventRow, build: Callable[[], T]) -> T:

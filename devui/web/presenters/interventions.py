@@ -4,10 +4,11 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from devui.debugger.stepping.arrivals import original
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow
 from devui.web.parts.marks import EditShown, EventEdits
-from devui.web.presenters.difference import as_text, difference, original
+from devui.web.presenters.difference import as_text, difference
 from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
 from devui.web.text.jsontext import json_text

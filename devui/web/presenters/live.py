@@ -81,7 +81,7 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     JournalChanged,
     NoticesChanged,
 )
-"""What may have changed between page and stream, and is in no journal."""
+"""What may have changed where a reader begins, be it anew, and is in no journal."""
 
 
 Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...]
@@ -108,7 +108,6 @@ class LivePage:
         self._notes = LiveNotes(found, session.key)
         self._kinds: list[str] = []
         self._committing = False  # whether an event is shown on its way into the journal
-        self._unheard: set[type[News]] = set(_UNKEPT)
         self._makers: Makers = (
             ({EventCommitted, EventDropped, RunChanged}, self._history),
             ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
@@ -149,8 +148,8 @@ class LivePage:
 
     async def render(self, batch: Batch) -> Markup:
         """The pieces for a batch of news; an empty text when the page needs nothing."""
-        kinds: set[type[News]] = {type(news) for news in batch.news} | self._unheard
-        self._unheard = set()
+        kinds: set[type[News]] = {type(news) for news in batch.news}
+        kinds |= set(_UNKEPT if batch.begins else ())
         pieces = Markup("")
         for triggers, make in self._makers:
             if kinds & triggers:
@@ -211,12 +210,17 @@ class LivePage:
         )
 
     async def _committed(self, _: Batch) -> Markup:
-        """What was shown on its way into the journal is there."""
-        live = self._found.runs.live(self._session.key)
+        """What was shown on its way into the journal is there.
+
+        Something else may be held already, and its orders come with it: those of the position
+        before would be refused.
+        """
+        live, part = self._found.runs.live(self._session.key), self._found.render.part
         if not self._committing or is_committing(live):
             return Markup("")
         self._committing = False
-        return fill("#held", self._found.render.part(held(live, self._found.book)))
+        orders = fill("#debugger", part(debugger(live)))
+        return orders + fill("#held", part(held(live, self._found.book)))
 
     async def _stays(self, _: Batch) -> Markup:
         """An app that was just loaded may turn out to be one that cannot resume."""

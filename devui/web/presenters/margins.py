@@ -11,7 +11,7 @@ from devui.debugger.summary import Summary
 from devui.store.rows import EventRow, SessionRow
 from devui.web.links import break_sheet_url, session_url
 from devui.web.parts import every as parts
-from devui.web.presenters.breaking import described
+from devui.web.presenters.breaking import described, stop_shape
 from devui.web.push import fill
 from devui.web.services import Services
 
@@ -29,10 +29,8 @@ class Stop:
 
     @property
     def shape(self) -> parts.GutterShape:
-        """As editors draw them: a dot stops, a diamond on a condition, an outline says a line."""
-        if self.draft.log:
-            return "log"
-        return "conditional" if self.draft.condition or self.draft.hit else "break"
+        """How its mark is drawn."""
+        return stop_shape(self.draft)
 
     def __str__(self) -> str:
         noun = "Logpoint" if self.draft.log else "Breakpoint"

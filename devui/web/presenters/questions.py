@@ -8,6 +8,7 @@ with a function response of the same id.
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -43,6 +44,10 @@ _NO_CODE: Final = (
 )
 _OTHER_SIGN_IN: Final = (
     "the address belongs to another sign-in: open the sign-in page of this question"
+)
+_NO_AUTHLIB: Final = (
+    " The token for it is fetched by authlib, which is not installed here: pip install"
+    " 'devui[oauth]', and then answer."
 )
 _SEND: Final = (AskChoice("send", "Send answer"),)
 
@@ -168,7 +173,8 @@ def _credential(args: Mapping[str, Any], who: str) -> Form:
                 hint="open the link, sign in, and paste the address the browser then shows",
                 required=True,
             )
-            return Form(f"{who} needs you to sign in with the service.", (back,), _SEND)
+            need = f"{who} needs you to sign in with the service."
+            return Form(need + ("" if find_spec("authlib") else _NO_AUTHLIB), (back,), _SEND)
         case _:
             config = _json_field("config", "The credential as JSON", _auth(args))
             return Form(f"{who} needs a credential.", (config,), _SEND)

@@ -117,9 +117,14 @@ def _lost(hold: Mapping[str, Any]) -> tuple[str, str]:
     return _LOST[hold["gate"]].format(tool=visible(str(hold.get("tool") or "")), agent=who), ""
 
 
+def unknown_slot(call: str) -> str:
+    """What the ids of the fields about a call begin with."""
+    digest = sha1(call.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
+    return f"u-{digest}"
+
+
 def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
-    digest = sha1(call.id.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
     note = _NOTES.get(call.mark or "", "") or (_LATER if call.later else "")
     if call.answered_by == GUARD:
         note = _GUARDED
@@ -131,7 +136,7 @@ def _ask(call: UnknownCall, session: int) -> parts.UnknownAsk:
         note = _IN_PARENT if call.in_parent else _RETURNED
     return parts.UnknownAsk(
         id=call.id,
-        slot=f"u-{digest}",
+        slot=unknown_slot(call.id),
         tool=visible(call.tool),
         args=visible(clipped(args)),
         href=session_url(session, event=call.event),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from markupsafe import Markup
 
@@ -16,7 +16,14 @@ from devui.web.parts.timeline import EventRow
 from devui.web.push import prepend, remove
 from devui.web.services import Services
 
+Place = Literal["row", "message", "detail"]
 _Item = TypeVar("_Item")
+_PLACES: Final[tuple[tuple[Place, str, str], ...]] = (
+    ("row", "e", "tb"),
+    ("message", "m", "tm"),
+    ("detail", "taken", "td"),
+)
+"""What may show an event, with how the ids of its slot and of the mark begin."""
 _MOST: Final = 1000
 """The newest events, whose marks a page that is open follows."""
 
@@ -30,14 +37,15 @@ def taken_marked(items: Iterable[_Item], taken: TakenBack, session: int) -> tupl
 
 def _marked(item: _Item, taken: TakenBack, session: int) -> _Item:
     if isinstance(item, EventRow | ChatMessage):
-        in_row = isinstance(item, EventRow)
-        return replace(item, taken=_mark(taken, item.number, session, in_row=in_row))
+        place: Place = "row" if isinstance(item, EventRow) else "message"
+        return replace(item, taken=taken_mark(taken, item.number, session, place))
     return item
 
 
-def _mark(taken: TakenBack, number: int, session: int, *, in_row: bool) -> TakenBackMark | None:
+def taken_mark(taken: TakenBack, number: int, session: int, place: Place) -> TakenBackMark | None:
+    """That the event was taken back; None for one that counts."""
     by = taken.by(number)
-    return TakenBackMark(number, by, session_url(session, event=by), in_row) if by else None
+    return TakenBackMark(number, by, session_url(session, event=by), place) if by else None
 
 
 class LiveRewinds:
@@ -67,8 +75,9 @@ class LiveRewinds:
         )
 
     def _pieces(self, number: int) -> Markup:
-        pieces = remove(f"#tb-{number}") + remove(f"#tm-{number}")
-        for slot, in_row in ((f"#e-{number}", True), (f"#m-{number}", False)):
-            if mark := _mark(self.taken, number, self._session, in_row=in_row):
-                pieces += prepend(slot, self._found.render.part(mark))
+        pieces = Markup("")
+        for place, slot, mark_id in _PLACES:
+            pieces += remove(f"#{mark_id}-{number}")
+            if mark := taken_mark(self.taken, number, self._session, place):
+                pieces += prepend(f"#{slot}-{number}", self._found.render.part(mark))
         return pieces

@@ -21,7 +21,7 @@ from devui.web.text.visible import readable, visible
 ENDINGS: Final[dict[Status, str]] = {
     "failed": "The run failed",
     "stopped": "The run was stopped",
-    "interrupted": "The run was interrupted: the server went away while it was running",
+    "interrupted": "The run was interrupted: the server went away before its end",
 }
 """What is said about a run that did not simply finish."""
 

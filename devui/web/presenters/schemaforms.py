@@ -53,7 +53,7 @@ class SchemaForm:
         self._at = at
 
     def fields(self, values: Mapping[str, Any] | None = None) -> tuple[AskField, ...]:
-        """What to fill in, with these values, else with the defaults."""
+        """What to fill in, with these values and no others, or else with the defaults."""
         return tuple(self._inputs(self._root, values, self._at, "", must=True, depth=0))
 
     def read(self, given: Fields) -> dict[str, Any]:
@@ -77,7 +77,8 @@ class SchemaForm:
         for name, plain, required, nullable in self._members(schema):
             label = f"{above}{plain.get('title') or name}"
             known = values is not None and name in values
-            value = (values or {}).get(name) if known else plain.get("default")
+            left_out = plain.get("default")
+            value = left_out if values is None else values.get(name)
             if _is_open(plain, value, depth):
                 inner = value if isinstance(value, Mapping) else None if values is None else {}
                 yield from self._inputs(
@@ -92,6 +93,9 @@ class SchemaForm:
             field = _field(f"{at}.{name}", plain, visible(label), value, is_null=nullable)
             if field.kind == "boolean" and values is not None and not (known or required):
                 field = replace(field, kind="choice", options=("", "true", "false"))
+            if values is not None and not (known or required or left_out is None):
+                hint = f"{field.hint} (empty: {json.dumps(left_out, ensure_ascii=False)})"
+                field = replace(field, hint=visible(hint.strip()))
             has_to = must and required and not nullable and field.kind != "boolean"
             yield replace(field, required=has_to)
 

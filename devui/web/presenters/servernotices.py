@@ -7,12 +7,13 @@ from devui.store.errors import JournalBusy, JournalError, JournalFailed, Journal
 from devui.store.journal import Journal
 from devui.store.place import Danger
 from devui.web.parts.basics import Notice
-from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
+from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals
 from devui.web.services import Services
 from devui.web.text.formats import duration
 from devui.web.text.visible import visible
 
 _DAY: Final = 86_400.0
+_NO_NEWS: Final = frozenset({NOT_SIGNED_IN, OLD_LINK})
 _TROUBLES: dict[type[JournalError], tuple[str, str]] = {
     JournalFull: ("The disk is full.", "there is room again"),
     JournalFailed: ("The journal cannot be written.", "disk and permissions let it"),
@@ -79,10 +80,10 @@ def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
 def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     """Who tried to get in (R09, R67).
 
-    A browser that is not signed in is no news: it is a page from before the server was started.
+    A browser that is not signed in is no news, nor is an old link: see `unsigned`.
     """
-    told = [f"{_times(n)}: {reason}" for reason, n in sorted(refusals.reasons.items())]
-    told = [each for each in told if not each.endswith(f": {NOT_SIGNED_IN}")]
+    reasons = sorted(refusals.reasons.items())
+    told = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
     if refusals.programs:
         of = f" (of {visible(', '.join(sorted(refusals.apps)))})" if refusals.apps else ""
         told.insert(0, f"{_times(refusals.programs)}: a program that does not know the token{of}")
@@ -94,6 +95,17 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
         "another site, or a script of yours; the server's log has the paths (--log-level info)."
     )
     return (Notice("warn", "Requests were refused since the server began.", text),)
+
+
+def unsigned(refusals: Refusals) -> str:
+    """What the start page alone says, without alarm: who was asked to sign in (R67)."""
+    told = []
+    if refusals.browsers:
+        often = _times(refusals.browsers)
+        told.append(f"{often} a browser that was not signed in, as pages from before its start are")
+    if links := refusals.reasons[OLD_LINK]:
+        told.append(f"{_times(links)} {OLD_LINK}")
+    return f"Refused since the server began: {'; '.join(told)}." if told else ""
 
 
 def _span(seconds: float) -> str:

@@ -13,6 +13,7 @@ from devui.store.state import prefixed, scoped
 from devui.store.trials import TrialRow
 from devui.web.links import tool_effect_url, tool_url
 from devui.web.parts import every as parts
+from devui.web.parts.basics import Fact
 from devui.web.presenters.content import mapping
 from devui.web.presenters.schemaforms import Fields, SchemaForm
 from devui.web.presenters.statepanel import uncommitted_value
@@ -36,6 +37,12 @@ _CODE: Final = {
     "effects": "has effects, says its code",
     "unknown": "unknown, so it counts as having effects",
 }
+
+
+def silent_toolset(told: Mapping[str, Any]) -> Fact:
+    """A toolset whose tools are not known, and why."""
+    label = f"{told['toolset']} of {told['agent']} does not list its tools"
+    return Fact(visible(label), visible(told["error"]))
 
 
 @dataclass(frozen=True, slots=True)

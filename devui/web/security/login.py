@@ -4,6 +4,7 @@ The command prints `/login?code=…`. The code is good once, for ten minutes, an
 cookie by a redirect to a fixed address, so that it stays in no history entry and no log.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -17,14 +18,17 @@ from devui.web.htmx import HtmxRequest, keep_url
 from devui.web.render import Renderer
 from devui.web.security.intake import read_form
 from devui.web.security.policy import Policy
+from devui.web.security.refusals import OLD_LINK, WRONG_TOKEN
 
 LOGIN_PATH: Final = "/login"
 
 _HOME: Final = "/"
 _FORM_LIMIT: Final = 4096
 _SIGN_IN: Final = "Sign in first: open the link that devui printed, or send the bearer token."
-_USED: Final = "This link was used already or is more than ten minutes old."
-_WRONG: Final = "That is not the access token of this server."
+_PROBLEMS: Final = {
+    OLD_LINK: "This link was used already or is more than ten minutes old.",
+    WRONG_TOKEN: "That is not the access token of this server.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,11 @@ class ArrivalPage:
 class Login:
     """The two routes of `/login`, and the answers that the guard gives in its name."""
 
-    def __init__(self, policy: Policy, renderer: Renderer) -> None:
+    def __init__(
+        self, policy: Policy, renderer: Renderer, count: Callable[[str], object] = str
+    ) -> None:
+        """`count` is called with the reason for each sign-in that fails (R67)."""
+        self._count = count
         self._policy = policy
         self._renderer = renderer
 
@@ -60,7 +68,7 @@ class Login:
             return self._page(None, 200)
         if request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", ""):
             return self._page(None, 503)  # a look ahead must not use the code up
-        return self._welcome(request, access.redeem(code), _USED)
+        return self._welcome(request, access.redeem(code), OLD_LINK)
 
     async def submit(self, request: Request) -> Response:
         """`POST /login`: take the token, pasted into the form."""
@@ -69,7 +77,7 @@ class Login:
             return RedirectResponse(_HOME, 303)
         token = (await read_form(request, limit=_FORM_LIMIT)).get("token")
         secret = access.sign_in(token.strip()) if isinstance(token, str) else None
-        return self._welcome(request, secret, _WRONG)
+        return self._welcome(request, secret, WRONG_TOKEN)
 
     def arrival(self) -> Response:
         """Answer a link from another site: no Strict cookie comes with that first hop."""
@@ -85,9 +93,10 @@ class Login:
             return self._page(None, 401)
         return JSONResponse({"detail": _SIGN_IN}, 401, {"WWW-Authenticate": "Bearer"})
 
-    def _welcome(self, request: Request, secret: str | None, problem: str) -> Response:
+    def _welcome(self, request: Request, secret: str | None, reason: str) -> Response:
         if secret is None:
-            return self._page(problem, 401)
+            self._count(reason)
+            return self._page(_PROBLEMS[reason], 401)
         response = RedirectResponse(_HOME, 303)
         response.set_cookie(
             self._policy.cookie,

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 
 NOT_SIGNED_IN = "not signed in"
+WRONG_TOKEN = "a wrong token at the sign-in"  # noqa: S105  (a reason)
+OLD_LINK = "a sign-in link that was used already or is too old"
 _CLOSELY = 1000
 """From so many programs without a token on, the apps of few are looked for."""
 
@@ -38,6 +40,11 @@ class Refusals:
             self.apps.add(name)
         if seldom:
             self.on_news()
+
+    @property
+    def browsers(self) -> int:
+        """How often a browser came that is not signed in."""
+        return self.reasons[NOT_SIGNED_IN] - self.programs
 
     def total(self) -> int:
         """How many there were."""

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from devui.web.pages.apps import AppsPage
 from devui.web.presenters.listing import session_items
 from devui.web.presenters.lists import app_card
-from devui.web.presenters.servernotices import server_notices
+from devui.web.presenters.servernotices import server_notices, unsigned
 from devui.web.services import services
 from devui.web.views.lookup import theme_of
 
@@ -33,5 +33,6 @@ async def show(request: Request) -> Response:
         journal=server_notices(found),
         kept=str(found.journal.path),
         sqlite=sqlite3.sqlite_version,
+        unsigned=unsigned(found.refusals),
     )
     return found.render.page(page)

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.stepping.commands import CommandRefused, Misused
+from devui.web.actor import actor_of
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CallBody
 from devui.web.errors import Conflict, Unprocessable
@@ -18,7 +19,7 @@ from devui.web.refilled import refilled
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services
 from devui.web.text.numbers import whole_number
-from devui.web.views.runs import actor_of, done
+from devui.web.views.runs import done
 
 
 async def end(request: Request) -> Response:

@@ -43,11 +43,13 @@ async def show(request: Request) -> Response:
         theme=theme_of(request),
         left=first,
         right=second,
-        swap_href=choose_url(right.name, left.name),
+        swap_href=compare_url(Compared(right.name, left.name), at=_swapped(asked.at)),
         verdict=verdict(comparison, prompts),
         figures=figures(found.prices, left, right),
         folded=not asked.unfolded,
-        fold_href=compare_url(Compared(left.name, right.name), unfolded=not asked.unfolded),
+        fold_href=compare_url(
+            Compared(left.name, right.name), unfolded=not asked.unfolded, at=asked.at
+        ),
         table=await asyncio.to_thread(Rows(left, right).table, comparison, asked, bodies),
     )
     return found.render.page(page)
@@ -98,12 +100,22 @@ async def _choose(request: Request) -> Response:
 
 def _asked(request: Request) -> Asked:
     query = request.query_params
-    opened = [whole_number(each) for each in query.get("open", "").split("-")]
     return Asked(
         start=whole_number(query.get("from")) or 0,
         unfolded=query.get("unfold") is not None,
-        opened=(opened[0], opened[1]) if len(opened) == _TWO else None,
+        opened=_row(query.get("open")),
+        at=_row(query.get("at")),
     )
+
+
+def _swapped(row: tuple[int | None, int | None] | None) -> tuple[int | None, int | None] | None:
+    return (row[1], row[0]) if row else None
+
+
+def _row(text: str | None) -> tuple[int | None, int | None] | None:
+    """The numbers of a row's events, as of `4-5`, `4-` or `-5`."""
+    numbers = [whole_number(each) for each in (text or "").split("-")]
+    return (numbers[0], numbers[1]) if len(numbers) == _TWO else None
 
 
 async def _bodies(

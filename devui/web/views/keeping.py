@@ -94,7 +94,7 @@ async def _offered(
     found: Services, session: SessionRow, asked: _Asked
 ) -> tuple[list[Offer], parts.TestPreview]:
     """The runs, and what would be written of them. Raises Unprocessable without a run."""
-    makes = await keeper(found, keep_secrets=asked.keep)
+    makes = await keeper(found, session, keep_secrets=asked.keep)
     try:
         offers = await makes.offers(session, None)
     except (NotRecorded, NoSuchRun) as error:

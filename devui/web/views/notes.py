@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from devui.web.actor import actor_of
 from devui.web.api.notes import noted
 from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest
@@ -27,7 +28,7 @@ async def change(request: Request) -> Response:
         number,
         text=None if text is None else str(text),
         starred=None if star is None else star == "yes",
-        actor="page",
+        actor=actor_of(form),
     )
     if HtmxRequest.read(request.headers):
         shown = found.render.part(note_form(session.key, number, row))

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -14,14 +14,17 @@ from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
 from devui.store.events import USER
-from devui.web.errors import NotFound, Unprocessable
+from devui.web.actor import actor_of
+from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, redirect
 from devui.web.links import session_url
 from devui.web.pages.session import AgainPage
 from devui.web.presenters.again import again_menu
 from devui.web.presenters.lists import session_name
+from devui.web.presenters.recovering import unknown_slot
+from devui.web.presenters.schemaforms import WrongFields
 from devui.web.push import renew
-from devui.web.recovery import NoCheckpoints, ask_no_more, forked, invocation_of, rewound, run_fork
+from devui.web.recovery import ask_no_more, forked, invocation_of, rewound, run_fork
 from devui.web.security.intake import parse_json, read_form
 from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import session_of, theme_of
@@ -51,8 +54,8 @@ async def fork(request: Request) -> Response:
         said = renew(".fork [role=alert]", escape(str(error)))
         return HTMLResponse(said, status_code=error.status)
     if form.get("run") is not None:
-        with contextlib.suppress(Undecided, NoCheckpoints):  # the fork's own page tells
-            await run_fork(found, made, streaming=True, policy=_policy(form))
+        with contextlib.suppress(Undecided, Conflict):  # the fork's own page tells
+            await run_fork(found, made, streaming=True, policy=_policy(form), actor=actor_of(form))
     return _gone_to(request, session_url(made.key))
 
 
@@ -78,27 +81,51 @@ async def rewind(request: Request) -> Response:
         found, session, whole_number(str(form.get("number") or "")) or 0
     )
     text = str(form.get("text") or "") or None
-    await rewound(found, session, invocation, text=text, policy=_policy(form))
+    await rewound(found, session, invocation, text=text, policy=_policy(form), actor=actor_of(form))
     return _done(request, session.key)
 
 
 def call_answers(form: FormData) -> dict[str, CallAnswer]:
-    """What the bar's form says about calls: `do:ID`, `result:ID`, `reason:ID`."""
+    """What the bar's form says about calls: `do:ID`, `result:ID`, `reason:ID`.
+
+    Raises WrongFields, with the ids of the calls whose results are no JSON.
+    """
     answers: dict[str, CallAnswer] = {}
+    wrong: dict[str, str] = {}
     for name, value in form.multi_items():
         if not name.startswith("do:"):
             continue
         call = name.removeprefix("do:")
         if value == "result":
-            given = _json(str(form.get(f"result:{call}") or "null"), "the result")
-            answers[call] = CallAnswer(do="result", result=given)
+            try:
+                given = _json(str(form.get(f"result:{call}") or "null"), "the result")
+            except Unprocessable as error:
+                wrong[call] = str(error)
+            else:
+                answers[call] = CallAnswer(do="result", result=given)
         elif value == "fail":
             answers[call] = CallAnswer(do="fail", reason=str(form.get(f"reason:{call}") or ""))
         elif value == "recorded":
             answers[call] = CallAnswer(do="recorded")
         elif value in {"run", "wait"}:
             answers[call] = CallAnswer(do="run" if value == "run" else "wait")
+    if wrong:
+        raise WrongFields(wrong)
     return answers
+
+
+def asked_again(request: Request, form: FormData, wrong: WrongFields) -> Response:
+    """What is wrong with the results, at each; raises Unprocessable where no script puts it there.
+
+    All else that was filled in stays as it is.
+    """
+    if not HtmxRequest.read(request.headers):
+        raise Unprocessable(str(wrong)) from wrong
+    calls = (name.removeprefix("do:") for name in form if name.startswith("do:"))
+    said = Markup("").join(
+        renew(f"#{unknown_slot(call)}-wrong", escape(wrong.errors.get(call, ""))) for call in calls
+    )
+    return HTMLResponse(said, status_code=Unprocessable.status)
 
 
 def _wanted(form: FormData) -> ForkRequest:
@@ -117,7 +144,7 @@ def _wanted(form: FormData) -> ForkRequest:
         state=state,
         event=event,
         note=note,
-        actor="page",
+        actor=actor_of(form),
     )
 
 

@@ -7,6 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from devui.debugger.recordings import NotRecorded
 from devui.debugger.replays import ReplayRequest
 from devui.store.rows import SessionRow
+from devui.web.actor import actor_of
 from devui.web.errors import Unprocessable
 from devui.web.links import session_url
 from devui.web.replaying import replays
@@ -24,7 +25,7 @@ async def start(request: Request) -> Response:
         run=await _run(found, session, form),
         live_tools=form.get("live") is not None,
         pause=form.get("pause") is not None,
-        actor="page",
+        actor=actor_of(form),
     )
     try:
         row = await replays(found).start(session, wanted)

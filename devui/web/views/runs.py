@@ -12,10 +12,11 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from devui.debugger.answering import open_until
 from devui.debugger.recovery.answers import Settled, Undecided, opening
 from devui.debugger.runrequest import RunRequest
-from devui.debugger.stepping.commands import CommandRefused
+from devui.debugger.stepping.commands import CommandRefused, Unchanged
 from devui.debugger.stepping.stepper import Hold
 from devui.store.errors import Overtaken, RunActive
 from devui.store.rows import EventRow, SessionRow
+from devui.web.actor import actor_of
 from devui.web.api.bodies import parse
 from devui.web.api.debug import CommandBody
 from devui.web.errors import Conflict, NotFound, Unprocessable
@@ -35,9 +36,8 @@ from devui.web.text.formats import clock
 from devui.web.text.numbers import whole_number
 from devui.web.unmasked import unmasked_hold
 from devui.web.views.lookup import session_of
-from devui.web.views.recovery import call_answers
+from devui.web.views.recovery import asked_again, call_answers
 
-_LONGEST_NAME = 100
 _SECONDS_TO_ASK = 10
 """How long an answer waits for the end of the run: a question is seen before that."""
 _STILL_ASKING = (
@@ -62,6 +62,8 @@ async def start(request: Request) -> Response:
             decided = await settled(
                 found, session, invocation, call_answers(form), actor=actor_of(form)
             )
+        except WrongFields as wrong:
+            return asked_again(request, form, wrong)
         except Undecided as error:
             raise Conflict(str(error)) from error
     wanted = RunRequest(
@@ -126,20 +128,24 @@ async def command(request: Request) -> Response:
     if "filled" in form:
         return await _filled_in(request, found, run, form)
     try:
-        order = _command(form)
+        return await _ordered(request, found, run, _command(form))
     except WrongFields as wrong:
         hold = _held(found, run, form)
         field, given = json_field(hold, ""), {"value": str(form.get("value"))}
         return refilled(request, found.render, json_slot(hold), (field,), given=given, wrong=wrong)
-    return await _ordered(request, found, run, order)
 
 
-async def _ordered(request: Request, found: Services, run: str, order: dict[str, Any]) -> Response:
+async def _ordered(
+    request: Request, found: Services, run: str, order: dict[str, Any], field: str = "value"
+) -> Response:
+    """Carry it out; raises WrongFields at `field` where its value is what is held already."""
     body = parse(CommandBody, order)
     if body.value is not None:
         body.value = await unmasked_hold(found, run, body.value)
     try:
         position = await found.runs.command(run, body.told())
+    except Unchanged as refused:
+        raise WrongFields({field: str(refused)}) from refused
     except CommandRefused as refused:
         raise Conflict(f"{refused}; the page shows where it stands now") from refused
     return done(request, position["session"])
@@ -157,19 +163,19 @@ def _held(found: Services, run: str, form: FormData) -> Hold:
 
 async def _filled_in(request: Request, found: Services, run: str, form: FormData) -> Response:
     """Edit what is held as its form says; what does not fit is told at its field."""
-    given = {name: str(value) for name, value in form.items()}
+    given = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
     hold = _held(found, run, form)
     filled = held_form(hold)
     if filled is None:
         raise Conflict(_HELD_NO_LONGER)
-    try:
-        value = filled.read(given)
-    except WrongFields as wrong:
-        slot, fields = held_slot(hold), filled.fields()
-        return refilled(request, found.render, slot, fields, given=given, wrong=wrong)
-    names = ("key", "position", "hold", "command")
+    fields, names = filled.fields(), ("key", "position", "hold", "command")
     order = {name: given[name] for name in names if name in given}
-    return await _ordered(request, found, run, {**order, "actor": actor_of(form), "value": value})
+    try:
+        order |= {"actor": actor_of(form), "value": filled.read(given)}
+        return await _ordered(request, found, run, order, field=fields[0].name)
+    except WrongFields as wrong:
+        slot = held_slot(hold)
+        return refilled(request, found.render, slot, fields, given=given, wrong=wrong)
 
 
 def _command(form: FormData) -> dict[str, Any]:
@@ -190,11 +196,6 @@ async def stop(request: Request) -> Response:
     form = await read_form(request)
     run = await services(request).runs.stop(request.path_params["run"], actor_of(form))
     return done(request, run.session)
-
-
-def actor_of(form: FormData) -> str:
-    """The name that the tab has given itself; without scripts it has none."""
-    return str(form.get("actor") or "a page")[:_LONGEST_NAME]
 
 
 def done(request: Request, session: int) -> Response:

@@ -14,18 +14,26 @@ from devui.debugger.spans import request_and_answers, sent_and_result
 from devui.debugger.trials import Ground
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.store.trials import TrialRow
+from devui.web.actor import actor_of
 from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
-from devui.web.links import app_url, tool_url, try_call_url
+from devui.web.links import app_url, tool_url, tools_url, try_call_url
 from devui.web.parts import every as parts
 from devui.web.presence import while_there
 from devui.web.presenters.content import mapping
 from devui.web.presenters.modeltrials import model_form, model_trial, request_of
 from devui.web.presenters.schemaforms import SchemaForm, WrongFields
-from devui.web.presenters.tooltrials import AT, ToolAsked, tool_form, tool_item, tool_trial
+from devui.web.presenters.tooltrials import (
+    AT,
+    ToolAsked,
+    silent_toolset,
+    tool_form,
+    tool_item,
+    tool_trial,
+)
 from devui.web.security.intake import parse_json, read_form
 from devui.web.services import Services, services
-from devui.web.trying import known_tools, tools_of, try_model, try_tool
+from devui.web.trying import known_tools, listed_tools, tools_of, try_model, try_tool
 from devui.web.views.lookup import event_of, session_of
 
 _SHOWN = 5
@@ -39,20 +47,25 @@ async def tools(request: Request) -> Response:
     """The tools of an app, as a piece of its page."""
     found, app = services(request), request.path_params["app"]
     try:
-        known = await known_tools(found, app, await tools_of(found, app))
+        listed = await listed_tools(found, app)
+        known = await known_tools(found, app, listed["tools"])
     except EdgeError as error:
         return found.render.page(parts.ToolList((), note=str(error)))
-    return found.render.page(parts.ToolList(tuple(tool_item(app, *each) for each in known)))
+    items = tuple(tool_item(app, *each) for each in known)
+    silent = tuple(silent_toolset(each) for each in listed["silent"])
+    return found.render.page(parts.ToolList(items, silent=silent, again_href=tools_url(app)))
 
 
 async def effect(request: Request) -> Response:
     """Say what a tool does to the world; nothing chosen takes it back."""
     found, app = services(request), request.path_params["app"]
     found.apps.require(app)
-    said = str((await read_form(request)).get("effect") or "") or None
+    form = await read_form(request)
+    said = str(form.get("effect") or "") or None
     if said is not None and said not in SAID:
         raise Unprocessable(f"a tool is one of {', '.join(sorted(SAID))}")
-    await found.journal.tool_effects.set(app, request.path_params["tool"], said, "page")
+    tool, actor = request.path_params["tool"], actor_of(form)
+    await found.journal.tool_effects.set(app, tool, said, actor)
     if HtmxRequest.read(request.headers):
         return await tools(request)
     return RedirectResponse(app_url(app), status_code=303)
@@ -148,7 +161,7 @@ async def _tool(request: Request, found: Services, asked: ToolAsked, ground: Gro
                             tool=asked.declared["name"],
                             args=args,
                             sure=form.get("sure") is not None,
-                            actor="page",
+                            actor=actor_of(form),
                         ),
                     )
                 ]
@@ -226,7 +239,8 @@ async def _posted(
     except BadRequest as error:
         return recorded, str(error)
     try:
-        await while_there(request, try_model(found, session, span, wanted, actor="page"))
+        trial = try_model(found, session, span, wanted, actor=actor_of(form))
+        await while_there(request, trial)
     except EdgeError as error:
         return wanted, str(error)
     return wanted, ""

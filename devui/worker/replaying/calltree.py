@@ -4,7 +4,7 @@ The same calls of agents that run side by side come in any order; within one age
 they come in theirs. Whether the request is the recorded one is checked when the call is found.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -16,13 +16,14 @@ class CallTree:
     """The recorded calls that the replay has not come to yet."""
 
     def __init__(self, recording: Recording) -> None:
-        self._calls = recording.calls
         self._known = {call.number: call for call in recording.calls}
         self._left = dict(self._known)
         self.turns: Counter[str] = Counter()
-        """By agent: how many of its runs and calls the replay has come to."""
-        self._apart: set[int] = set()
-        """Calls whose insides were not executed again."""
+        """By agent: how many of its runs and calls the replay has come to, or passed over."""
+        self._inside: defaultdict[int | None, list[RecordedCall]] = defaultdict(list)
+        """By the number of a call: what was called in it."""
+        for call in recording.calls:
+            self._inside[call.parent].append(call)
 
     def agent(self, parent: int | None, name: str, branch: str | None) -> RecordedCall | None:
         """The recorded run of an agent; it is taken, and found no more."""
@@ -42,7 +43,10 @@ class CallTree:
 
     def answered(self, call: RecordedCall) -> None:
         """A tool was answered from the recording: what it called inside is not called again."""
-        self._apart.add(call.number)
+        for inside in self._inside.pop(call.number, ()):
+            if self._left.pop(inside.number, None):
+                self.turns[inside.agent] += 1
+            self.answered(inside)
 
     def is_open(self, number: int | None) -> bool:
         """Whether the call of this number was broken off."""
@@ -61,11 +65,7 @@ class CallTree:
 
     def left(self) -> Iterator[RecordedCall]:
         """Calls of models and tools that were to come."""
-        for call in self._calls:
-            if call.parent in self._apart:
-                self._apart.add(call.number)
-            elif call.number in self._left and call.type != "agent" and not call.open:
-                yield call
+        return (call for call in self._left.values() if call.type != "agent" and not call.open)
 
     def _of(self, kind: str, parent: int | None, branch: str | None) -> Iterator[RecordedCall]:
         return (

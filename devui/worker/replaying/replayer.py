@@ -43,6 +43,11 @@ class Replayer(BasePlugin):
         if not replay.live_tools:
             guard(run, replay.connection)
 
+    @property
+    def at_work(self) -> bool:
+        """Whether any run is a replay."""
+        return bool(self._replays)
+
     def of(self, run: str | None) -> Replay | None:
         """The replay that the run is; None for any other run."""
         return self._replays.get(run or "")

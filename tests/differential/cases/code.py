@@ -242,3 +242,37 @@ async def data_files_are_looked_at_by_code(stage):
     table = types.Blob(data=b"a,b\n1,2\n3,4\n", mime_type="text/csv")
     await stage.say([types.Part(text="How many?"), types.Part(inline_data=table)])
     await stage.say("Sure?")
+
+
+CONTENTS = {
+    "a block": [types.Part(text=BLOCK)],
+    "two texts": [types.Part(text="One"), types.Part(text="```python\none\n```\ntwo")],
+    "a thought": [types.Part(text=BLOCK, thought=True), types.Part(text="So be it.")],
+    "code": [types.Part.from_executable_code(code="one", language="PYTHON"), types.Part(text="x")],
+    "code and its result": [
+        types.Part.from_executable_code(code="one", language="PYTHON"),
+        types.Part.from_code_execution_result(outcome="OUTCOME_OK", output="1"),
+    ],
+    "a result": [types.Part.from_code_execution_result(outcome="OUTCOME_OK", output="1")],
+    "nothing": None,
+}
+
+
+@case("what an executor of one's own is helped by")
+async def _utils(stage):
+    utils = stage.ns.CodeExecutionUtils
+    for data in (b"words", b"d29yZHM=", b""):
+        stage.note("encoded", utils.get_encoded_file_content(data).decode())
+    for name, parts in CONTENTS.items():
+        found = types.Content(role="model", parts=parts and [*parts])
+        code = utils.extract_code_and_truncate_content(found, [("```python\n", "\n```")])
+        shown = types.Content(role="model", parts=parts and [*parts])
+        utils.convert_code_execution_parts(shown, ("<code>", "</code>"), ("<out>", "</out>"))
+        stage.note(
+            name, code, *(made.model_dump_json(exclude_none=True) for made in (found, shown))
+        )
+    files = [stage.ns.File(name="a.csv", content="YQ==")]
+    for fields in ({"stdout": "1"}, {"stderr": "no"}, {"output_files": files}, {}):
+        result = utils.build_code_execution_result_part(stage.ns.CodeExecutionResult(**fields))
+        stage.note("result", result.model_dump_json(exclude_none=True))
+    stage.note("code", utils.build_executable_code_part("1").model_dump_json(exclude_none=True))

@@ -56,12 +56,8 @@ async def begin(stage: Any, *edges: Any, resumable: bool = False, **fields: Any)
 async def reply(stage: Any, *answers: tuple[str, Any], together: bool = False) -> None:
     """Answer questions by id: one after another, or in one message."""
     parts = [
-        stage.ns.types.Part(
-            function_response=stage.ns.types.FunctionResponse(
-                id=interrupt,
-                name="adk_request_input",
-                response=answer if isinstance(answer, dict) else {"result": answer},
-            )
+        stage.ns.create_request_input_response(
+            interrupt, answer if isinstance(answer, dict) else {"result": answer}
         )
         for interrupt, answer in answers
     ]

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add, case
 from tests.differential.differing import BAD_ANSWER
 from tests.differential.differing_files import PICTURES
+from tests.differential.differing_schemas import SHAPES_OF_ANSWERS
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -248,16 +249,33 @@ async def an_output_schema_with_tools(stage):
     await stage.say()
 
 
-@case()
-async def an_output_schema_of_a_list_with_tools(stage):
+CITY: dict[str, Any] = {"type": "object", "properties": {"name": {"type": "string"}}}
+CALLED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "a list of models": (list[City], {"items": [{"name": "Bern"}]}),
+    "a list of texts": (list[str], {"response": ["Bern"]}),
+    "a dict of numbers": (dict[str, int], {"response": {"Bern": 1}}),
+    "a number": (int, {"response": 1}),
+    "a dict schema": (CITY, {"response": {"name": "Bern"}}),
+    "a dict schema of a list": ({"type": "array", "items": CITY}, {"response": [{"name": "Bern"}]}),
+    "a genai schema": (types.Schema(type="OBJECT"), {"response": {"name": "Bern"}}),
+}
+
+
+async def _called(stage, schema, args):
     def look() -> str:
         """Looks."""
         return "ok"
 
-    answers = [Call("set_model_response", {"items": [{"name": "Bern"}]})]
-    agent = stage.agent("agent", *answers, tools=[look], output_schema=list[City], output_key="out")
+    answers = [Call("set_model_response", args)]
+    agent = stage.agent("agent", *answers, tools=[look], output_schema=schema, output_key="out")
     await stage.open(agent)
     await stage.say()
+
+
+for _name, (_schema, _args) in CALLED.items():
+    _play = partial(_called, schema=_schema, args=_args)
+    _differs = SHAPES_OF_ANSWERS if "schema" in _name else None
+    add(Case(f"an output schema with tools gets {_name}", _play, _differs))
 
 
 @case()

@@ -1,9 +1,10 @@
 """Tools whose results come later."""
 
+from functools import partial
 from typing import Any
 
-from tests.differential.case import case
-from tests.differential.differing import ORDER_OF_ANSWERS
+from tests.differential.case import Case, add, case
+from tests.differential.differing import ANSWERS_TOLD, ORDER_OF_ANSWERS
 from tests.differential.script import call
 
 
@@ -32,13 +33,26 @@ async def a_long_running_tool_with_an_interim_result(stage):
     await stage.say("bye")
 
 
-@case()
-async def a_long_running_tool_is_answered_twice(stage):
-    answers = call("ask", question="?"), "I have asked.", "Half way.", "Thanks."
-    await stage.open(stage.agent("agent", *answers, tools=[_ask(stage, {"status": "pending"})]))
-    events = await stage.say()
-    await stage.say(stage.answer(events[0], status="half"))
-    await stage.say(stage.answer(events[0], status="done"))
+async def _answered_twice(stage, resumable, sequence):
+    answers = call("ask", question="?"), "I have asked.", "Half way.", "Thanks.", "Bye."
+    root = stage.agent("agent", *answers, tools=[_ask(stage, {"status": "pending"})])
+    if sequence:
+        root = stage.ns.SequentialAgent(name="seq", sub_agents=[root, stage.agent("next", "Next.")])
+    await stage.open(root, resumable=resumable)
+    await stage.say()
+    event = stage.call("ask")
+    await stage.say(stage.answer(event, status="half"))
+    await stage.say(stage.answer(event, status="done"))
+    await stage.say("bye")
+
+
+for _name, _how in {
+    "is answered twice": {"resumable": False, "sequence": False},
+    "of a resumable app is answered twice": {"resumable": True, "sequence": False},
+    "of a resumable sequence is answered twice": {"resumable": True, "sequence": True},
+}.items():
+    _differs = ANSWERS_TOLD if _how["sequence"] else None
+    add(Case(f"a long running tool {_name}", partial(_answered_twice, **_how), _differs))
 
 
 @case()

@@ -162,3 +162,9 @@ async def the_caller_leaves_after_the_first_event(stage):
     await stage.open(agent)
     await stage.say(leave=1)
     await stage.say("next")
+
+
+@case()
+async def a_session_service_sorts_state_by_scope(stage):
+    state = {"a": 1, "app:b": 2, "user:c": 3, "temp:d": 4, "other:e": 5, "user:": 6}
+    stage.note(stage.ns.extract_state_delta(state), stage.ns.extract_state_delta({}))

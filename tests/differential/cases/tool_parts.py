@@ -59,9 +59,20 @@ def _tool(result):
     return show
 
 
-async def _shown(stage, result, answers, play="say", **how):
+def _in_order(result):
+    """One that ends when it is called: of plain functions side by side either may be the last to
+    write to the state, here in threads."""
+
+    async def show() -> Any:
+        """Shows."""
+        return result
+
+    return show
+
+
+async def _shown(stage, result, answers, play="say", tool=_tool, **how):
     plugin = stage.ns.MultimodalToolResultsPlugin(**how)
-    agent = stage.agent("agent", *answers, tools=[_tool(result)])
+    agent = stage.agent("agent", *answers, tools=[tool(result)])
     await stage.open(agent, plugins=[plugin])
     await getattr(stage, play)("one")
     await getattr(stage, play)("two")
@@ -75,7 +86,7 @@ for _retention in ("next_model_call", "session"):
         _differs = KEPT_PARTS if _retention == "session" and _name in LASTING else None
         add(Case(f"a tool returns {_name}, shown for {_retention}", _play, _differs))
     _answers = [[call("show"), call("show")], "A.", call("show"), "B."]
-    _play = partial(_shown, result=TEXT, answers=_answers, retention=_retention)
+    _play = partial(_shown, result=TEXT, answers=_answers, tool=_in_order, retention=_retention)
     _differs = KEPT_PARTS if _retention == "session" else None
     add(Case(f"tools return parts again and again, shown for {_retention}", _play, _differs))
     _answers = [[Say("I look.", chunks=2), call("show")], "A.", "B."]
@@ -102,3 +113,41 @@ async def parts_kept_for_no_known_time(stage):
         stage.ns.MultimodalToolResultsPlugin(retention="forever")
     except ValueError as error:
         stage.note(type(error).__name__)
+
+
+# Calls and responses without ids, as other clients write them
+
+
+def _asked(name: str, given: str | None = None) -> types.Content:
+    made = types.FunctionCall(id=given, name=name, args={})
+    return types.Content(role="model", parts=[types.Part(function_call=made)])
+
+
+def _told(name: str, *parts: types.Part) -> types.Content:
+    made = types.FunctionResponse(name=name, response={"a": 1})
+    return types.Content(role="user", parts=[*parts, types.Part(function_response=made)])
+
+
+UNSIGNED = {
+    "a response to nothing": [("user", _told("f"))],
+    "a response beside a text": [("user", _told("f", types.Part(text="words")))],
+    "a call and its response": [("agent", _asked("f")), ("agent", _told("f"))],
+    "a response to another call": [("agent", _asked("g")), ("agent", _told("f"))],
+    "a response to a call with an id": [("agent", _asked("f", "1")), ("agent", _told("f"))],
+    "a call without response": [("agent", _asked("f"))],
+}
+
+
+async def _unsigned(stage, events):
+    await stage.open(stage.agent("agent", "One.", "Two."))
+    sessions = stage.runner.session_service
+    session = await sessions.get_session(app_name="app", user_id="u", session_id="s")
+    for author, content in events:
+        event = stage.ns.Event(author=author, invocation_id="e-before", content=content)
+        await sessions.append_event(session, event)
+    await stage.say()
+    await stage.say("next")
+
+
+for _name, _events in UNSIGNED.items():
+    add(Case(f"without an id, {_name}", partial(_unsigned, events=_events)))

@@ -73,6 +73,7 @@ async def a_transfer_to_nobody(stage):
     root = stage.agent("root", transfer("stranger"), "Sorry.", sub_agents=[child])
     await stage.open(root)
     await stage.say()
+    await stage.say("again")
 
 
 @case(differs=FAILED_TRANSFER)
@@ -81,6 +82,7 @@ async def a_transfer_to_oneself(stage):
     root = stage.agent("root", transfer("root"), "Sorry.", sub_agents=[child])
     await stage.open(root)
     await stage.say()
+    await stage.say("again")
 
 
 @case(differs=FAILED_TRANSFER)
@@ -90,6 +92,7 @@ async def a_transfer_past_a_level(stage):
     root = stage.agent("root", transfer("leaf"), "Sorry.", sub_agents=[middle])
     await stage.open(root)
     await stage.say()
+    await stage.say("again")
 
 
 @case()
@@ -114,6 +117,7 @@ async def a_child_without_peers(stage):
     root = stage.agent("root", transfer("one"), sub_agents=[one, two])
     await stage.open(root)
     await stage.say()
+    await stage.say("again")
 
 
 @case()

@@ -56,7 +56,11 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGene
         async with aclosing(_explore(ctx, executor, llm_request)) as events:
             async for event in events:
                 yield event
-    llm_request.contents = [as_plain_text(content, executor) for content in llm_request.contents]
+    block = executor.code_block_delimiters[0] if executor.code_block_delimiters else ("", "")
+    llm_request.contents = [
+        as_plain_text(content, block, executor.execution_result_delimiters)
+        for content in llm_request.contents
+    ]
 
 
 async def _explore(

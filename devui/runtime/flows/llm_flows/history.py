@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from devui.runtime.copying import altered
 from devui.runtime.events.compactions import compacted, is_compacted
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
@@ -32,6 +33,8 @@ class History:
         self._contents: list[types.Content] = []
         self._callers: dict[str, str] = {}
         """Which agent made each call."""
+        self._named: set[str | None] = set()
+        """The names of the calls that have no id: an answer is for one of them by its name."""
         self._open: tuple[str, ...] = ()
         """The calls of the last content, as long as nobody has answered."""
         self._settled = True
@@ -49,7 +52,7 @@ class History:
         not be changed.
         """
         if not self._goes_on(events):
-            self._contents, self._callers = [], {}
+            self._contents, self._callers, self._named = [], {}, set()
             self._open, self._settled, self._count = (), True, 0
         appended = all(self._append(event) for event in islice(events, self._count, None))
         if not appended:
@@ -95,7 +98,7 @@ class History:
         self._contents, self._settled = _arranged(self._entries(events))
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
-        self._callers = {}
+        self._callers, self._named = {}, set()
         live = [e for e in live_events(events) if self._view.covers(e.isolation_scope)]
         if is_compacted(live):
             live = compacted(live, self._view.agent)
@@ -106,16 +109,23 @@ class History:
         """What this view sees of an event."""
         if event.content is None or not is_visible(event, self._view):
             return None
-        calls = tuple([call.id for call in event.get_function_calls() if call.id])
-        responses = tuple([each.id for each in event.get_function_responses() if each.id])
+        called, answered = event.get_function_calls(), event.get_function_responses()
+        calls = tuple([call.id for call in called if call.id])
+        responses = tuple([each.id for each in answered if each.id])
         for call_id in calls:
             self._callers[call_id] = event.author
         teller = self._foreign_author(event, responses)
         if teller is not None:
             told = quoted(event.content, teller, thoughts=self._view.foreign_thoughts)
             return Entry(told, event.invocation_id, own=False) if told else None
+        content = event.content
+        if len(responses) < len(answered):
+            content = self._without_orphans(content)
+        if not content.parts:
+            return None
+        self._named.update(call.name for call in called if not call.id)
         return Entry(
-            content=event.content,
+            content=content,
             invocation_id=event.invocation_id,
             own=event.author == self._view.agent,
             calls=calls,
@@ -123,6 +133,17 @@ class History:
             long_running=event.long_running_tool_ids or frozenset(),
             answered_by=event.author if responses and not _asks(event) else None,
         )
+
+    def _without_orphans(self, content: types.Content) -> types.Content:
+        """The content without responses that have no id, and no call of their name before them."""
+        parts = [
+            part
+            for part in content.parts or []
+            if not (response := part.function_response)
+            or response.id
+            or response.name in self._named
+        ]
+        return altered(content, parts=parts)
 
     def _foreign_author(self, event: Event, responses: tuple[str, ...]) -> str | None:
         """Which other agent an event is about; None if it is the view's own or the user's."""

@@ -3,7 +3,7 @@
 import logging
 import warnings
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import mcp.types
 from google.genai import types
@@ -31,6 +31,23 @@ _SERVERS_OWN = frozenset({"inputSchema", "outputSchema", "structuredContent"})
 """What a server writes as it likes; a `_meta` in there is not MCP's."""
 
 
+class ProgressFnT(Protocol):
+    """Is told how far a call is; the arguments are given by position."""
+
+    async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
+        """How much of how much is done, and what the server says about it."""
+
+
+@runtime_checkable
+class ProgressCallbackFactory(Protocol):
+    """Makes the callback for one call, which may write into the state of its context."""
+
+    def __call__(
+        self, tool_name: str, *, callback_context: "Context | None" = None, **kwargs: Any
+    ) -> ProgressFnT | None:
+        """The callback, or None if nobody is to be told."""
+
+
 class McpTool(BaseTool):
     """Calls a tool of a server, and gives the model its result as the server sent it."""
 
@@ -41,7 +58,7 @@ class McpTool(BaseTool):
         mcp_session_manager: MCPSessionManager,
         headers: Headers,
         require_confirmation: bool | Callable[..., Any] = False,
-        progress_callback: Any = None,
+        progress_callback: ProgressFnT | ProgressCallbackFactory | None = None,
         propagate_grounding_metadata: bool = False,
     ) -> None:
         """Describe the tool; see `McpToolset` for the arguments."""
@@ -131,7 +148,7 @@ class McpTool(BaseTool):
 
     async def _progress(self, tool_context: "Context") -> Any:
         """Who is told of this call's progress: the callback, or the one that it makes."""
-        given = self._progress_callback
+        given: Any = self._progress_callback
         if given is None or is_async_callable(given):
             return given
         return await call(given, self.name, callback_context=tool_context)

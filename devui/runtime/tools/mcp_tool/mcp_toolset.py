@@ -28,7 +28,12 @@ from devui.runtime.tools.mcp_tool.mcp_session_manager import (
 from devui.runtime.tools.mcp_tool.mcp_session_manager import (
     StreamableHTTPConnectionParams as StreamableHTTPConnectionParams,
 )
-from devui.runtime.tools.mcp_tool.mcp_tool import McpTool, as_told
+from devui.runtime.tools.mcp_tool.mcp_tool import (
+    McpTool,
+    ProgressCallbackFactory,
+    ProgressFnT,
+    as_told,
+)
 
 if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -74,7 +79,7 @@ class McpToolset(BaseToolset):
         auth_credential: AuthCredential | None = None,
         require_confirmation: bool | Callable[..., Any] = False,
         header_provider: HeaderProvider | None = None,
-        progress_callback: Any = None,
+        progress_callback: ProgressFnT | ProgressCallbackFactory | None = None,
         use_mcp_resources: bool | None = False,
         sampling_callback: Any = None,
         sampling_capabilities: Any = None,

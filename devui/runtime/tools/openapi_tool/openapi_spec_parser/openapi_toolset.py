@@ -11,6 +11,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import operations
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.rest_api_tool import (
+    HttpxClientFactory,
     RestApiTool,
     RestSettings,
 )
@@ -36,7 +37,7 @@ class OpenAPIToolset(BaseToolset):
         tool_name_prefix: str | None = None,
         ssl_verify: bool | str | ssl.SSLContext | None = None,
         header_provider: Callable[..., Any] | None = None,
-        httpx_client_factory: Callable[[], Any] | None = None,
+        httpx_client_factory: HttpxClientFactory | None = None,
         preserve_property_names: bool = False,
         allow_private_network_access: bool = False,
     ) -> None:

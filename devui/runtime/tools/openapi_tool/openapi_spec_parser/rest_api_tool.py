@@ -31,6 +31,9 @@ _PENDING = {
     "message": "The user was asked for permission to use the service. Wait for the answer.",
 }
 
+HttpxClientFactory = Callable[[], httpx.AsyncClient]
+"""Makes the client of one call, which is closed after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class RestSettings:
@@ -41,7 +44,7 @@ class RestSettings:
     credential_key: str | None = None
     ssl_verify: bool | str | ssl.SSLContext | None = None
     header_provider: Callable[..., Any] | None = None
-    httpx_client_factory: Callable[[], Any] | None = None
+    httpx_client_factory: HttpxClientFactory | None = None
     allow_private_network_access: bool = False
 
 
@@ -65,7 +68,7 @@ class RestApiTool(BaseTool):
         parsed: ParsedOperation,
         ssl_verify: bool | str | ssl.SSLContext | None = None,
         header_provider: Callable[..., Any] | None = None,
-        httpx_client_factory: Callable[[], Any] | None = None,
+        httpx_client_factory: HttpxClientFactory | None = None,
         *,
         allow_private_network_access: bool = False,
     ) -> "RestApiTool":

@@ -1,0 +1,68 @@
+"""`devui dbg attach` follows a session, and prints nothing that drives the terminal."""
+
+import json
+
+import pytest
+
+from tests.kit.debugged import Debugged
+
+
+def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(terminal, held):
+    with terminal.open("dbg", "attach") as opened:
+        opened.until("Paused before the commit")
+        held.tell("step_event")
+        opened.until("#1    user        user             hello")
+        opened.until("Paused after the commit of #1")
+        held.tell("step_half")
+        opened.until("n: nothing → 1")
+        status, said = opened.interrupt()
+    shown = [line for line in opened.lines if line.startswith("Paused after the commit of #1")]
+    assert len(shown) == 1
+    assert (status, "the run goes on without you" in said) == (130, True)
+    assert held.settled()["status"] == "held"
+    held.tell("continue")
+
+
+def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, held):
+    held.tell("run_to", like={"agent": "count"})
+    held.tell("step_event")
+    with terminal.open("dbg", "attach", str(held.key), "--last", "1") as opened:
+        opened.until("Paused after the commit of #2")
+        held.tell("continue")
+        opened.until("stdout: saw 3")
+        assert opened.until("done") == "done"
+        status, said = opened.interrupt()
+    assert (status, said.strip()) == (130, "left")
+    assert not [line for line in opened.lines if line.startswith("#1")]
+    assert [line[:2] for line in opened.lines if line[0] == "#"] == ["#2", "#3", "#4"]
+
+
+def test_attach_tells_everything_as_json(terminal, held):
+    with terminal.open("dbg", "attach", "--json") as opened:
+        news = json.loads(opened.until("position"))
+        assert news["holds"][0]["gate"] == "before_commit"
+        held.tell("continue")
+        last = json.loads(opened.until('"status": "done"'))
+    assert last["run"] == held.run
+    assert [json.loads(line)["type"] for line in opened.lines].count("event") == 4
+
+
+def test_attach_ends_with_its_server(terminal, held):
+    with terminal.open("dbg", "attach") as opened:
+        opened.until("Paused before the commit")
+        terminal.server.stop()
+        status, said = opened.ended()
+    assert status == 3
+    assert "the server ends" in said
+
+
+@pytest.mark.req("R20")
+@pytest.mark.req("R21")
+def test_what_an_agent_says_cannot_drive_the_terminal(terminal, client):
+    debugged = Debugged(client, "count").start("\x1b[2J\u202egnp\rhidden")
+    debugged.settled()
+    said = terminal("dbg", "where").stdout
+    assert "\\u001b[2J" in said
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+    assert "\r" not in said

@@ -1,0 +1,34 @@
+"""`devui dbg` makes breakpoints, and refuses conditions that are wrong."""
+
+from tests.kit.debugged import Debugged
+
+
+def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
+    add = ("dbg", "break", "add", "--app", "count")
+    made = terminal(*add, "state:n", "--if", "new == 2", "--after")
+    assert made.stdout == "   1  on   count  state:n  after  if new == 2\n"
+    assert terminal("dbg", "break", "disable", "1").stdout.startswith("   1  off")
+    assert terminal("dbg", "break", "enable", "1").stdout.startswith("   1  on ")
+    assert "off for ada" in terminal("dbg", "break", "disable", "1", "--user", "ada").stdout
+    debugged = Debugged(client, "count").start(pause=False)
+    assert debugged.settled()["holds"][0]["breakpoint"] == 1
+    assert "breakpoint 1" in terminal("dbg", "where").stdout
+    assert "met once" in terminal("dbg", "break", "list").stdout
+    change = ("dbg", "break", "change", "1")
+    changed = terminal(*change, "event:call", "--if", "", "--before", "--hits", "% 2").stdout
+    assert changed.startswith("   1  on   count  event:call  hits % 2  ")
+    wrong = terminal(*change, "--if", "new =")
+    assert (wrong.returncode, "column 5" in wrong.stderr) == (2, True)
+    assert terminal(*change).returncode == 2
+    assert terminal("dbg", "break", "change", "9", "--log", "x").returncode == 5
+    assert terminal("dbg", "break", "rm", "1").stdout == "breakpoint 1 is deleted\n"
+    assert terminal("dbg", "break", "list", "--json").stdout == ""
+    assert terminal("dbg", "break", "rm", "1").returncode == 5
+
+
+def test_a_condition_that_is_wrong_is_refused_with_the_place(terminal):
+    done = terminal("dbg", "break", "add", "tool:x", "--app", "count", "--if", "args.city ==")
+    assert done.returncode == 2
+    assert "column 13" in done.stderr
+    unclear = terminal("dbg", "break", "add", "tool:x")
+    assert (unclear.returncode, "count, slow, weather" in unclear.stderr) == (2, True)

@@ -1,0 +1,75 @@
+"""`devui dbg` ends and answers calls under way, and tries tools by themselves."""
+
+import getpass
+import json
+import time
+
+from tests.api.test_calls import results
+from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
+
+
+def begun(terminal, client):
+    debugged = Debugged(client, "slow").start(pause=False)
+    with terminal.open("dbg", "attach") as opened:
+        opened.until("stdout: began")
+    return debugged
+
+
+def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
+    debugged = begun(terminal, client)
+    answer = ("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait", "--key", "once")
+    done = terminal(*answer)
+    assert (done.returncode, done.stderr) == (0, "")
+    until = time.monotonic() + PATIENCE
+    while len(results(debugged)) < 1 or "tool wait" not in terminal("dbg", "why").stdout:
+        assert time.monotonic() < until
+    shown = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
+    assert json.loads(shown.stdout)["lastCommand"]["command"] == "end"
+    assert terminal(*answer).returncode == 0  # the same call is not under way any more,
+    terminal("dbg", "stop")
+    assert terminal(*answer).returncode == 0  # nor is its run
+    first, second = results(debugged)[:2]
+    assert first == {"waited": 3}
+    assert second["error"].endswith("no more of it")
+
+
+def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
+    begun(terminal, client)
+    gone = terminal("dbg", "end", "12345")
+    assert (gone.returncode, "ended meanwhile" in gone.stderr) == (6, True)
+    unknown = terminal("dbg", "end", "other")
+    assert (unknown.returncode, "no call 'other' is under way" in unknown.stderr) == (6, True)
+    both = terminal("dbg", "end", "wait", "1", "--why", "x")
+    assert (both.returncode, "leave --why away" in both.stderr) == (2, True)
+    terminal("dbg", "stop")
+    assert terminal("dbg", "end", "wait").returncode in {5, 6}
+
+
+def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
+    asked = Debugged(client, "weather").start(pause=False)
+    asked.settled()
+    there = ("-s", str(asked.key))
+    assert "weather  unknown (nobody)  forecaster" in terminal("dbg", "tools", *there).stdout
+    unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
+    assert unsure.returncode != 0
+    assert "may have effects" in unsure.stderr
+    told = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
+    assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
+    assert asked.kept()["state"] == {"city": "Oslo"}
+    assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
+    a_tool_is_said_to_be_harmless(terminal, there)
+
+
+def a_tool_is_said_to_be_harmless(terminal, there):
+    """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
+    said = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
+    name = f"terminal ({getpass.getuser()})"
+    assert said.stdout == f"weather  read_only, said by {name}  forecaster\n", said.stderr
+    assert terminal("dbg", "try", "weather", '{"city": "Rome"}', *there).returncode == 0
+    back = terminal("dbg", "tools", "weather", "--is", "as_in_code", *there).stdout
+    assert back == terminal("dbg", "tools", "weather", *there).stdout
+    assert back == "weather  unknown (nobody)  forecaster\n"
+    nowhere = terminal("dbg", "tools", "wether", "--is", "effects", *there)
+    assert (nowhere.returncode, nowhere.stderr) == (5, "Error: weather has no tool wether\n")
+    assert terminal("dbg", "tools", "--is", "effects", *there).returncode == 2

@@ -1,0 +1,123 @@
+"""`devui dbg` reads sessions, annotates, forks and rewinds them."""
+
+import json
+import re
+
+from tests.kit.debugged import Debugged
+
+
+def test_a_session_is_named_when_several_run_and_when_there_is_none_of_that_name(
+    terminal, client, held
+):
+    other = Debugged(client, "count").start()
+    other.settled()
+    unclear = terminal("dbg", "step")
+    assert unclear.returncode == 2
+    assert f"{held.key} (count)" in unclear.stderr
+    assert terminal("dbg", "step", "-s", other.session).returncode == 0
+    missing = terminal("dbg", "step", "-s", "nobody")
+    assert (missing.returncode, "no session 'nobody'" in missing.stderr) == (5, True)
+
+
+def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
+    held.tell("continue")
+    told = terminal("dbg", "blame", "n", "--at", "3", "-s", str(held.key))
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.splitlines() == [
+        "#2 count",
+        "      n: nothing → 1",
+        "#3 count",
+        "      n: 1 → 2",
+    ]
+    nobody = terminal("dbg", "blame", "city", "-s", str(held.key))
+    assert nobody.stdout == "nobody has written city\n"
+
+
+def prompts_are_shown(terminal, there):
+    """`devui dbg prompt` in a session of the weather app."""
+    shown = terminal("dbg", "prompt", "4", *there).stdout
+    assert shown.startswith("scripted  asked by forecaster  streaming\nsystem\n  ")
+    assert "\ntools\n  weather(city)\n" in shown
+    assert '\nuser\n  go\nmodel\n  {"functionCall": {' in shown
+    told = json.loads(terminal("dbg", "prompt", "4", "--json", *there).stdout)
+    assert [each["role"] for each in told["sent"]["contents"]] == ["user", "model", "user"]
+    tool = terminal("dbg", "prompt", "3", *there).stdout.splitlines()
+    assert tool[:3] == ["weather  called by forecaster", "arguments", '  {"city": "Oslo"}']
+    differs = terminal("dbg", "prompt", "4", "--diff", *there).stdout.splitlines()
+    assert differs[:4] == [
+        "compared with #2",
+        "The cached prefix holds: 2 new messages.",
+        "= system instruction and 1 unchanged message",
+        "+ model #2",
+    ]
+    back = terminal("dbg", "prompt", "2", "--with", "4", *there).stdout.splitlines()
+    assert (back[0], "- model #2" in back) == ("compared with #4", True)
+    assert terminal("dbg", "prompt", "2", "--diff", *there).returncode == 5
+    assert terminal("dbg", "prompt", "3", "--diff", *there).returncode == 2
+    assert terminal("dbg", "prompt", "1", *there).returncode == 5
+
+
+def notes_are_kept(terminal, there):
+    """`devui dbg note` and `notes`."""
+    assert terminal("dbg", "notes", *there).stdout == "there are no notes\n"
+    terminal("dbg", "note", "0", "a trip", *there)
+    made = terminal("dbg", "note", "2", "odd", "--star", "--as", "Ada", *there)
+    assert (made.returncode, made.stdout) == (0, "★ #2      odd  Ada\n")
+    terminal("dbg", "note", "2", "--no-star", "--as", "Bob", *there)
+    [trip, odd] = terminal("dbg", "notes", *there).stdout.splitlines()
+    assert trip.startswith("  session a trip")
+    assert odd == "  #2      odd  Bob"
+    assert terminal("dbg", "note", "2", *there).returncode == 2
+    assert terminal("dbg", "note", "99", "none", *there).returncode == 5
+
+
+def an_event_is_edited_in_a_fork(terminal, there, said):
+    """`devui dbg fork --event` at the user's message."""
+    assert terminal("dbg", "fork", "1", "--event", "no", *there).returncode == 2
+    lacks = terminal("dbg", "fork", "1", "--event", "{}", *there)
+    assert (lacks.returncode, "event.author: Field required" in lacks.stderr) == (2, True)
+    said["content"]["parts"][0]["text"] = "stop"
+    edited = terminal("dbg", "fork", "1", "--event", json.dumps(said), "--run", *there)
+    assert edited.stdout.partition("\n")[0].endswith(" at #1, edited"), edited.stderr
+
+
+def is_found_by_its_number(client, asked):
+    """`GET /api/sessions?key=`."""
+    [found] = client.get("/api/sessions", params={"key": asked.key}).json()["sessions"]
+    assert found["id"] == asked.session
+    assert client.get("/api/sessions", params={"key": 999}).json()["sessions"] == []
+
+
+def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal, client):
+    asked = Debugged(client, "weather").start(pause=False)
+    asked.settled()
+    there = ("-s", str(asked.key))
+    prompts_are_shown(terminal, there)
+    notes_are_kept(terminal, there)
+    forked = terminal("dbg", "fork", "2", "--state", '{"city": "Rome"}', "--note", "why", *there)
+    assert (forked.returncode, forked.stderr) == (0, "")
+    key = int(re.match(r"session (\d+), a fork of session \d+ at #2\n", forked.stdout)[1])
+    state = client.get(f"/api/sessions/{key}/state").json()["values"]
+    assert [(each["key"], each["value"]) for each in state] == [("city", "Rome")]
+    again = terminal("dbg", "fork", "1", "--message", "--run", "--guard", "recorded", *there)
+    assert again.stdout.splitlines()[-1].startswith("done")
+    assert terminal("dbg", "fork", "1", "--state", "[]", *there).returncode == 2
+    an_event_is_edited_in_a_fork(terminal, there, asked.kept()["events"][0])
+    assert terminal("dbg", "fork", "99", *there).returncode == 5
+    back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
+    assert (back.returncode, back.stderr) == (0, "")
+    assert back.stdout.startswith("done")
+    assert "hello again" in asked.texts()
+    told = terminal("dbg", "trace", *there).stdout
+    spans = json.loads(told)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert "execute_tool weather" in [span["name"] for span in spans]
+    assert "answers 1 " in terminal("dbg", "usage", "--at", "2", *there).stdout
+    is_found_by_its_number(client, asked)
+    used = terminal("dbg", "usage", *there)
+    assert (used.returncode, used.stderr) == (0, "")
+    assert re.fullmatch(
+        r"forecaster  scripted  answers 4  prompt \d+ \(cached 0\)  output \d+ \(thinking 0\)  "
+        r"cost unknown\ntogether cost unknown, without 4 answers of unknown price; "
+        r"prices of \d{4}-\d\d-\d\d\n",
+        used.stdout,
+    )

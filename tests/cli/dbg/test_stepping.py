@@ -1,0 +1,130 @@
+"""`devui dbg` starts runs, steps them, and changes and shows what is held."""
+
+import json
+import re
+
+from tests.kit.debugged import Debugged
+
+
+def test_a_run_is_stepped_to_its_end(terminal, held):
+    first = terminal("dbg", "step")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "#1    user        user             hello" in first.stdout
+    assert "Paused after the commit of #1" in first.stdout
+    half = terminal("dbg", "half").stdout
+    assert "Paused before the commit" in half
+    assert "n: nothing → 1" in half
+    last = terminal("dbg", "continue").stdout
+    assert [line[:2] for line in last.splitlines()] == ["#2", "#3", "#4", "do"]
+    assert held.settled()["status"] == "done"
+
+
+def test_a_run_is_finished_with_the_event_that_is_held(terminal, held):
+    terminal("dbg", "step")
+    terminal("dbg", "half")
+    last = terminal("dbg", "finish")
+    assert (last.returncode, last.stdout[:2]) == (0, "#2")
+    assert held.settled()["status"] == "stopped"
+    assert held.kept()["state"] == {"n": 1}
+
+
+def test_json_has_the_whole_position_in_one_line(terminal, held):
+    [line] = terminal("dbg", "step", "--json", "--as", "Ada").stdout.splitlines()
+    position = json.loads(line)
+    assert position == held.settled()
+    assert position["lastCommand"]["actor"] == "Ada"
+
+
+def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_new_one(
+    terminal, held
+):
+    held.tell("step_event")
+    done = terminal("dbg", "step", "--position", "1")
+    assert done.returncode == 6
+    assert "gone on from position 1 to 3: api said 'Step'" in done.stderr
+    assert "Paused after the commit of #1" in done.stdout
+    assert len(held.kept()["events"]) == 1
+
+
+def test_the_same_key_steps_once(terminal, held):
+    at = str(held.position["position"])
+    for _ in range(2):
+        assert terminal("dbg", "step", "--position", at, "--key", "k").returncode == 0
+    assert terminal("dbg", "step", "--key", "k").returncode == 0
+    assert len(held.kept()["events"]) == 1
+    for _ in range(2):
+        done = terminal("dbg", "continue", "--key", "last")
+        assert (done.returncode, done.stdout.splitlines()[-1].strip()) == (0, "done"), done.stderr
+    assert terminal("dbg", "continue", "--key", "another").returncode == 6
+
+
+def test_what_is_held_is_changed(terminal, client):
+    debugged = Debugged(client, "weather").start()
+    debugged.settled()
+    debugged.tell("run_to", like={"gate": "before_tool"})
+    assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
+    wrong = terminal("dbg", "edit", "{city")
+    assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
+    assert "Mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
+    assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
+    [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
+    assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
+
+
+def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal, held):
+    for _ in range(4):
+        terminal("dbg", "half")
+    assert terminal("dbg", "state").stdout.splitlines() == ["n = 1  #2", "n: 1 → 2  pending"]
+    terminal("dbg", "continue")
+    assert terminal("dbg", "state", "n", "--at", "3").stdout == "n = 2  #3\n"
+    told = json.loads(terminal("dbg", "state", "other", "--json").stdout)
+    assert told == {"at": None, "values": [], "pending": []}
+    differs = terminal("dbg", "state", "--from", "2", "--at", "3").stdout
+    assert differs == "n: 1 → 2  #3\n"
+    assert terminal("dbg", "state", "--from", "3", "--at", "3").stdout == "nothing differs\n"
+    missing = terminal("dbg", "state", "--at", "9")
+    assert (missing.returncode, "it has 4" in missing.stderr) == (5, True)
+
+
+def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
+    Debugged(client, "slow").start(pause=False)
+    with terminal.open("dbg", "attach") as opened:
+        opened.until("stdout: began")
+    said = terminal("dbg", "why").stdout
+    assert re.search(r"^call \d+  tool wait  \{\}  by waiter", said, re.MULTILINE)
+    assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in said
+    told = json.loads(terminal("dbg", "why", "--json").stdout)
+    assert [call["name"] for call in told["calls"]] == ["wait"]
+    terminal("dbg", "stop")
+    assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "nothing is waited for"]
+
+
+def test_a_run_that_is_over_cannot_be_stepped(terminal, held):
+    held.tell("continue")
+    done = terminal("dbg", "step", "--session", str(held.key))
+    assert (done.returncode, "the run is over: it is done" in done.stderr) == (6, True)
+    nothing = terminal("dbg", "step")
+    assert (nothing.returncode, "no run goes on" in nothing.stderr) == (5, True)
+
+
+def test_a_run_is_started_held_from_the_terminal(terminal, client):
+    debugged = Debugged(client, "count")
+    done = terminal("dbg", "start", "go", "-s", str(debugged.key))
+    assert "Paused before the commit" in done.stdout
+    assert terminal("dbg", "stop").stdout.startswith("stopped")
+    done = terminal("dbg", "start", "go", "-s", str(debugged.key), "--no-pause")
+    said = done.stdout.splitlines()
+    assert (said[0].startswith("#1"), said[-1]) == (True, "done")
+
+
+def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
+    before = Debugged(client, "count")
+    done = terminal("dbg", "start", "go", "--new", "count")
+    assert "Paused before the commit" in done.stdout
+    newest = client.get("/api/sessions").json()["sessions"][0]
+    assert (newest["key"] > before.key, newest["app"], newest["user"]) == (True, "count", "user")
+    assert terminal("dbg", "stop").stdout.startswith("stopped")
+    missing = terminal("dbg", "start", "go", "--new", "nothing")
+    assert (missing.returncode, "nothing" in missing.stderr) == (5, True)
+    both = terminal("dbg", "start", "go", "--new", "count", "-s", str(before.key))
+    assert both.returncode == 2

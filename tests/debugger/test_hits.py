@@ -1,0 +1,98 @@
+"""Breakpoints asked about the past of a journal: what is read for it."""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devui.debugger.breakpoints.breakpoints import Breakpoint, Draft
+from devui.debugger.breakpoints.hits import past_hits
+from devui.debugger.commit import event_of
+from devui.debugger.prices import Prices
+from devui.store.events import history
+from devui.store.journal import Journal
+from devui.store.rows import NewEvent
+
+COUNT = 450
+
+
+def event(number: int) -> NewEvent:
+    """Of ten events one is the user's, one calls a tool, one writes to the state, one fails."""
+    told: dict[str, Any] = {
+        "id": f"e{number}",
+        "author": "user" if number % 10 == 1 else "planner",
+        "invocationId": f"i{(number - 1) // 10}",
+        "timestamp": float(number),
+        "content": {"parts": [{"text": f"word {number}"}]},
+    }
+    if number % 10 == 3:
+        told["actions"] = {"stateDelta": {"plan": number, "user:seen": number % 20}}
+    if number % 10 == 5:
+        call = {"id": f"c{number}", "name": "look", "args": {"at": number % 100}}
+        told["content"] = {"role": "model", "parts": [{"functionCall": call}]}
+        told["usageMetadata"] = {"promptTokenCount": 7, "totalTokenCount": 10}
+    if number % 10 == 8:
+        told["errorCode"] = "LIMIT" if number % 100 == 8 else "BAD"
+    return event_of(told, json.dumps(told), final=False)
+
+
+ASKED: list[tuple[dict[str, Any], list[int], list[int]]] = [
+    ({"on": "state", "name": "plan"}, [*range(3, COUNT, 10)], []),
+    ({"on": "state", "name": "plan", "condition": "old == 3 and new == 13"}, [13], []),
+    ({"on": "state", "name": "user:*", "condition": "new == 13"}, [*range(13, COUNT, 20)], [3]),
+    (
+        {"on": "error", "when": "after", "condition": "state['user:seen'] == 13 and state.first"},
+        [*range(18, COUNT, 20)],
+        [],
+    ),
+    ({"on": "error", "name": "LIMIT", "condition": "held.id"}, [*range(8, COUNT, 100)], [8]),
+    ({"on": "tool", "name": "lo*", "condition": "args.at == 5"}, [*range(5, COUNT, 100)], [5]),
+    ({"on": "agent", "name": "planner"}, [*range(2, COUNT, 10)], []),
+    (
+        {"on": "budget", "condition": "run.tokens > 9 and run.calls == 1"},
+        [*range(5, COUNT, 10)],
+        [5],
+    ),
+]
+"""What is asked for, where that is met, and what last digits have the events whose bodies tell."""
+
+
+def spoil(folder: Path, read: set[int]) -> None:
+    """Let no body be JSON but of events whose numbers end with one of these digits."""
+    kept = ", ".join(map(str, read))
+    with closing(sqlite3.connect(folder / "journal.db")) as file, file:
+        file.execute(f"UPDATE events SET data = 'unread' WHERE number % 10 NOT IN ({kept or -1})")
+
+
+@pytest.mark.parametrize(("asked", "expected", "read"), ASKED)
+async def test_bodies_are_read_of_those_events_alone_that_may_be_met(
+    tmp_path: Path, asked: dict[str, Any], expected: list[int], read: list[int]
+) -> None:
+    new = history([event(number) for number in range(1, COUNT + 1)])
+    async with await Journal.open(tmp_path) as journal:
+        session = await journal.sessions.create("a", "u", "s", {"first": 1}, history=new)
+        points, prices = [Breakpoint(Draft(**asked))], Prices({}, "")
+
+        async def hits(**where: int) -> list[int]:
+            return [
+                hit.number
+                for hit in (await past_hits(journal, session, points, prices, **where)).hits
+            ]
+
+        assert await hits() == expected
+        spoil(tmp_path, {digit % 10 for digit in read})
+        assert await hits() == expected
+        assert await hits(before=expected[-1] + 1, limit=1) == expected[-1:]
+        assert await hits(after=expected[0], limit=1) == expected[1:2]
+
+
+async def test_a_logpoint_says_a_line_for_each_key_that_an_event_wrote(tmp_path: Path) -> None:
+    new = history([event(3)])
+    point = Breakpoint(Draft(on="state", name="*", condition="new > 2", log="{key} is {new}"))
+    async with await Journal.open(tmp_path) as journal:
+        session = await journal.sessions.create("a", "u", "s", {}, history=new)
+        [hit] = (await past_hits(journal, session, [point], Prices({}, ""))).hits
+        assert hit.text == "plan is 3; user:seen is 3"

@@ -1,0 +1,22 @@
+"""Where schemas of answers are meant to differ, and what is left of a record without that."""
+
+from typing import Any
+
+from tests.differential.case import Difference
+
+
+def _without_shapes(record: Any) -> Any:
+    for request in record["requests"]:
+        for tool in request["tools"]:
+            tool.pop("parametersJsonSchema", None)
+    return record
+
+
+SHAPES_OF_ANSWERS = Difference(
+    "JSON schemas of answers, beside tools",
+    here="`set_model_response` declares its parameter `response` by the output schema.",
+    there="Of an output schema that is a dict or a `types.Schema` it says only that the answer is"
+    " an object.",
+    why="The model must know what to fill in.",
+    without=_without_shapes,
+)

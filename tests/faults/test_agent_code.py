@@ -1,0 +1,126 @@
+"""Agent code may do anything: it ends its run and never the server (R50)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from tests.faults.seen import ends, log_of, shown, still_serves
+from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
+from tests.kit.processes import worker_of
+from tests.kit.server import get_session, make_session, run
+
+pytestmark = pytest.mark.req("R50")
+
+
+@pytest.mark.parametrize(
+    ("app", "error"),
+    [
+        ("raises", "ValueError: no such seat"),
+        ("group", "KeyError: 'a'"),
+        ("exits", "SystemExit: 3"),
+        ("interrupts", "KeyboardInterrupt: "),
+        ("recurses", "RecursionError: "),
+        ("surrogates", "FileNotFoundError: caf"),
+        ("shouts", "ValueError: xxx"),
+        ("unspeakable", "Odd: (its message cannot be told: RuntimeError)"),
+        ("cancels", "CancelledError: "),
+        ("misuses", "Refused: the initial state has to be a dict"),
+        ("deletes", "Refused: session"),
+        ("texts", "TypeError: Agent 'zoo' yielded 'no event' (str)"),
+        ("nothing", "TypeError: Agent 'zoo' yielded None"),
+        ("dicts", "TypeError: Agent 'zoo' yielded {'author': 'zoo'} (dict)"),
+        ("untidy", "OSError: cannot put away"),
+        ("deep", "RecursionError: "),
+    ],
+)
+def test_whatever_the_agent_raises_fails_its_run(client, app, error):
+    last, kept = ends(client, app)
+    assert last["error"].startswith(error)
+    assert "after" not in kept["state"]
+    shown(client, kept, "begun", "The run failed", error.strip())
+    still_serves(client)
+
+
+@pytest.mark.parametrize(("app", "how"), [("dies", "status 7"), ("segfaults", "signal 11")])
+def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
+    for _ in range(2):
+        last, kept = ends(client, app)
+        assert f"WorkerDied: the agent's process ended with {how}" in last["error"]
+        shown(client, kept, "begun", "The run failed", f"ended with {how}")
+    still_serves(client)
+
+
+@pytest.mark.parametrize("app", ["exits", "dies", "segfaults"])
+def test_what_one_run_does_to_its_process_is_nothing_to_those_of_other_apps(client, app):
+    other = Debugged(client, "fine").start()
+    other.settled()
+    last, _ = ends(client, app)
+    assert "error" in last
+    assert other.tell("continue")["status"] == "done"
+    assert other.texts() == ["go", "begun", "after"]
+
+
+@pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores", "takes"])
+def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
+    for _ in range(2):
+        last, kept = ends(client, app)
+        assert "error" in last or kept["state"]["after"] is True
+        shown(client, kept, "begun", "The run failed" if "error" in last else "after")
+    still_serves(client)
+
+
+def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
+    session = make_session(client, "divides")
+    frames = run(client, "divides", session["id"], "go")
+    assert [f["content"]["parts"][0]["text"] for f in frames] == ["begun", "after"]
+    log = log_of(client, session)
+    assert log.count("in a copy of its own") == 2
+    assert log.count("was ended. End it where its work is done") == 3
+    assert log.count("before") == 1
+    _, kept = ends(client, "pools")
+    assert kept["events"][-2]["content"]["parts"][0]["text"] == "[3, 2, 1, 0, 1, 2]"
+    shown(client, kept, "begun", "[3, 2, 1, 0, 1, 2]", "after")
+    shown(client, session, "begun", "after")
+
+
+def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
+    last, kept = ends(client, "abandons")
+    try:
+        assert "WorkerDied: the agent's process ended with signal 9" in last["error"]
+        shown(client, kept, "The run failed", "ended with signal 9")
+        still_serves(client)
+    finally:
+        for process in kept["state"]["escaped"]:
+            psutil.Process(process).kill()
+
+
+def test_a_thread_that_outlives_its_run_ends_with_its_worker(client, server):
+    for _ in range(2):
+        last, kept = ends(client, "outlives")
+        assert "error" not in last
+        shown(client, kept, "begun", "after")
+    worker = worker_of(server, "outlives")
+    client.post("/apps/outlives/reload")
+    worker.wait(timeout=PATIENCE)
+    still_serves(client)
+
+
+@pytest.mark.req("R34")
+def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
+    session = make_session(client, "spins")
+    last = run(client, "spins", session["id"], "go")[-1]
+    assert "20" in last["error"], last
+    events = get_session(client, "spins", session["id"])["events"]
+    assert str(events).count("'functionResponse'") == 20
+    shown(client, session, "The run failed", last["error"])
+    still_serves(client)
+
+
+def test_many_runs_may_begin_together_on_a_worker_that_is_not_there_yet(client):
+    client.post("/apps/fine/reload")
+    sessions = [make_session(client, "fine")["id"] for _ in range(10)]
+    with ThreadPoolExecutor(10) as pool:
+        ended = list(pool.map(lambda name: run(client, "fine", name, "go"), sessions))
+    assert all("error" not in frames[-1] for frames in ended)

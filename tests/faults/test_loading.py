@@ -1,0 +1,67 @@
+"""An app that does not load says why, and what it printed (R51)."""
+
+import re
+import threading
+
+import pytest
+
+from tests.faults.seen import HTML, session_page
+from tests.kit.server import make_session, run
+
+pytestmark = pytest.mark.req("R50")
+
+
+@pytest.mark.req("R51")
+@pytest.mark.parametrize(
+    ("app", "words"),
+    [
+        ("syntax", ["SyntaxError", "syntax/agent.py:1"]),
+        ("missing", ["a_module_that_is_not_there", "missing/agent.py:1"]),
+        ("circular", ["partially initialized module", "circular/agent.py:1"]),
+        ("asks", ["EOFError", "asks/agent.py:1"]),
+        ("bare", ["exports neither `root_agent` nor `app`"]),
+        ("foreign", ["is a builtins.object"]),
+        ("raising", ["RuntimeError: no key", "raising/agent.py:2"]),
+        ("exiting", ["SystemExit: bye", "exiting/agent.py:2"]),
+    ],
+)
+def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client, app, words):
+    client.post(f"/apps/{app}/reload")
+    for path in ("/", f"/apps/{app}"):
+        page = client.get(path, headers={"Accept": "text/html"}).text
+        for word in words:
+            assert word in page.replace("&#39;", "'").replace("&#34;", '"'), path
+    session = make_session(client, app)
+    frames = run(client, app, session["id"], "go")
+    assert "error" in frames[-1]
+
+
+@pytest.mark.req("R51")
+@pytest.mark.parametrize("app", ["announces", "laments"])
+def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
+    client.post(f"/apps/{app}/reload")
+    page = client.get(f"/apps/{app}", headers=HTML).text
+    printed = page.split("Printed while it was loaded", 1)[1].split("</pre>", 1)[0]
+    assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in printed
+    assert "warning: prices: they are of last year\n" in printed
+    assert "no end" in printed
+    while "from a child" not in client.get(f"/apps/{app}", headers=HTML).text:
+        threading.Event().wait(0.1)  # it comes by another way than the rest
+
+
+@pytest.mark.req("R51")
+def test_the_notice_of_an_app_that_does_not_load_has_the_last_it_printed(client):
+    client.post("/apps/laments/reload")
+    session = make_session(client, "laments")
+    page = session_page(client, session)
+    assert "laments does not load" in page
+    assert re.search("The last it printed: (no end|from a child)", page)
+
+
+def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
+    client.post("/apps/prattles/reload")
+    page = client.get("/apps/prattles", headers=HTML).text
+    assert "line 199\n" in page
+    assert "line 200\n" not in page
+    assert "9,800 more lines not kept" in page
+    run(client, "prattles", make_session(client, "prattles")["id"], "go")

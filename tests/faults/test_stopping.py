@@ -1,0 +1,88 @@
+"""A run that hangs is noticed, and stopped whatever it does (R52)."""
+
+import threading
+import time
+
+import psutil
+import pytest
+
+from devui.debugger.driver import SECONDS_TO_STOP, SECONDS_TO_TERMINATE
+from tests.faults.seen import (
+    GOING,
+    HTML,
+    HTMX,
+    get_state,
+    key_of,
+    run_of,
+    session_page,
+    still_serves,
+)
+from tests.kit.patience import PATIENCE
+from tests.kit.processes import workers_of
+from tests.kit.server import make_session, run_body
+
+pytestmark = pytest.mark.req("R50")
+
+
+@pytest.mark.req("R52")
+def test_the_steps_by_which_a_run_is_stopped_take_eight_seconds_at_most():
+    assert SECONDS_TO_STOP + SECONDS_TO_TERMINATE <= 8
+
+
+@pytest.mark.req("R52")
+@pytest.mark.parametrize("app", ["sleeps", "blocks", "stubborn", "leaks", "deaf"])
+def test_stop_ends_a_run_whatever_it_does(client, server, app):
+    session = make_session(client, app)
+    with client.stream("POST", "/run_sse", json=run_body(app, session["id"], "go")) as answer:
+        lines = answer.iter_lines()
+        next(line for line in lines if '"begun"' in line)
+        with server.client() as other:
+            stopped = other.post(f"/runs/{run_of(other, session)}/stop")
+            assert stopped.status_code in {204, 303}
+            assert other.get("/health").status_code == 200
+        assert not [line for line in lines if '"after"' in line]
+    still_serves(client)
+    with server.client() as other:
+        assert "The run was stopped" in session_page(other, session)
+
+
+@pytest.mark.req("R52")
+def test_stop_right_after_the_start_is_not_lost(client, server):
+    session = make_session(client, "sleeps")
+    key = key_of(client, session)
+    workers = set()
+    for _ in range(10):
+        begun = client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
+        assert begun.status_code < 400, begun.text
+        run_id = run_of(client, session)
+        client.post(f"/runs/{run_id}/stop", headers=HTMX)
+        while GOING.search(client.get(f"/sessions/{key}", headers=HTML).text):
+            time.sleep(0.02)
+        workers |= {process.pid for process in workers_of(server.agents, "sleeps")}
+    assert len(workers) == 1, "a process had to be killed"
+
+
+@pytest.mark.req("R52")
+def test_a_blocked_event_loop_is_told_with_the_line_that_blocks_it(client, server):
+    session = make_session(client, "blocks")
+    with client.stream("POST", "/run_sse", json=run_body("blocks", session["id"], "go")) as answer:
+        next(line for line in answer.iter_lines() if '"begun"' in line)
+        with server.client() as other:
+            while "event loop does not turn" not in (page := session_page(other, session)):
+                threading.Event().wait(0.2)
+            assert "blocks/agent.py" in page
+            assert "while True: pass" in page
+            other.post(f"/runs/{run_of(other, session)}/stop")
+
+
+@pytest.mark.req("R52")
+def test_processes_that_an_agent_started_end_with_it(client, server):
+    session = make_session(client, "begets")
+    with client.stream("POST", "/run_sse", json=run_body("begets", session["id"], "go")) as answer:
+        lines = answer.iter_lines()
+        next(line for line in lines if '"child"' in line)
+        child = psutil.Process(get_state(server, session)["child"])
+        with server.client() as other:
+            other.post(f"/runs/{run_of(other, session)}/stop")
+        list(lines)
+    child.wait(timeout=PATIENCE)
