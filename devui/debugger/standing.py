@@ -14,7 +14,11 @@ _OF_OTHERS = frozenset({"task", "tasks"})
 
 
 def standing_of(live: LiveRun, seen: Seen | None, *, status: str) -> dict[str, Any]:
-    """Where a run that goes on stands, and with it what it waits for."""
+    """Where a run that goes on stands, and with it what it waits for.
+
+    A worker that does not answer has not lost its calls: those of its newest answer are told.
+    """
+    newest = seen or live.seen
     return {
         "run": live.row.id,
         "session": live.session.key,
@@ -24,7 +28,7 @@ def standing_of(live: LiveRun, seen: Seen | None, *, status: str) -> dict[str, A
         "silentSeconds": live.progressed.seconds,
         "blocked": _blocked(live, seen),
         "branches": branches_of(live),
-        "calls": [asdict(call) for call in seen.calls] if seen else [],
+        "calls": [asdict(call) for call in newest.calls] if newest else [],
         "tasks": [asdict(task) for task in seen.tasks] if seen else [],
         "deadlocks": deadlocks(seen.tasks) if seen else [],
         "questions": [],

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
+from tests.kit.processes import worker_of
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
 
@@ -281,3 +282,23 @@ def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fi
     form.get_by_role("button", name="Answer with these values").click()
     session.ends()
     expect(session.page.locator("#timeline")).to_contain_text("12.5")
+
+
+def test_what_is_typed_as_an_answer_stays_while_the_process_does_not_answer(begin, server):
+    session = begin("declared")
+    session.page.locator("#why").click()
+    call = session.page.locator("#standing .pending-calls li")
+    call.get_by_text("Answer in its place").click()
+    price = call.get_by_label("price")
+    price.fill("12.5")
+    worker = worker_of(server, "declared")
+    worker.suspend()
+    try:
+        expect(session.page.locator("#standing .whys")).to_contain_text("does not tell where")
+        expect(price).to_have_value("12.5")
+    finally:
+        worker.resume()
+    expect(session.page.locator("#standing .whys")).to_have_count(0)
+    expect(price).to_have_value("12.5")
+    call.get_by_role("button", name="Answer with these values").click()
+    session.ends()

@@ -122,6 +122,8 @@ _PLANS: dict[CommandName, frozenset[GateKind]] = {
     "step_into": ALL_GATES,
     "stop_after_event": frozenset({"after_commit"}),
 }
+_TAKING_BACK: frozenset[CommandName] = frozenset({"continue", "pause", "stop_after_event"})
+"""Said while a plan waits to be met, they mean the same a moment later, when it has been."""
 _OTHER_SIDE: dict[GateKind, GateKind] = {
     "before_model": "after_model",
     "before_tool": "after_tool",
@@ -138,6 +140,8 @@ class Stepper:
         self.last: Done | None = None
         self._told = 0
         """The position that the last command led to."""
+        self._unmet: int | None = None
+        """The position before the plan was met, if what is held is held for no other reason."""
         self.used = False
         """Whether anything was held at all."""
         self._ids = itertools.count(1)
@@ -200,6 +204,7 @@ class Stepper:
         if reason is None:
             return False
         hold.reason = reason
+        self._note_unmet(reason)
         self._halted = True
         self._free = tuple(lane for lane in self._free if not lane.has(arrival))
         self.plan = None
@@ -225,6 +230,12 @@ class Stepper:
             return "pause" if plan.name == "pause" else "step"
         free = any(lane.has(arrival) for lane in self._free)
         return "behind" if self._halted and not free else None
+
+    def _note_unmet(self, reason: Reason) -> None:
+        if reason in {"pause", "step", "stop"} and not self._holds:
+            self._unmet = self.position
+        elif reason != "behind":
+            self._unmet = None
 
     def leave(self, request: int) -> bool:
         """Nobody waits for the answer to this request any more; whether it was held."""
@@ -257,7 +268,7 @@ class Stepper:
         moved = self._move(command, hold)
         self.committing = next(filter(_commits, moved.released), self.committing)
         self.position += 1
-        self._told = self.position
+        self._told, self._unmet = self.position, None
         self.last = Done(command, time.time())
         return moved
 
@@ -265,6 +276,8 @@ class Stepper:
         if command.position is None and command.name not in ANYTIME:
             raise Misused(f"{command.name!r} needs the position that it was decided upon")
         if command.position in {None, self.position} or self._apart(command):
+            return
+        if command.name in _TAKING_BACK and command.position == self._unmet:
             return
         by = ""
         if self.last is not None and (command.position or 0) < self._told:

@@ -191,7 +191,7 @@ def _call(live: LiveRun, call: Mapping[str, Any], *, blocked: bool) -> parts.Pen
     name = visible(call["name"])
     kind: Literal["thought", "call"] = "call" if is_tool else "thought"
     draft = {"on": "tool", "name": call["name"], "agent": call["agent"]}
-    can_end = not (call["told"] or blocked or live.stopping)
+    can_end = not (call["told"] or live.stopping)
     return parts.PendingCall(
         id=call["id"],
         kind=kind,
