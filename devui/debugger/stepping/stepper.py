@@ -15,10 +15,8 @@ from devui.debugger.guard.effects import GUARD
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.stepping.arrivals import (
-    ALL_GATES,
     WORKER_GATES,
     Arrival,
-    GateKind,
     original,
 )
 from devui.debugger.stepping.commands import (
@@ -28,41 +26,18 @@ from devui.debugger.stepping.commands import (
     CallOrder,
     Command,
     CommandName,
-    Like,
     Misused,
     Stale,
     Unchanged,
 )
-from devui.debugger.stepping.lanes import Lane
 from devui.debugger.stepping.pauses import Pauses
+from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
 from devui.wire.gates import ORDERS, Action, WorkerGate
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
 """Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
 gate while it was held at another; `problem`: what a person wanted in place of what is held cannot
 be."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Where the run stops next."""
-
-    name: CommandName
-    gates: frozenset[GateKind]
-    agent: str | None = None
-    call: str | None = None
-    like: Like | None = None
-    lane: Lane | None = None
-
-    def reached(self, arrival: Arrival) -> bool:
-        """Whether this is the place."""
-        if arrival.gate not in self.gates or (self.lane and not self.lane.has(arrival)):
-            return False
-        if self.call is not None and arrival.call != self.call:
-            return False
-        if self.agent not in {None, arrival.agent}:
-            return False
-        return self.like is None or self.like.matches(arrival)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,19 +90,8 @@ class Moved:
     stop: bool = False
 
 
-_PLANS: dict[CommandName, frozenset[GateKind]] = {
-    "pause": frozenset({"before_commit"}),
-    "step_event": frozenset({"after_commit"}),
-    "step_half": frozenset({"before_commit", "after_commit"}),
-    "step_into": ALL_GATES,
-    "stop_after_event": frozenset({"after_commit"}),
-}
 _TAKING_BACK: frozenset[CommandName] = frozenset({"continue", "pause", "stop_after_event"})
 """Said while a plan waits to be met, they mean the same a moment later, when it has been."""
-_OTHER_SIDE: dict[GateKind, GateKind] = {
-    "before_model": "after_model",
-    "before_tool": "after_tool",
-}
 
 
 class Stepper:
@@ -252,7 +216,7 @@ class Stepper:
 
     def pause(self) -> None:
         """Hold the first event that comes."""
-        self.plan = Plan(name="pause", gates=_PLANS["pause"])
+        self.plan = Plan(name="pause", gates=PLANS["pause"])
 
     def told(self, order: CallOrder) -> None:
         """An order was carried out that leaves the position as it is."""
@@ -307,7 +271,7 @@ class Stepper:
             return Moved(stop=True)
         if command.name == "pause" and self._holds:
             return Moved()
-        plan = _planned(command, hold)
+        plan = planned(command, hold.arrival if hold else None)
         lane = self._lane(command, hold)
         self.plan = replace(plan, lane=lane) if plan else None
         self._halted = lane is not None
@@ -338,30 +302,6 @@ def taken(offer: RecordedCall) -> Edit:
     """The recorded result in place of the call."""
     told = {"value": offer.result, "effects": offer.effects}
     return Edit(action="mock", actor=GUARD, at=time.time(), **told)
-
-
-def _planned(command: Command, hold: Hold | None) -> Plan | None:
-    if command.name == "continue":
-        return None
-    if command.name == "step_out":
-        return _out_of(hold)
-    if command.name != "run_to":
-        return Plan(name=command.name, gates=_PLANS[command.name])
-    if command.like is None:
-        raise Misused("'run_to' needs `like`, which says what to run to")
-    return Plan(name="run_to", gates=frozenset({command.like.gate}), like=command.like)
-
-
-def _out_of(hold: Hold | None) -> Plan | None:
-    """To the return of the call that is held, or of the agent; from the root's, to the end."""
-    if hold is None:
-        raise Misused("nothing is held that could be stepped out of")
-    arrival = hold.arrival
-    if arrival.gate in _OTHER_SIDE:
-        gates = frozenset({_OTHER_SIDE[arrival.gate]})
-        return Plan(name="step_out", gates=gates, call=arrival.call)
-    path = arrival.path[:-1] if arrival.gate == "leave_agent" else arrival.path
-    return Plan(name="step_out", gates=frozenset({"leave_agent"}), agent=path[-1]) if path else None
 
 
 def _commits(hold: Hold) -> bool:
