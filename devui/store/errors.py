@@ -141,7 +141,10 @@ _ADVICE: dict[type[JournalError], str] = {
     JournalBusy: "close the program that holds it, then try again",
     JournalFull: "make room on the disk, then try again",
     JournalFailed: "check the disk and the permissions of the data folder",
-    JournalDamaged: "restart devui: it sets a damaged journal aside and starts a new one",
+    JournalDamaged: (
+        "restart devui, which keeps the damaged file untouched, starts a new journal beside it and "
+        "says how to read out what is left"
+    ),
 }
 
 

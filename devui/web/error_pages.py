@@ -101,7 +101,9 @@ class ErrorAnswers:
             detail = error.detail
             listed = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
             return JSONResponse({"detail": listed}, error.status, error.headers)
-        return self._shown(request, error.status, str(error), headers=error.headers)
+        return self._shown(
+            request, error.status, str(error), title=error.title, headers=error.headers
+        )
 
     def _translated(self, request: Request, error: Exception) -> Response:
         kinds = (self._translation.get(kind) for kind in type(error).__mro__)
@@ -140,10 +142,11 @@ class ErrorAnswers:
         status: int,
         detail: str,
         *,
+        title: str = "",
         error_id: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        title = _TITLES.get(status) or HTTPStatus(status).phrase
+        title = title or _TITLES.get(status) or HTTPStatus(status).phrase
         asked_by = HtmxRequest.read(request.headers)
         if asked_by and not asked_by.restores:
             notice = ErrorNotice(title, detail, error_id)

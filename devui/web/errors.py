@@ -26,6 +26,8 @@ class EdgeError(Exception):
     """A request that gets an answer below 600 with a reason."""
 
     status: ClassVar[int]
+    title: ClassVar[str] = ""
+    """What heads the page that tells of it; "" for that of its status."""
 
     def __init__(self, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -80,6 +82,7 @@ class Unreadable(EdgeError):
     """What the journal holds of it is damaged: no fault of the request, nor of the program."""
 
     status = 500
+    title = "The journal is damaged"
 
     def __init__(self, detail: str) -> None:
         super().__init__(f"{detail}; `devui doctor` tells where")

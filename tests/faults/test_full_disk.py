@@ -166,6 +166,26 @@ def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
 
 
 @pytest.mark.req("R43")
+def test_a_journal_that_is_damaged_under_a_running_server_is_told_with_the_way_out(tmp_path):
+    agents = tmp_path / "agents"
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "fine").start(pause=False)
+        debugged.settled()
+        file = server.data / "journal.db"
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        whole = file.read_bytes()
+        file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+        for path in ("/", f"/sessions/{debugged.key}", f"/sessions/{debugged.key}/events/1"):
+            page = page_of(client, path)
+            assert "<h1>The journal is damaged</h1>" in page, path
+            assert "restart devui, which keeps the damaged file untouched" in page, path
+            assert "Unexpected" not in page, path
+        file.write_bytes(whole)  # every server of a test is looked after in the end
+
+
+@pytest.mark.req("R43")
 @pytest.mark.req("R46")
 def test_pages_say_where_a_damaged_journal_was_put_and_that_it_lies_in_danger(tmp_path):
     (tmp_path / "agents").mkdir()
