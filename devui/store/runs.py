@@ -3,6 +3,7 @@
 A session has at most one active run; only that one may append events (R38).
 """
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -48,6 +49,23 @@ _STRAY = """
         AND coalesce(at < json_extract(data, '$.timestamp'), TRUE)
     ORDER BY position
 """
+# Runs of a session follow each other: behind the end of the one before, all is this one's.
+_LAST_EVENT = """
+    WITH mine AS (
+        SELECT seq, timestamp, held FROM events
+        WHERE session = ?1 AND run = ?2 AND seq > (
+            SELECT coalesce(max(seq), 0) FROM runs WHERE session = ?1 AND ended IS NOT NULL
+        )
+    )
+    SELECT timestamp, (SELECT sum(held) FROM mine) FROM mine ORDER BY seq DESC LIMIT 1
+"""
+_LAST_HOLD = """
+    SELECT json_extract(value, '$.since') AS since, json_extract(value, '$.paused')
+    FROM positions, json_each(data)
+    WHERE run = ? AND type = 'object' AND since IS NOT NULL
+    ORDER BY since DESC LIMIT 1
+"""
+_LAST_PRINTED = "SELECT at FROM output WHERE run = ? ORDER BY number DESC LIMIT 1"
 _NEWEST = "SELECT * FROM run_rows WHERE session = ? ORDER BY seq DESC LIMIT 1"
 _SAID_SINCE = """
     SELECT number FROM events WHERE session = ? AND seq > ? AND author = ? ORDER BY seq LIMIT 1
@@ -219,6 +237,7 @@ class Runs:
     ) -> list[RunRow]:
         """Mark every run that has not ended as interrupted; for the server's start (R55).
 
+        It ended with its last sign of life: the time from there to now is no time at work.
         `unfinished` is given the partial events of a run that became no event, as JSON in their
         order, and tells what the run's row keeps of them.
         """
@@ -227,9 +246,10 @@ class Runs:
         def work(connection: sqlite3.Connection) -> list[RunRow]:
             marked = []
             for run, session in connection.execute(_ALL_ACTIVE).fetchall():
-                said = unfinished(data for (data,) in connection.execute(_STRAY, (session, run)))
-                wanted: _Wanted = ("interrupted", None, None, said, 0.0, None)
-                marked.append(_change(connection, run, wanted, now))
+                said = [data for (data,) in connection.execute(_STRAY, (session, run))]
+                ended, held = _last_sign(connection, session, run, said, now)
+                wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None)
+                marked.append(_change(connection, run, wanted, ended))
             return marked
 
         return await self._database.write(work)
@@ -324,6 +344,28 @@ def _change(
     values = (status, error, started, ended, seq, invocation_id, unfinished, held, run_id)
     connection.execute(_CHANGE, values)
     return _require(connection, run_id)
+
+
+def _last_sign(
+    connection: sqlite3.Connection, session: int, run: str, said: Sequence[str], now: float
+) -> tuple[float, float]:
+    """When the run gave its last sign of life, in seconds since the epoch, and for how many seconds
+    it had been held by then.
+
+    `said` are its partial events that became no event, as JSON texts in their order.
+    """
+    started = _require(connection, run).started
+    moment, held = started, 0.0
+    for at, paused in connection.execute(_LAST_EVENT, (session, run)):
+        moment, held = at, paused
+    for since, paused in connection.execute(_LAST_HOLD, (run,)):
+        if since >= moment:  # a journal of before that was told has no `paused`
+            moment, held = since, held if paused is None else paused
+    later = [at for (at,) in connection.execute(_LAST_PRINTED, (run,))]
+    later += [json.loads(text).get("timestamp") or 0.0 for text in said[-1:]]
+    ended = min(max(started, moment, *later), now)
+    ended = max(ended, started)
+    return ended, min(max(held, 0.0), ended - started)
 
 
 def _require(connection: sqlite3.Connection, run_id: str) -> RunRow:

@@ -8,7 +8,8 @@ import pytest
 
 from devui.web.text.figures import UNKNOWN
 from tests.kit.debugged import Debugged
-from tests.kit.server import running, write_app
+from tests.kit.processes import worker_of
+from tests.kit.server import SAMPLES, running, write_app
 
 BOOK = "Book a flight to London next Tuesday"
 HELD = 0.3
@@ -35,13 +36,14 @@ def cells(page: str, place: str) -> list[tuple[float, float]]:
     return [(float(held), float(worked)) for held, worked in re.findall(place + FIGURE, page)]
 
 
-@pytest.fixture
-def page(client):
-    def read(debugged: Debugged, query: str = "") -> str:
-        html = {"Accept": "text/html"}
-        return client.get(f"/sessions/{debugged.key}{query}", headers=html).text
+def page_of(debugged: Debugged, query: str = "") -> str:
+    html = {"Accept": "text/html"}
+    return debugged.client.get(f"/sessions/{debugged.key}{query}", headers=html).text
 
-    return read
+
+@pytest.fixture
+def page():
+    return page_of
 
 
 def total(page: str) -> tuple[float, float]:
@@ -54,15 +56,25 @@ def total(page: str) -> tuple[float, float]:
     return float(held or 0), float(worked)
 
 
-@pytest.fixture
-def held_once(client):
-    """A run that was held after its first event, and has ended."""
+def wait(debugged: Debugged, since: float) -> None:
+    while time.time() - since < HELD:
+        debugged.client.get(f"/api/runs/{debugged.run}")  # each look takes its time
+
+
+def hold_after_first(client) -> Debugged:
+    """A run that is held after its first event, for a while already."""
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
     (hold,) = debugged.settled()["holds"]
-    while time.time() - hold["since"] < HELD:
-        client.get(f"/api/runs/{debugged.run}")  # each look takes its time
+    wait(debugged, hold["since"])
+    return debugged
+
+
+@pytest.fixture
+def held_once(client):
+    """A run that was held after its first event, and has ended."""
+    debugged = hold_after_first(client)
     debugged.tell("continue")
     return debugged
 
@@ -151,8 +163,7 @@ def step(debugged: Debugged) -> list[tuple[float, float]]:
     holds: list[tuple[float, float]] = []
     while held := debugged.settled()["holds"]:
         since = min(hold["since"] for hold in held)
-        while time.time() - held[0]["since"] < HELD:
-            debugged.client.get(f"/api/runs/{debugged.run}")
+        wait(debugged, held[0]["since"])
         if holds and since <= holds[-1][1]:
             since, _ = holds.pop()
         debugged.tell("step_half", hold=held[0]["id"], wait=False)
@@ -180,3 +191,33 @@ def test_an_event_of_a_parallel_branch_was_held_until_it_was_produced_not_commit
     assert [record.get("paused", 0.0) for record in told[1:]] == [
         pytest.approx(after - before, abs=HELD / 2) for before, after in pairwise(until)
     ]
+
+
+@pytest.fixture(params=["server", "worker"])
+def cut_off(request, tmp_path):
+    """A run that was held, went on, and was held again when a process was killed."""
+    with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
+        debugged = hold_after_first(client)
+        debugged.tell("step_half")
+        hold = debugged.hold()
+        wait(debugged, hold["since"])
+        if request.param == "worker":
+            worker_of(server, "travel").kill()
+        else:
+            server.kill()
+            time.sleep(HELD)
+            server.start()
+        with server.client() as debugged.client:
+            yield debugged, hold
+
+
+def test_a_run_that_was_held_when_it_was_killed_had_worked_until_then(cut_off):
+    debugged, hold = cut_off
+    over = debugged.settled()
+    whole, at_work = total(page_of(debugged))
+    assert whole + at_work == pytest.approx(over["ended"] - over["started"], abs=0.02, rel=0.02)
+    assert at_work == pytest.approx(hold["since"] - over["started"] - hold["paused"], abs=HELD / 2)
+    assert hold["paused"] >= HELD
+    if over["status"] == "interrupted":
+        assert over["ended"] == hold["since"]
+    assert total(page_of(debugged, "?at=1"))[1] <= at_work

@@ -135,6 +135,24 @@ async def test_active_runs_are_interrupted_once(journal: Journal, session: Sessi
     assert await journal.runs.active(session.key) is None
 
 
+async def test_an_interrupted_run_ended_with_its_last_sign_of_life(
+    journal: Journal, session: SessionRow
+) -> None:
+    started = (await journal.runs.start("r0", session.key)).started
+    await journal.runs.interrupt_active()
+
+    async def ended(run: str) -> float:
+        [row] = await journal.runs.interrupt_active()
+        assert row.id == run
+        return (row.ended or 0.0) - row.started
+
+    await journal.runs.start("r1", session.key)
+    assert await ended("r1") == 0.0
+    await journal.runs.start("r2", session.key)
+    await journal.runs.add_output("r2", [OutputLine("stdout", "so far", started + 1e9)])
+    assert 0.0 < await ended("r2") < 1e9  # nothing was done after now
+
+
 async def test_output_is_numbered_in_order(journal: Journal, session: SessionRow) -> None:
     await journal.runs.start("r1", session.key)
     lines = [OutputLine("stdout", f"line {number}", float(number)) for number in range(5)]

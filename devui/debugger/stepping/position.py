@@ -79,6 +79,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
         "schema": arrival.schema,
         "call": arrival.call,
         "since": hold.since,
+        "paused": hold.paused,
         "reason": hold.reason,
         "breakpoint": hold.breakpoint,
         "held": arrival.held,

@@ -63,6 +63,8 @@ class Hold:
     """The number of the breakpoint that was met here."""
     since: float
     """Seconds since the epoch."""
+    paused: float
+    """For how many seconds the run had been held by then."""
     edit: Edit | None = None
     """What is to be done to it when it is let go."""
     refused: Edit | None = None
@@ -157,6 +159,7 @@ class Stepper:
             reason=reason,
             breakpoint=met,
             since=time.time(),
+            paused=self.pauses.seconds,
             edit=taken(ruling.offer) if ruling and ruling.offer and ruling.exact else None,
             ruling=ruling,
         )
