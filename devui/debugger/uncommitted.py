@@ -35,7 +35,8 @@ def who(touch: StateTouch) -> str:
     """The agent and, of it, the tool or the callback."""
     if not touch.agent:
         return "code of no known agent"
-    part = f"tool {touch.tool}" if touch.tool else touch.role
+    tool = f"tool {touch.tool}" if touch.tool else ""
+    part = " of ".join(filter(None, (touch.role, tool)))
     return f"{touch.agent} ({part})" if part else touch.agent
 
 

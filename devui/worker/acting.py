@@ -5,6 +5,7 @@ context variable, which their tasks and threads inherit; callbacks and tools by 
 given, whose state is made to say who looks into it.
 """
 
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,9 +13,10 @@ from typing import Any
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context
 from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.tools.base_tool import BaseTool
-from devui.worker.livestate import LiveState, StateView
+from devui.worker.livestate import DeltaView, LiveState, StateView
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,13 @@ class Actor:
     tool: str | None = None
     call: str | None = None
     role: str = ""
+    of_model: bool = False
+    """It is a callback of a model call."""
+
+    def shares_delta(self, other: "Actor") -> bool:
+        """Whether what both write comes in one delta: callbacks, and the tool, of one call."""
+        of_one_call = self.call is not None or self.of_model
+        return of_one_call and replace(self, role="") == replace(other, role="")
 
 
 NOBODY = Actor("")
@@ -67,17 +76,49 @@ class Naming(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """The model is about to be asked."""
-        name, branch = callback_context.agent_name, callback_context.branch
-        _bind(callback_context, Actor(name, branch, role="model callback"))
+        """The callbacks before the model are about to be asked."""
+        _bind(callback_context, _of_model(callback_context, "callback before the model"))
+
+    def around_model_call(
+        self,
+        *,
+        callback_context: Context,
+        llm_request: LlmRequest,
+        stream: bool,
+        proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The model is about to be asked: what looks from now on looks at its answers."""
+        _bind(callback_context, _of_model(callback_context, "callback after the model"))
+        return proceed(llm_request)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
-        """The tool is about to be called."""
-        name, branch = tool_context.agent_name, tool_context.branch
-        call = tool_context.function_call_id
-        _bind(tool_context, Actor(name, branch, tool=tool.name, call=call))
+        """The callbacks before the tool are about to be asked."""
+        _bind(tool_context, _of_call(tool, tool_context, "before_tool_callback"))
+
+    async def around_tool_call(
+        self,
+        *,
+        tool: BaseTool,
+        tool_args: dict[str, Any],
+        tool_context: Context,
+        proceed: Callable[[], Awaitable[Any]],
+    ) -> Any:
+        """The tool itself is about to be called."""
+        _bind_again(tool_context, _of_call(tool, tool_context))
+        try:
+            return await proceed()
+        except Exception:
+            # Not in that callback: a plugin that has it is one that may answer for the error.
+            _bind_again(tool_context, _of_call(tool, tool_context, "on_tool_error_callback"))
+            raise
+
+    async def after_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
+    ) -> None:
+        """The tool has returned."""
+        _bind_again(tool_context, _of_call(tool, tool_context, "after_tool_callback"))
 
 
 def _leave(agent: str) -> None:
@@ -88,9 +129,32 @@ def _leave(agent: str) -> None:
         _acting.set(stack[: places[-1]])
 
 
+def _of_model(context: Context, role: str) -> Actor:
+    """A callback of the model call that is under way."""
+    return Actor(context.agent_name, context.branch, role=role, of_model=True)
+
+
+def _of_call(tool: BaseTool, context: Context, role: str = "") -> Actor:
+    """The tool in one call of it, or a callback of that call."""
+    call = context.function_call_id
+    return Actor(context.agent_name, context.branch, tool=tool.name, call=call, role=role)
+
+
 def _bind(context: Context, actor: Actor) -> None:
     """Let the watcher know who looks through this context."""
     live = context.session.state
     if isinstance(live, LiveState) and live.watcher.on:
-        # Every `State`, google-adk's too, keeps the live state under this name.
-        context.state._value = StateView(live, actor)  # type: ignore[assignment]
+        # Every `State`, google-adk's too, keeps the live state and the delta under these names.
+        views: Any = context.state
+        delta = views._delta
+        delta = delta.delta if isinstance(delta, DeltaView) else delta
+        views._value = StateView(live, actor)
+        views._delta = DeltaView(delta, live.watcher, actor)
+
+
+def _bind_again(context: Context, actor: Actor) -> None:
+    """The same where another looks now; who was never bound, as in a workflow, stays unknown."""
+    live = context.session.state
+    watched = isinstance(live, LiveState) and live.watcher.on
+    if watched and isinstance(context.state._value, StateView):
+        _bind(context, actor)

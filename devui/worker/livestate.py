@@ -4,7 +4,7 @@ It is a dict like any other until it is watched: only then the methods that tell
 changing its class. So a run that nobody watches pays nothing (Law 6).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, Protocol, Self
 
 _MISSING = object()
@@ -20,6 +20,9 @@ class Watcher(Protocol):
 
     def wrote(self, key: str, actor: Any = None) -> None:
         """Somebody has written or removed a key."""
+
+    def read_back(self, key: str, actor: Any) -> None:
+        """Somebody reads what the event that it works on carries already."""
 
 
 class LiveState(dict[str, Any]):
@@ -119,3 +122,36 @@ class StateView(Mapping[str, Any]):
         for key, value in values.items():
             dict.__setitem__(self._live, key, value)
             self._live.watcher.wrote(key, self._actor)
+
+
+class DeltaView(MutableMapping[str, Any]):
+    """The delta of an event as one callback or tool sees it: what it reads there is told.
+
+    The callbacks and the tool of one call share a delta, so one of them reads there what another
+    has written. Writes are told by the `StateView` beside it.
+    """
+
+    __slots__ = ("_actor", "_watcher", "delta")
+
+    def __init__(self, delta: dict[str, Any], watcher: Watcher, actor: Any) -> None:
+        self.delta, self._watcher, self._actor = delta, watcher, actor
+
+    def __getitem__(self, key: str) -> Any:
+        value = self.delta[key]
+        self._watcher.read_back(key, self._actor)
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.delta[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.delta[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.delta)
+
+    def __len__(self) -> int:
+        return len(self.delta)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.delta

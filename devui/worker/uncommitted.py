@@ -122,6 +122,13 @@ class Uncommitted:
         with self._lock:
             self._write(key, who)
 
+    def read_back(self, key: str, actor: Any) -> None:
+        """As of `Watcher`: what was written beside it cannot be seen there."""
+        with self._lock:
+            writes = [w for w in self._pending.get(key, ()) if actor.shares_delta(w.actor)]
+            if writes:
+                self._dirty(writes[-1], actor)
+
     def _dirty(self, write: _Write, who: Actor) -> None:
         if who == write.actor or who in write.readers:
             return

@@ -99,6 +99,44 @@ root_agent = Agent(
     before_agent_callback=before,
 )
 """
+CALLBACKS = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def ask(callback_context, llm_request):
+    callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
+
+
+def answered(callback_context, llm_response):
+    callback_context.state["answered"] = callback_context.state["asked"]
+
+
+def before(tool, args, tool_context):
+    tool_context.state["seat"] = "12A"
+
+
+def book(tool_context):
+    "Book."
+    tool_context.state["booked"] = [tool_context.state["seat"], tool_context.state["seat"]]
+    return tool_context.state["booked"]
+
+
+def after(tool, args, tool_context, tool_response):
+    tool_context.state["told"] = tool_context.state.get("booked")
+    return {"told": tool_context.state["told"]}
+
+
+root_agent = Agent(
+    name="agent",
+    model=ScriptedLlm(rules=[Rule(after="book", then=Say("{result}")), Rule(then=Call("book"))]),
+    tools=[book],
+    before_tool_callback=before,
+    after_tool_callback=after,
+    before_model_callback=ask,
+    after_model_callback=answered,
+)
+"""
 FAILS = """
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event
@@ -132,6 +170,7 @@ APPS = {
     "custom": CUSTOM,
     "in_place": IN_PLACE,
     "tools": TOOLS,
+    "callbacks": CALLBACKS,
     "fails": FAILS,
     "branches": BRANCHES,
 }
@@ -281,6 +320,28 @@ def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
     assert (by_key["city"]["tool"], read["tool"]) == ("write", "look")
     assert by_key["begun"]["role"] == "before_agent_callback"
     assert read["event"] == by_key["city"]["event"] == by_key["country"]["event"]
+
+
+def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
+    debugged = run(client, "callbacks")
+    writes, reads = told(debugged)
+    by = {write["number"]: (write["key"], write["role"], write["fate"]) for write in writes}
+    before, after = "callback before the model", "callback after the model"
+    asked = (("asked", before, "committed"), after, "committed")
+    assert [(by[read["reads"]], read["role"], read["fate"]) for read in reads] == [
+        asked,
+        (("seat", "before_tool_callback", "committed"), "", "committed"),
+        (("booked", "", "committed"), "after_tool_callback", "committed"),
+        asked,
+    ]
+    assert reads[1]["place"].startswith("callbacks/agent.py:20 in book")
+    assert row_of(debugged, 2)["notes"] == [
+        {"kind": "dirty", "key": "asked", "by": f"agent ({before})"}
+    ]
+    assert row_of(debugged, 3)["notes"] == [
+        {"kind": "dirty", "key": "seat", "by": "agent (before_tool_callback of tool book)"},
+        {"kind": "dirty", "key": "booked", "by": "agent (tool book)"},
+    ]
 
 
 def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):

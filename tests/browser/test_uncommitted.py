@@ -107,6 +107,19 @@ def test_a_dirty_read_is_marked_on_the_row_and_leads_to_the_write_by_keyboard(vi
     )
 
 
+def test_what_a_tool_reads_of_its_callback_is_marked_with_both_lines(visit):
+    session = visit.session("callbacks")
+    session.send("go")
+    session.ends()
+    row = session.page.locator("#rows .row", has_text="result")
+    expect(row).to_contain_text("dirty read")
+    row.click()
+    note = session.page.locator("#inspector .notes")
+    expect(note).to_contain_text("written by agent (before_tool_callback of tool book)")
+    expect(note).to_contain_text("callbacks/agent.py:15 in before")
+    expect(note).to_contain_text("read by agent (tool book) at callbacks/agent.py:20 in book")
+
+
 def test_a_dirty_read_of_what_is_lost_says_so(visit):
     session = visit.session("custom")
     session.page.get_by_label("pause first").check()
