@@ -65,12 +65,14 @@ def writes_url(
     at: int | None,
     tab: str | None = None,
     pin: Pin | None = None,
+    every: bool = False,
     since: int | None = None,
     only: str = "",
 ) -> str:
     """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
-    the key `pin`; what else it shows stays."""
-    shown = {"at": at, "tab": tab, "since": since, "filter": only or None}
+    the key `pin`, unless it is to be `every` key; what else it shows stays."""
+    of = "all" if every and pin else None
+    shown = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None}
     return _with(f"/sessions/{key}/writes/{direction}", **shown, **_pinned(pin))
 
 
@@ -245,6 +247,11 @@ def tool_url(app: str, tool: str) -> str:
 def tool_effect_url(app: str, tool: str) -> str:
     """Where it is said what a tool does to the world."""
     return f"{tool_url(app, tool)}/effect"
+
+
+def log_tab_url(key: int, event: int | None = None) -> str:
+    """What the run of an event prints, or the newest run, as the inspector's tab."""
+    return _with(f"/sessions/{key}/log", event=event)
 
 
 def trace_url(key: int) -> str:

@@ -99,6 +99,7 @@ pages = [
     Route("/sessions/{key}/state", events.state, methods=["GET"]),
     Route("/sessions/{key}/state/history", writes.history, methods=["GET"]),
     Route("/sessions/{key}/standing", standing.show, methods=["GET"]),
+    Route("/sessions/{key}/log", standing.log, methods=["GET"]),
     Route("/sessions/{key}/trace", requests.trace, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/raw", requests.raw, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/blocks/{position}", requests.block, methods=["GET"]),

@@ -17,6 +17,7 @@ import * as fork from "./fork.js";
 import * as gutter from "./gutter.js";
 import * as history from "./history.js";
 import * as keys from "./keys.js";
+import * as log from "./log.js";
 import * as menus from "./menus.js";
 import * as notes from "./notes.js";
 import * as once from "./once.js";
@@ -45,6 +46,6 @@ import * as unique from "./unique.js";
 
 start([
   announce, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
-  history, menus, keys, notes, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
+  history, log, menus, keys, notes, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
   switches, tab, tail, theme, times, tip, title, trace, trials,
 ]);

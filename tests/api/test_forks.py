@@ -222,6 +222,9 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
         query |= {"before": 10**9}
         shown = client.get(f"/sessions/{travelled['key']}/events", params=query).text
         assert ("flag taken-back" in shown) is marked
+    file = client.get(f"/api/sessions/{travelled['key']}/export", params={"format": "html"}).text
+    marked = [part.count("flag taken-back") for part in file.split('<section class="detail')[1:]]
+    assert marked[:-1] == [1] * len(whole["events"]) + [0]
     run(client, "travel", travelled["id"], BOOK)
     again = kept(client, travelled)["events"][len(back["events"])]["invocationId"]
     body = {"invocationId": again, "message": "Book a flight to London next Monday"}

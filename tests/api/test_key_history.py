@@ -179,6 +179,8 @@ def test_one_goes_from_write_to_write_of_what_is_at_a_path(planned):
     assert f"at={first - 1}&" in there("previous", **done, then=["previous", "earlier"])
     assert f"at={second}&" in there("previous", **done, then=["earlier", "later"])
     assert "at=1&" in there("previous", at=1, **done, then=["earlier"])
+    assert f"at={first}&key=none" in there("previous", key="none", at=second, of="all")
+    assert f"at={second}&key=none" in there("previous", key="none", at=second)
     assert (
         planned.client.get(
             f"/sessions/{planned.key}/writes/next", params={"then": "up"}

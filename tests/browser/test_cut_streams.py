@@ -1,6 +1,7 @@
 """A stream that is cut anywhere leaves a page with every event once, in order (R58)."""
 
 import random
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -26,6 +27,7 @@ from devui.runtime.events import Event
 class Talks(BaseAgent):
     async def _run_async_impl(self, ctx):
         for number in range(1, {EVENTS}):
+            print("line", number, flush=True)
             yield Event(author=self.name, content=types.ModelContent(f"word {{number}}"))
             await asyncio.sleep(0.05)
 
@@ -65,7 +67,7 @@ def test_a_page_whose_stream_is_cut_again_and_again_shows_every_event_once(brows
         visit.allow("request to another origin|ERR_|503|network error|Failed to fetch")
         debugged = Debugged(client, "talks")
         page = visit.context.new_page()
-        page.goto(f"{proxy.url}/sessions/{debugged.key}")
+        page.goto(f"{proxy.url}/sessions/{debugged.key}?tab=log")
         debugged.start("go", pause=False).settled()
         expect(page.locator("#run .run")).to_have_class("run done")
         rows = page.locator("#rows > .row[data-event]")
@@ -76,4 +78,6 @@ def test_a_page_whose_stream_is_cut_again_and_again_shows_every_event_once(brows
         assert shown == [f"e-{number}" for number in range(1, EVENTS + 1)]
         said = page.locator("#messages > .msg").all_inner_texts()
         assert len(said) == EVENTS
+        lines = page.locator("#log-live > .log-line").filter(has_text="line ")
+        expect(lines).to_have_text([re.compile(rf"line {n}$") for n in range(1, EVENTS)])
         assert len(proxy.left) < len(cuts) - 3, "it was hardly ever cut"

@@ -49,6 +49,10 @@ def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(vis
     expect(page.locator("#write-back")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("}")
     shows(session, 6)
+    page.keyboard.press("<")  # of any key, and the pin stays
+    expect(page).to_have_url(re.compile(r"at=\d+\b.*key=plan\b"))
+    page.keyboard.press("}")
+    shows(session, 6)
     session.tab("event")  # the pin stays, and so do its keys
     page.keyboard.press("{")
     expect(page).to_have_url(re.compile(r"at=3\b.*tab=event\b"))

@@ -94,6 +94,7 @@ def log_panel(*, live: bool = False) -> parts.LogPanel:
         run="run-1",
         lines=tuple(log_line(n, line) for n, line in enumerate(lines, 1201)),
         live=live,
+        ask_href=links.log_tab_url(KEY),
         left_out="1,200 earlier lines not shown",
         href=links.log_url("run-1"),
     )

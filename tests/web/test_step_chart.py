@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from devui.debugger.blame import ABSENT
 from devui.store.rows import Json
 from devui.web.presenters.stepchart import HEIGHT, WIDTH, step_chart, value_at
+from devui.web.text.figures import plain
 
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.just(10**400)
@@ -21,6 +22,13 @@ def test_each_number_holds_until_the_next_write() -> None:
     assert chart.here == (500.0, 250.0)
     assert chart.label == "4 writes, lowest -756, highest 84"
     assert (chart.low, chart.high) == ("-756", "84")
+
+
+def test_figures_have_no_powers_of_ten() -> None:
+    chart = step_chart([0.1 + 0.2, 12_345_678], 1)
+    assert chart is not None
+    assert (chart.low, chart.high) == ("0.3", "12,345,678")
+    assert [plain(each) for each in (1e7, 2.5, 0, 1e-12)] == ["10,000,000", "2.5", "0", "1e-12"]
 
 
 def test_the_line_is_broken_where_there_is_no_number() -> None:

@@ -9,6 +9,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -20,12 +21,14 @@ from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.exported.selfcontained import Inlined, link_free
 from devui.web.pages.keeping import ExportedPage
 from devui.web.parts.inspector import StatePanel
+from devui.web.parts.marks import TakenBackMark
 from devui.web.presenters.chat import written
 from devui.web.presenters.detail import event_detail
 from devui.web.presenters.lists import session_name
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.noting import note_form
 from devui.web.presenters.past import unasked
+from devui.web.presenters.rewound import taken_mark
 from devui.web.presenters.statepanel import state_panel
 from devui.web.presenters.uncommitted import event_notes
 from devui.web.presenters.window import Window, window_before
@@ -91,7 +94,8 @@ class _Writer:
         edits = {edit.id: edit for edit in await self._journal.edits.list(self._session.key)}
         async for window in self._windows():
             for row, summary in window.events:
-                yield await self._event(row, summary, edits)
+                taken = taken_mark(window.taken, row.number, self._session.key, "detail")
+                yield await self._event(row, summary, edits, taken)
         yield after
 
     async def _frame(self) -> ExportedPage:
@@ -117,7 +121,13 @@ class _Writer:
                 return
             after = rows[-1].seq
 
-    async def _event(self, row: EventRow, summary: Summary, edits: dict[int, EditRow]) -> str:
+    async def _event(
+        self,
+        row: EventRow,
+        summary: Summary,
+        edits: dict[int, EditRow],
+        taken: TakenBackMark | None,
+    ) -> str:
         journal, key = self._journal, self._session.key
         body = await journal.events.body(key, row.number)
         event = json.loads(body[1]) if body else {}
@@ -141,7 +151,7 @@ class _Writer:
             state = (
                 f'<details class="state-fold"><summary>State as of it</summary>{state}</details>'
             )
-        shown = await asyncio.to_thread(self._found.render.part, detail)
+        shown = await asyncio.to_thread(self._found.render.part, replace(detail, taken=taken))
         return (
             f'<section class="detail panel" id="d-{row.number}" tabindex="-1">'
             f"{await self._free(str(shown), row.number)}{await self._free(state, row.number)}"

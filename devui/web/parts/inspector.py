@@ -236,6 +236,8 @@ class LogPanel:
     lines: tuple[LogLine, ...]
     live: bool
     """Whether more lines may come."""
+    ask_href: str
+    """Where it is as it is now."""
     left_out: str = ""
     """How many lines before these are not shown, in words."""
     href: str | None = None

@@ -24,7 +24,7 @@ from devui.web.presenters.noting import note_form
 from devui.web.presenters.recovering import fork_form
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text import formats
-from devui.web.text.figures import money
+from devui.web.text.figures import money, plain
 from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
 from devui.web.text.visible import visible
@@ -142,8 +142,8 @@ def _cost(usage: Usage, prices: Prices) -> Fact:
         name = visible(usage.model) or "a model that does not say its name"
         return Fact("cost", "unknown", hint=f"no price is known of {name}")
     rates = price.for_prompt(usage.prompt)
-    cached = "unknown" if rates.cached is None else f"${rates.cached:g}"
-    told = f"${rates.input:g} in, {cached} cached, ${rates.output:g} out per 1M tokens"
+    cached = "unknown" if rates.cached is None else f"${plain(rates.cached)}"
+    told = f"${plain(rates.input)} in, {cached} cached, ${plain(rates.output)} out per 1M tokens"
     cost = rates.cost(usage)
     return Fact("cost", "unknown" if cost is None else money(cost), hint=f"{told}; {price.source}")
 

@@ -11,7 +11,7 @@ from devui.debugger.fragments import clean_fragments
 from devui.debugger.rewinds import taken_back
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
-from devui.web.links import log_url, session_url
+from devui.web.links import log_tab_url, log_url, session_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked, break_count, breaks_panel
 from devui.web.presenters.debugging import pending
@@ -252,6 +252,7 @@ async def log(found: Services, session: SessionRow, row: EventRow | None) -> par
         run=run,
         lines=tuple(log_line(number, line) for number, line in shown),
         live=row is None or run == newest,
+        ask_href=log_tab_url(session.key, row.number if row else None),
         left_out=_left_out(shown),
         href=log_url(run) if run and shown else None,
     )

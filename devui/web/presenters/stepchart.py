@@ -8,7 +8,7 @@ from typing import Final
 from devui.debugger.blame import ABSENT, Found
 from devui.debugger.paths import Path
 from devui.web.parts.keyhistory import StepChart
-from devui.web.text.figures import plural
+from devui.web.text.figures import plain, plural
 
 WIDTH: Final = 1000
 HEIGHT: Final = 40
@@ -44,14 +44,14 @@ def step_chart(values: Sequence[Found], here: int | None) -> StepChart | None:
     low, high = min(known, default=0.0), max(known, default=0.0)
     label = plural(len(values), "write")
     if known:
-        label += f", lowest {low:g}, highest {high:g}"
+        label += f", lowest {plain(low)}, highest {plain(high)}"
     return StepChart(
         line=_line(ends, [None if h is None else _y(h, low, high) for h in heights]),
         ticks="".join(f"M{x:g} {HEIGHT}v-{_TICK}" for x in ends[:-1]),
         here=None if here is None else (ends[here], round(ends[here + 1] - ends[here], 1)),
         label=label,
-        low=f"{low:g}" if known else "",
-        high=f"{high:g}" if known else "",
+        low=plain(low) if known else "",
+        high=plain(high) if known else "",
     )
 
 

@@ -97,7 +97,7 @@ def _cursor(
         return moment_url(key, number, tab=tab, pin=pin, since=since, only=only)
 
     def change(way: str) -> str:
-        return writes_url(key, way, at=here, tab=tab, since=since, only=only)
+        return writes_url(key, way, at=here, tab=tab, pin=pin, every=True, since=since, only=only)
 
     return parts.CursorLinks(
         at=past,

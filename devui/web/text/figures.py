@@ -1,5 +1,6 @@
 """Figures of the timeline: one unit per column, a dash for unknown, never a made-up zero."""
 
+from decimal import Decimal
 from typing import Final
 
 UNKNOWN: Final = "\u2013"
@@ -10,6 +11,7 @@ _ONE_DECIMAL: Final = 99.95
 _LEAST: Final = 0.0001
 _CENTS: Final = 0.1
 _WORTH: Final = 0.005
+_FINEST, _HIGHEST = 1e-9, 1e21
 
 
 def seconds(span: float | None) -> str:
@@ -25,6 +27,13 @@ def seconds(span: float | None) -> str:
 def held_for(span: float) -> str:
     """What is said of time in which the debugger held a run; "" for what is not worth a word."""
     return "" if span < _WORTH else f"held by the debugger for {seconds(span)} s besides"
+
+
+def plain(number: float) -> str:
+    """A number in figures, without powers of ten where that can be read: `0.3`, `10,000,000`."""
+    if number and not _FINEST <= abs(number) < _HIGHEST:
+        return f"{number:g}"
+    return f"{Decimal(f'{number:.15g}'):,f}"
 
 
 def compact(number: int | None) -> str:

@@ -19,12 +19,13 @@ from devui.web.views.moments import moment_of, pin_of
 _NOW = 2**63 - 1
 _WRITES = {"previous", "next"}
 _EVENTS = {"earlier": -1, "later": 1}
+_EVERY = "all"
 
 
 async def nearest(request: Request) -> Response:
     """To the page as of the nearest event that wrote `key` (at its `path`, if one is named), or any
-    key; else it stays there. `then` says how to go on from there, once or several times: to another
-    write, or by one event (`earlier`, `later`)."""
+    key, as with `of=all`, where `key` stays pinned; else it stays there. `then` says how to go on
+    from there, once or several times: to another write, or by one event (`earlier`, `later`)."""
     found, session = await session_of(request)
     query, way = request.query_params, request.path_params["direction"]
     if way not in _WRITES:
@@ -35,8 +36,9 @@ async def nearest(request: Request) -> Response:
     at = await moment_of(found, session, query.get("at"))
     since = await moment_of(found, session, query.get("since"))
     pin, number = pin_of(request), at.number or None if at else None
+    wanted = None if query.get("of") == _EVERY else pin
     for way in ways:
-        number = await _beside(found, session, number, way, pin)
+        number = await _beside(found, session, number, way, wanted)
     url = moment_url(
         session.key,
         number,
