@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from devui.debugger.nodes import name_of
-from devui.debugger.summary import Summary
+from devui.debugger.summary import CREDENTIAL, Summary
 from devui.store.journal import Journal
 
-CREDENTIAL: Final = "adk_request_credential"
-"""The name of the call by which the framework asks for a credential."""
 _OF_TOOLSET: Final = "_adk_toolset_auth_"
 """Begins the id of a call that nobody made: a toolset needs it to list its tools."""
 _OF_NODE: Final = "wf_auth:"

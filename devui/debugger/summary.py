@@ -38,9 +38,11 @@ TEXT_LIMIT = 200
 PREVIEW_LIMIT = 96
 KEYS_KEPT = 8
 
+CREDENTIAL = "adk_request_credential"
+"""The name of the call by which the framework asks for a credential."""
 HUMAN_CALLS = {
     "adk_request_confirmation": "asks for a confirmation",
-    "adk_request_credential": "asks for a sign-in",
+    CREDENTIAL: "asks for a sign-in",
     "adk_request_input": "asks for input",
 }
 """Calls by which the framework asks a person (adk-runtime 0), with what they ask for."""
@@ -283,7 +285,7 @@ def _asked(event: Mapping[str, Any], calls: tuple[CallSummary, ...]) -> str:
     hints = [str(_mapping(c).get("hint", "")) for c in confirmations.values()]
     what = next((HUMAN_CALLS[c.name] for c in calls if c.name in HUMAN_CALLS), None)
     if what is None:
-        what = HUMAN_CALLS["adk_request_confirmation" if hints else "adk_request_credential"]
+        what = HUMAN_CALLS["adk_request_confirmation" if hints else CREDENTIAL]
     hint = next((hint for hint in hints if hint), "") or _original_call(event)
     return f"{what}: {hint}" if hint else what
 

@@ -8,7 +8,7 @@ recorded apart, as chunks under the id of the event that they become.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from devui.store.database import Database, advance
 from devui.store.errors import (
@@ -116,6 +116,8 @@ _CHUNKS = "SELECT data FROM chunks WHERE session = ? AND event = ? ORDER BY posi
 class Events:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.on_said: Callable[[str], None] | None = None
+        """Called with the JSON of each event of a user, before it is committed."""
 
     async def append(
         self, session_key: int, event: NewEvent, run: str | None, *, seen: int | None = None
@@ -131,6 +133,8 @@ class Events:
         check_event(event)
         optional_text(run, "the run's id")
         routed = route_delta(event.state_delta)
+        if self.on_said is not None and event.author == USER:
+            self.on_said(event.data)
 
         def work(connection: sqlite3.Connection) -> Appended:
             return _append(connection, session_key, event, routed=routed, run=run, seen=seen)

@@ -15,7 +15,7 @@ from devui.store.database import Snapshot
 from devui.store.errors import SessionNotFound
 from devui.store.exported_spans import Record, optional, spans
 from devui.store.state import prefixed
-from devui.store.values import parsed
+from devui.store.values import parsed, responses_in
 
 _BATCH = 200
 _LINES = 200
@@ -174,10 +174,7 @@ async def keys_of(snapshot: Snapshot, key: int) -> list[str]:
 async def answers_to(snapshot: Snapshot, key: int, call: str) -> list[Any]:
     """What people answered to calls of this name."""
     rows = await snapshot.fetch(_ANSWERS, key, json.dumps(call))
-    contents = (json.loads(data).get("content") or {} for (data,) in rows)
-    parts = (part for content in contents for part in content.get("parts") or ())
-    responses = (part.get("functionResponse") or {} for part in parts)
-    return [each.get("response") for each in responses if each.get("name") == call]
+    return [answer for (data,) in rows for answer in responses_in(data, call)]
 
 
 async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:

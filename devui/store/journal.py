@@ -136,9 +136,11 @@ class Journal:
         Only to be used, neither watched nor closed: that is done with this one.
         """
         waiting = PatientDatabase(self._database, hurry)
-        return Journal(
+        made = Journal(
             self._folder, waiting, self._clock, journal_id=self.id, set_aside=self.set_aside
         )
+        made.events.on_said = self.events.on_said
+        return made
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
         """Everything as it is now, for as long as it is read."""

@@ -22,6 +22,13 @@ _CALLS = """
 """
 
 
+# In the words of the index of just these events, or it would not be used.
+_GIVEN = """
+    SELECT data FROM events WHERE author = 'user' AND instr(data, '"adk_request_credential"') > 0
+    ORDER BY seq DESC LIMIT ?
+"""
+
+
 class Replays:
     """Reads recordings of runs, and keeps replays."""
 
@@ -67,3 +74,7 @@ class Replays:
         """Return the run's spans with all that is kept of them, in the order of their begins."""
         rows = await self._database.fetch(_CALLS, session_key, run)
         return [CallRecord(SpanRow(*row[:-3]), *row[-3:]) for row in rows]
+
+    async def credentials(self, limit: int) -> list[str]:
+        """Return the JSON of the last events, of any session, in which people gave a credential."""
+        return [data for (data,) in reversed(await self._database.fetch(_GIVEN, limit))]

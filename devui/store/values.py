@@ -68,6 +68,13 @@ def parsed(text: str) -> Json:
     return value
 
 
+def responses_in(data: str, call: str) -> list[Any]:
+    """What an event's JSON answers to calls of this name."""
+    content = json.loads(data).get("content") or {}
+    responses = (part.get("functionResponse") or {} for part in content.get("parts") or ())
+    return [each.get("response") for each in responses if each.get("name") == call]
+
+
 def finite(value: float, what: str) -> float:
     """Return the number as a float; BadValue for NaN and the infinities."""
     if not math.isfinite(value):

@@ -163,6 +163,7 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
             dangers=tuple(dangers(journal.path)),
         )
         found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
+        await found.know_credentials()
         access.on_revoke(found.streams.close)
         if not journal.announce(settings.url, access.new_key() if settings.auth else ""):
             _log.warning("%s", _NO_PLACE)

@@ -18,7 +18,7 @@ from devui.store.place import Danger
 from devui.web.putaway import PutAway
 from devui.web.render import Renderer
 from devui.web.security.refusals import Refusals
-from devui.web.security.veil import Veil
+from devui.web.security.veil import GIVEN, Veil
 from devui.web.sse import Streams
 
 
@@ -46,6 +46,15 @@ class Services:
     def apps(self) -> AppFolder:
         """The folder of the apps."""
         return self.workers.folder
+
+    async def know_credentials(self) -> None:
+        """Keep those that people gave in sessions of the journal from leaving, also those to come.
+
+        Once more when a session has come in whole.
+        """
+        self.journal.events.on_said = self.veil.hear
+        for data in await self.journal.replays.credentials(GIVEN):
+            self.veil.hear(data)
 
 
 def services(request: Request) -> Services:

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from devui.debugger.bundles.exchange import Exchange, Wish
 from devui.debugger.redaction import MARK, restored
 from devui.web.services import Services
 
@@ -12,7 +11,7 @@ async def unmasked(found: Services, value: Any, *originals: Any) -> Any:
     """The value; texts of it that are still as they were shown become those of an original."""
     if MARK not in json.dumps(value):
         return value
-    redactor = await Exchange(found.journal, found.settings).redactor(Wish())
+    redactor = found.veil.redactor()
     for original in originals:
         value = restored(value, original, redactor)
     return value

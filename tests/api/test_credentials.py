@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.test_openapi import check
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import Debugged, forget_sessions, settled
 from tests.kit.oauth import SECRET, child, get, given_by
 from tests.kit.server import running, write_app
 
@@ -158,25 +158,74 @@ def test_a_question_says_what_needs_the_credential(keys, root, asker):
         assert f"The {asker['kind']} {asker['name']} of {root} needs an API key." in page
 
 
+JSON = {"Content-Type": "application/json"}
+GIVEN = "my-own-key-9137"
+
+
+def give(client, session: dict, key: str) -> None:
+    """Let the agent ask for a key, and answer it."""
+    begin = {"role": "user", "parts": [{"text": "go"}]}
+    call = asked(client.post("/run", json={**session, "new_message": begin}).json())
+    config = call["args"]["authConfig"]
+    config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": key}
+    given = {"id": call["id"], "name": call["name"], "response": config}
+    message = {"role": "user", "parts": [{"functionResponse": given}]}
+    assert client.post("/run", json={**session, "new_message": message}).status_code == 200
+
+
+def seen(client, key: int) -> str:
+    """All that is to be seen of a session in which somebody gave a credential."""
+    page = f"/sessions/{key}"
+    rows = client.get("/api/sessions").json()["sessions"]
+    [row] = [row for row in rows if row["key"] == key]
+    paths = [page, "/", f"/apps/{row['app']}", f"{page}?tab=state", f"{page}?tab=log"]
+    paths += [f"{page}?event={n}&tab={tab}" for n in (2, 3, 4) for tab in ("event", "raw")]
+    whole = f"/apps/{row['app']}/users/{row['user']}/sessions/{row['id']}"
+    names = ("events", "recording", "export", "export?format=html", "spans", "state")
+    answers = [client.get(path) for path in (*paths, whole, *(f"/api{page}/{n}" for n in names))]
+    answers.append(client.post(f"/api{page}/test", json={}))
+    assert {answer.status_code for answer in answers} == {200}
+    return "\n".join(answer.text for answer in answers)
+
+
 @pytest.mark.req("R64")
-def test_a_key_that_somebody_gave_leaves_with_no_export(keys):
+def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
+    write_app(tmp_path / "agents", "graph", f"{KEYS}\nroot_agent = graph\n")
+    here = {"app_name": "graph", "user_id": "u", "session_id": "s"}
+    with running(tmp_path / "agents", tmp_path / "data") as server:
+        with server.client() as client:
+            client.post("/apps/graph/users/u/sessions/s", json={})
+            give(client, here, GIVEN)
+            key = client.get("/api/sessions").json()["sessions"][0]["key"]
+            path = f"/api/sessions/{key}"
+            assert GIVEN not in seen(client, key)
+            again = client.post(f"{path}/replays", json={}).json()
+            settled(client, again["run"])
+            assert client.get(f"/api/runs/{again['run']}/replay").json()["verdict"]["identical"]
+            kept = client.get(f"{path}/export?secrets=keep").text
+            assert GIVEN in kept
+            found = client.get(f"{path}/export/preview").json()["findings"]
+            assert {each["kind"] for each in found} == {"a credential that somebody gave"}
+        server.kill()
+        server.start()
+        with server.client() as client:
+            assert GIVEN not in seen(client, key)
+            forget_sessions(client)
+        server.stop()
+        server.start()
+        with server.client() as client:
+            taken = client.post("/api/sessions/import", content=kept, headers=JSON)
+            assert GIVEN not in seen(client, taken.json()["key"])
+
+
+@pytest.mark.req("R64")
+def test_a_short_key_that_somebody_gave_leaves_with_no_export_and_no_recording(keys):
     here = {"app_name": "graph", "user_id": "u", "session_id": "s"}
     with keys.client() as client:
         client.post("/apps/graph/users/u/sessions/s", json={})
-        begin = {"role": "user", "parts": [{"text": "go"}]}
-        call = asked(client.post("/run", json={**here, "new_message": begin}).json())
-        config = call["args"]["authConfig"]
-        config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "my-own-key"}
-        given = {"id": call["id"], "name": call["name"], "response": config}
-        message = {"role": "user", "parts": [{"functionResponse": given}]}
-        client.post("/run", json={**here, "new_message": message})
+        give(client, here, "swordfish")
         query = {"app": "graph", "user": "u", "id": "s"}
         key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
         path = f"/api/sessions/{key}"
-        assert "my-own-key" in client.get(f"{path}/export?secrets=keep").text
-        found = client.get(f"{path}/export/preview").json()["findings"]
-        assert {each["kind"] for each in found} == {"a credential that somebody gave"}
-        answers = [client.get(f"{path}/{way}") for way in ("export", "export?format=html")]
-        for answer in (*answers, client.post(f"{path}/test", json={})):
-            assert answer.status_code == 200
-            assert "my-own-key" not in answer.text
+        for way in ("export", "export?format=html", "recording"):
+            assert "swordfish" not in client.get(f"{path}/{way}").text

@@ -49,6 +49,7 @@ READS: dict[str, Read] = {
     "an artifact": lambda j, key: j.artifacts.load("travel", "ada", "s1", "a.txt"),
     "what a run wrote": lambda j, key: j.uncommitted.of_run("r1"),
     "what a session's runs wrote": lambda j, key: j.uncommitted.of_session(key, 10),
+    "credentials": lambda j, key: j.replays.credentials(9),
     "an append": lambda j, key: j.events.append(key, new_event("new", a=1), None),
     "a start and its end": lambda j, key: start_and_end(j, key),
 }

@@ -1,11 +1,10 @@
 """Sessions out of the journal as bundles, and bundles into it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import IO, Final
 
-from devui.debugger.askers import CREDENTIAL
 from devui.debugger.bundles.landing import Lander, new_import
 from devui.debugger.bundles.reading import check, records
 from devui.debugger.bundles.writing import Cleaning, lines
@@ -18,6 +17,7 @@ from devui.debugger.redaction import (
     named,
     secrets_of,
 )
+from devui.debugger.summary import CREDENTIAL
 from devui.settings import Settings
 from devui.store.database import Snapshot
 from devui.store.exports import answers_to, keys_of, values_of
@@ -92,10 +92,6 @@ class Exchange:
         shown = sorted(found.values(), key=lambda each: (-each.count, each.kind))
         return Preview(tuple(shown), tuple(keys))
 
-    async def redactor(self, wish: Wish) -> Redactor:
-        """What takes out what is wished, whatever the session."""
-        return await self._redactor(wish, (), ())
-
     async def redactor_of(self, session: int, wish: Wish) -> Redactor:
         """What takes out of a session what is wished. Raises JournalDamaged."""
         async with self._journal.snapshot() as snapshot:
@@ -103,16 +99,11 @@ class Exchange:
 
     async def _for(self, snapshot: Snapshot, session: int, wish: Wish) -> Redactor:
         values = await values_of(snapshot, session, wish.keys) if wish.keys else []
-        return await self._redactor(wish, values, await answers_to(snapshot, session, CREDENTIAL))
-
-    async def _redactor(
-        self, wish: Wish, values: Collection[object], given: Collection[object]
-    ) -> Redactor:
         texts = named(values, "the value of a chosen state key")
         if wish.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
         known = await asyncio.to_thread(secrets_of, self._settings.agents)
-        known += credentials_in(given)
+        known += credentials_in(await answers_to(snapshot, session, CREDENTIAL))
         coded = [Secret(part, each.kind) for each in known for part in in_base64(each.text)]
         return Redactor([*texts, *known, *coded])
 

@@ -62,6 +62,7 @@ async def take(request: Request) -> Response:
             made = await exchange(found).take(file, app=app_of(found, request))
         except BadBundle as error:
             raise Unprocessable(str(error)) from error
+    await found.know_credentials()
     told = {"key": made.key, "id": made.id, "app": made.app, "user": made.user}
     return answer({**told, "title": made.title, "events": made.events}, status=201)
 

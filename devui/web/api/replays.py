@@ -1,16 +1,19 @@
 """Executing a recorded run again over HTTP (docs/guide/api.md)."""
 
+import json
 from typing import Any
 
 from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from devui.debugger.bundles.exchange import Wish
 from devui.debugger.guard.guard import Policy
-from devui.debugger.keeping.cleaning import streams_cleaned
+from devui.debugger.keeping.cleaning import cleaned
 from devui.debugger.recordings import NotRecorded
-from devui.debugger.replays import ReplayRequest
+from devui.debugger.replays import ReplayRequest, recording_text
 from devui.web.api.bodies import Strict, parse
+from devui.web.api.bundles import exchange
 from devui.web.api.debug import answer
 from devui.web.errors import NotFound, Unprocessable
 from devui.web.replaying import replays
@@ -68,4 +71,5 @@ async def recording(request: Request) -> Response:
         made = await replays(found).recording(session, request.query_params.get("run"))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    return answer(streams_cleaned(made, found.veil.redactor()))
+    redactor = await exchange(found).redactor_of(session.key, Wish())
+    return answer(json.loads(recording_text(cleaned(made, redactor, lambda *_: None))))

@@ -41,6 +41,8 @@ async def create_session(request: Request) -> Response:
     row = await found.journal.sessions.create(
         app, user, body.session_id, body.state or {}, history=history(events)
     )
+    if events:
+        await found.know_credentials()
     return await _whole(found, row.key)
 
 

@@ -16,13 +16,25 @@ from urllib.parse import quote
 
 from starlette.types import Message, Scope, Send
 
-from devui.debugger.redaction import SHORTEST, Redactor, Secret, in_base64, secrets_of
+from devui.debugger.redaction import (
+    SHORTEST,
+    Redactor,
+    Secret,
+    credentials_in,
+    in_base64,
+    secrets_of,
+)
+from devui.debugger.summary import CREDENTIAL
+from devui.store.values import responses_in
 from devui.web.security.headers import RawHeaders
 from devui.web.security.intake import NAMES
 from devui.web.security.standins import StandIns
 
 REVEALED: Final = b"x-devui-revealed"
 """A header of answers whose secrets somebody asked for; it does not go out."""
+
+GIVEN: Final = 64
+"""Credentials that people gave which are looked for; more would cost each answer more."""
 
 _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
 _ADDRESSES: Final = frozenset({b"location", b"hx-location", b"hx-redirect", b"hx-push-url"})
@@ -37,14 +49,27 @@ _SECONDS: Final = 2.0
 
 
 class Veil:
-    """Knows the secrets of one folder of agents, as they are now."""
+    """Knows the secrets of one folder of agents, and what people gave them, as they are now."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._given: dict[str, Secret] = {}
         self._looked = float("-inf")
         self._secrets: list[Secret] = []
         self._redactor = Redactor()
         self._stand_ins = StandIns()
+
+    def hear(self, data: str) -> None:
+        """Know the credentials in the JSON of an event of a user (docs/decisions/0014)."""
+        if CREDENTIAL not in data:
+            return
+        for secret in credentials_in(responses_in(data, CREDENTIAL)):
+            if len(secret.text) >= SHORTEST:
+                self._given.pop(secret.text, None)
+                self._given[secret.text] = secret
+        for oldest in list(self._given)[:-GIVEN]:
+            del self._given[oldest]
+        self._looked = float("-inf")
 
     def page(self, text: str) -> str:
         """HTML without secrets, whose addresses still lead to what they name."""
@@ -98,7 +123,8 @@ class Veil:
         return Covered(self, send)
 
     def _look(self) -> None:
-        known = [each for each in secrets_of(self._folder) if not _WORD.fullmatch(each.text)]
+        every = [*secrets_of(self._folder), *self._given.values()]
+        known = [each for each in every if not _WORD.fullmatch(each.text)]
         if known != self._secrets:
             self._secrets = known
             self._redactor = Redactor(

@@ -53,4 +53,5 @@ async def take(request: Request) -> Response:
         raise Unprocessable(f"{visible(file.filename or 'the file')}: {error}") from error
     finally:
         await file.close()
+    await found.know_credentials()
     return RedirectResponse(session_url(made.key), status_code=303)
