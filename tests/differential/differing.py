@@ -249,7 +249,8 @@ END_INVOCATION = Difference(
 OFF_THE_LOOP = Difference(
     "Plain functions",
     here="Tools and callbacks that are plain functions run in threads. Of one batch of calls they"
-    " run at the same time.",
+    " run at the same time: what one reads, waits and then writes may take back what another wrote"
+    " meanwhile, as with async functions.",
     there="They run on the event loop, unless `tool_thread_pool_config` is set, and hold it up.",
     why="A function that blocks must not stop the other runs of the process (runtime seed).",
 )

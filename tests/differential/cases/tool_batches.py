@@ -1,6 +1,9 @@
 """Several calls in one answer: failures, signals, changes of state."""
 
 import asyncio
+import threading
+
+from google.genai import types
 
 from tests.differential.case import case
 from tests.differential.script import Boom, call
@@ -101,3 +104,54 @@ async def changes_of_a_batch_are_merged(stage):
     batch = [call("write", key=key, value=value) for key, value in (("a", 1), ("b", 2), ("c", 3))]
     await stage.open(stage.agent("agent", batch, "Done.", tools=[write]))
     await stage.say()
+
+
+def _add(state, word: str) -> None:
+    state["words"] = sorted([*state.get("words", []), word])
+    state["by"] = {**state.get("by", {}), word: len(word), "last": word}
+
+
+@case()
+async def plain_functions_of_a_batch_add_to_one_list(stage):
+    """In threads the second ends before the first; on the loop nobody would wake it up."""
+    ended = threading.Event()
+
+    def slow(tool_context) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            ended.wait(30)
+        tool_context.state["words"] = sorted([*tool_context.state.get("words", []), "slow"])
+
+    def quick(tool_context) -> None:
+        tool_context.state["words"] = sorted([*tool_context.state.get("words", []), "quick"])
+        ended.set()
+
+    agent = stage.agent("agent", [call("slow"), call("quick")], "Done.", tools=[slow, quick])
+    await stage.open(agent)
+    await stage.say()
+
+
+async def _add_backwards(stage, **options):
+    ended = {word: asyncio.Event() for word in ("b", "c", "d")}
+    following = {"a": "b", "b": "c", "c": "d"}
+
+    async def add(tool_context, word: str) -> types.Part:
+        if word in following:
+            await ended[following[word]].wait()
+        _add(tool_context.state, word)
+        if word in ended:
+            ended[word].set()
+        return types.Part(text=word)
+
+    batch = [call("add", word=word) for word in "abcd"]
+    await stage.open(stage.agent("agent", batch, "Done.", tools=[add]), **options)
+    await stage.say()
+
+
+@case()
+async def calls_that_end_in_another_order_add_to_one_list(stage):
+    await _add_backwards(stage)
+
+
+@case()
+async def calls_that_end_in_another_order_return_parts(stage):
+    await _add_backwards(stage, plugins=[stage.ns.MultimodalToolResultsPlugin()])

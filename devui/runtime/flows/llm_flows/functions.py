@@ -167,7 +167,7 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
         content=altered(_ANSWER, parts=parts) if parts else None,
-        actions=actions[0] if len(actions) == 1 else _merged(actions),
+        actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
     )
 
 
@@ -176,15 +176,33 @@ def _changes(actions: EventActions) -> EventActions:
     return EventActions(state_delta=actions.state_delta, artifact_delta=actions.artifact_delta)
 
 
-def _merged(all_actions: Sequence[EventActions]) -> EventActions:
-    """All changes in one: dicts are joined, widgets listed, and of the rest the last counts."""
+def _merged(all_actions: Sequence[EventActions], live: Mapping[str, Any]) -> EventActions:
+    """All changes in one: dicts are joined, widgets listed, and of the rest the last counts.
+
+    `live` is the session's state, which has had all the writes.
+    """
     merged: dict[str, Any] = {}
     for actions in all_actions:
         for name, value in actions:
             if value is not None:
                 merged[name] = _joined(merged.get(name), value)
+    merged["state_delta"] = _merged_state([each.state_delta for each in all_actions], live)
     widgets = [widget for each in all_actions for widget in each.render_ui_widgets or []]
     return EventActions.model_construct(**{**merged, "render_ui_widgets": widgets or None})
+
+
+def _merged_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> dict[str, Any]:
+    """What several calls wrote; of one key, what was written last.
+
+    Calls end in any order, and each may have built on what another wrote: what stands in the live
+    state is the latest, whichever call it is of.
+    """
+    writes = [write for delta in deltas for write in delta.items()]
+    writes.sort(key=lambda write: write[1] is live.get(write[0]))
+    merged: dict[str, Any] = {}
+    for key, value in writes:
+        merged[key] = _joined(merged.get(key), value)
+    return merged
 
 
 def _joined(earlier: Any, later: Any) -> Any:
