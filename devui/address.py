@@ -39,9 +39,14 @@ class ServerAddress:
 
 def write_address(folder: Path, address: ServerAddress) -> None:
     """Write the file whole, so that nobody reads half of it."""
-    create_private(folder / _NEW)
-    (folder / _NEW).write_text(json.dumps(asdict(address)) + "\n", encoding="utf-8")
-    (folder / _NEW).replace(folder / FILE)
+    new = folder / _NEW
+    try:
+        create_private(new)
+        new.write_text(json.dumps(asdict(address)) + "\n", encoding="utf-8")
+        new.replace(folder / FILE)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
 
 
 def read_address(folder: Path) -> ServerAddress | None:

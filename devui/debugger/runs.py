@@ -21,7 +21,7 @@ from devui.debugger.bus import Bus
 from devui.debugger.driver import Driver
 from devui.debugger.endings import Endings
 from devui.debugger.limits import TooManyRuns
-from devui.debugger.live import LiveRun, Since, WorkerGone, unfinished
+from devui.debugger.live import LiveRun, Since, WorkerGone
 from devui.debugger.looks import Looks
 from devui.debugger.news import News, PositionChanged, RunChanged, RunStuck, SessionChanged
 from devui.debugger.notes import note
@@ -102,8 +102,6 @@ class Runs:
         workers.connect(self._deliver, self._overhear, self._worker_gone)
 
     async def __aenter__(self) -> Self:
-        for run in await self._journal.runs.interrupt_active(unfinished):
-            logger.warning("run %s was interrupted by the end of the last server", run.id)
         await self._tasks.__aenter__()
         return self
 

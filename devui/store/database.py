@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import aiosqlite
 
 from devui.store.errors import PASSING, JournalClosed, JournalError, from_sqlite, primary_code
-from devui.store.schema import check, mark, rolled_back
+from devui.store.schema import check, mark, read_only, rolled_back
 from devui.store.values import bounded
 
 _LOG = logging.getLogger(__name__)
@@ -79,9 +79,12 @@ class _TransactionLost(Exception):
 class Connection(aiosqlite.Connection):
     """An aiosqlite connection that also runs whole functions on its thread."""
 
-    def __init__(self, path: Path, factory: type[sqlite3.Connection]) -> None:
-        connect = partial(sqlite3.connect, path, isolation_level=None, factory=factory)
-        super().__init__(connect, _FETCH_SIZE)
+    def __init__(
+        self, path: Path, factory: type[sqlite3.Connection], *, reads_only: bool = False
+    ) -> None:
+        to_read = partial(read_only, path, factory, is_ours=True)
+        to_write = partial(sqlite3.connect, path, isolation_level=None, factory=factory)
+        super().__init__(to_read if reads_only else to_write, _FETCH_SIZE)
         # A journal that nobody closed must not keep the interpreter from ending (R40): what is
         # committed is safe, and an unfinished transaction rolls back as after a crash.
         self._thread.daemon = True
@@ -110,7 +113,8 @@ class Database:
         """Why changes are not taken at present; None if they are, as far as is known."""
         self.on_trouble: Callable[[JournalError | None], None] | None = None
         """Called in the loop when that turns."""
-        self._writer: Connection
+        self._writer: Connection | None = None
+        """None as long as the file lets itself be read alone."""
         self._reader: Connection
         self._task: asyncio.Task[None]
 
@@ -120,10 +124,14 @@ class Database:
         path: Path,
         prepare: Callable[[sqlite3.Connection, Path], None],
         factory: type[sqlite3.Connection] = sqlite3.Connection,
+        *,
+        newest: int,
     ) -> Self:
         """Open both connections; `prepare` (migrations) runs on the writing one before anything.
 
-        `factory` is the connection class of SQLite's binding, so that tests can make it fail.
+        A file of version `newest` that cannot be written now is opened to be read, with `trouble`,
+        until it can (R42). `factory` is the connection class of SQLite's binding, so that tests can
+        make it fail.
         """
         self = cls(path, factory)
         ready = partial(_configure_writer, path=path, prepare=prepare)
@@ -134,9 +142,22 @@ class Database:
                 self._reader = await self._connect(_configure_reader)
                 undo.pop_all()
         except sqlite3.Error as error:
-            raise from_sqlite(error, str(path)) from error
+            await self._open_to_read(from_sqlite(error, str(path)), error, newest)
         self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
         return self
+
+    async def _open_to_read(self, trouble: JournalError, error: sqlite3.Error, newest: int) -> None:
+        """Open the reading connection alone; raises the trouble if that is no way out."""
+        self._writer = None
+        if not isinstance(trouble, PASSING):
+            raise trouble from error
+        try:
+            ready = partial(_configure_old_reader, newest=newest)
+            self._reader = await self._connect(ready, reads_only=True)
+        except sqlite3.Error:
+            raise trouble from error
+        self.trouble = trouble
+        _LOG.warning("%s is opened to be read only: %s", self._path, trouble)
 
     async def write(self, work: Work[T]) -> T:
         """Run the job in a transaction; return its result once it is on the disk.
@@ -181,7 +202,7 @@ class Database:
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator["Snapshot"]:
         try:
-            connection = await self._connect(_configure_snapshot)
+            connection = await self._connect(_configure_snapshot, reads_only=not self._writer)
         except sqlite3.Error as error:
             raise from_sqlite(error, str(self._path)) from error
         try:
@@ -197,11 +218,12 @@ class Database:
         self._wake.set()
         await asyncio.wait([self._task])
         await self._reader.close()
-        await self._writer.close()  # last, so that SQLite folds the WAL into the file
+        if self._writer is not None:
+            await self._writer.close()  # last, so that SQLite folds the WAL into the file
 
-    async def _connect(self, configure: Work[None]) -> Connection:
+    async def _connect(self, configure: Work[None], *, reads_only: bool = False) -> Connection:
         async with AsyncExitStack() as undo:
-            connection = Connection(self._path, self._factory)
+            connection = Connection(self._path, self._factory, reads_only=reads_only)
             await undo.enter_async_context(connection)
             await connection.call(configure)
             undo.pop_all()
@@ -231,9 +253,10 @@ class Database:
 
     async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
         try:
-            if self._suspect:
-                await self._reopen()
-            outcomes = await self._writer.call(partial(_run_batch, works=works))
+            writer = self._writer
+            if writer is None or self._suspect:
+                writer = await self._reopen()
+            outcomes = await writer.call(partial(_run_batch, works=works))
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
         self._suspect = self._suspect or any(_is_io_error(outcome.error) for outcome in outcomes)
@@ -251,14 +274,17 @@ class Database:
             if self.on_trouble is not None:
                 self.on_trouble(trouble)
 
-    async def _reopen(self) -> None:
+    async def _reopen(self) -> Connection:
         """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""
         _LOG.warning("reopening %s after an I/O error", self._path)
         ready = partial(_configure_writer, path=self._path, prepare=check)
         fresh = await self._connect(ready)
         stale, self._writer = self._writer, fresh
+        if stale is None:  # what was opened to be read only may not see what is written now
+            stale, self._reader = self._reader, await self._connect(_configure_reader)
         self._suspect = False
         await stale.close()
+        return fresh
 
     def _translate(self, error: Exception | None) -> Exception | None:
         if isinstance(error, sqlite3.Error):
@@ -310,6 +336,13 @@ def _configure_writer(
 def _configure_reader(connection: sqlite3.Connection) -> None:
     for setting in _READER_SETTINGS:
         connection.execute(setting)
+
+
+def _configure_old_reader(connection: sqlite3.Connection, newest: int) -> None:
+    _configure_reader(connection)
+    [(version,)] = connection.execute("PRAGMA user_version")
+    if version != newest:
+        raise sqlite3.OperationalError("it would have to be brought up to date first")
 
 
 def _configure_snapshot(connection: sqlite3.Connection) -> None:

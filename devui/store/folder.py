@@ -4,6 +4,7 @@ Modes are exact whatever the umask is (R10). The lock lasts as long as the proce
 was killed leaves nothing to clean up; a second server is told where the first one is (R39).
 """
 
+import logging
 import os
 import stat
 import sys
@@ -21,6 +22,8 @@ from devui.address import (
 from devui.keys import forget_key, keep_key
 from devui.store.errors import FolderRefused, JournalInUse
 from devui.store.lock import FileLock
+
+_LOG = logging.getLogger(__name__)
 
 DATABASE = "journal.db"
 _LOCK = "journal.lock"
@@ -58,7 +61,7 @@ class DataFolder:
                 "stop that server or choose another folder with --data-dir"
             )
         _tighten(path)
-        write_address(path, ServerAddress(pid=os.getpid()))
+        _tell(path, ServerAddress(pid=os.getpid()))
         return cls(path, lock)
 
     def announce(self, url: str, key: str) -> bool:
@@ -67,7 +70,7 @@ class DataFolder:
         False if the key can be kept nowhere: then they have to be given a token.
         """
         kept = not key or keep_key(self.path, key)
-        write_address(self.path, ServerAddress(pid=os.getpid(), url=url))
+        _tell(self.path, ServerAddress(pid=os.getpid(), url=url))
         return kept
 
     def release(self) -> None:
@@ -76,6 +79,17 @@ class DataFolder:
             remove_address(self.path)
             forget_key(self.path)
             self._lock.release()
+
+
+def _tell(path: Path, address: ServerAddress) -> None:
+    """Write where the server is. What a full disk has of sessions is to be read nevertheless."""
+    try:
+        write_address(path, address)
+    except OSError as error:
+        remove_address(path)  # of the server before, which is gone
+        if not (path / DATABASE).is_file():
+            raise
+        _LOG.warning("programs do not find this server in %s: %s", path, error.strerror)
 
 
 def _prepare(path: Path) -> None:

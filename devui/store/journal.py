@@ -100,8 +100,9 @@ class Journal:
         async with AsyncExitStack() as undo:
             folder = await asyncio.to_thread(DataFolder.claim, path)
             undo.callback(folder.release)
-            aside = await asyncio.to_thread(inspect, folder.database, steps[-1].version)
-            database = await Database.open(folder.database, prepare, factory)
+            newest = steps[-1].version
+            aside = await asyncio.to_thread(inspect, folder.database, newest)
+            database = await Database.open(folder.database, prepare, factory, newest=newest)
             undo.push_async_callback(database.close)
             [(drawn,)] = await database.fetch(_ID)
             undo.pop_all()

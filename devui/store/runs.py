@@ -5,7 +5,7 @@ A session has at most one active run; only that one may append events (R38).
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from devui.store.database import Database, advance
@@ -232,10 +232,17 @@ class Runs:
         rows = await self._database.fetch(_CUT_OFF, session_key, seq, until, limit)
         return [RunRow(*row) for row in reversed(rows)]
 
+    async def under_way(self) -> list[str]:
+        """Return the ids of all runs that have not ended, of any session."""
+        return [run for run, _ in await self._database.fetch(_ALL_ACTIVE)]
+
     async def interrupt_active(
-        self, unfinished: Callable[[Iterable[str]], str | None] = lambda _: None
+        self,
+        unfinished: Callable[[Iterable[str]], str | None] = lambda _: None,
+        *,
+        only: Collection[str] | None = None,
     ) -> list[RunRow]:
-        """Mark every run that has not ended as interrupted; for the server's start (R55).
+        """Mark every run that has not ended, `only` of these, as interrupted (R55).
 
         It ended with its last sign of life: the time from there to now is no time at work.
         `unfinished` is given the partial events of a run that became no event, as JSON in their
@@ -246,6 +253,8 @@ class Runs:
         def work(connection: sqlite3.Connection) -> list[RunRow]:
             marked = []
             for run, session in connection.execute(_ALL_ACTIVE).fetchall():
+                if only is not None and run not in only:
+                    continue
                 said = [data for (data,) in connection.execute(_STRAY, (session, run))]
                 ended, held = _last_sign(connection, session, run, said, now)
                 wanted: _Wanted = ("interrupted", None, None, unfinished(said), held, None)

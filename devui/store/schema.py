@@ -80,7 +80,7 @@ def inspect(path: Path, newest: int) -> Path | None:
         _require_plain(path)
     if path.exists() and path.stat().st_size > 0:
         try:
-            examine(path, newest)
+            examine(path, newest, is_ours=True)
         except JournalDamaged as error:
             aside = _set_aside(path)
             cause = error.__cause__ or error
@@ -89,8 +89,10 @@ def inspect(path: Path, newest: int) -> Path | None:
     return aside
 
 
-def examine(path: Path, newest: int) -> None:
+def examine(path: Path, newest: int, *, is_ours: bool = False) -> None:
     """Raise unless the file is a journal that this version may open; nothing is written.
+
+    The folder `is_ours` if this process has its lock.
 
     Raises JournalForeign, JournalNewer, JournalDamaged, or another JournalError when it cannot be
     read at all.
@@ -102,7 +104,7 @@ def examine(path: Path, newest: int) -> None:
         raise JournalDamaged(f"{str(path)!r} is not an SQLite database")
     _check_owner(path, int.from_bytes(header[_HEADER_APPLICATION_ID], "big"), tables=1)
     try:
-        with closing(read_only(path)) as connection:
+        with closing(read_only(path, is_ours=is_ours)) as connection:
             _examine_inside(path, connection, newest)
     except sqlite3.Error as error:
         raise from_sqlite(error, str(path)) from error
@@ -115,16 +117,18 @@ def _require_plain(path: Path) -> None:
         raise JournalForeign(f"{str(path)!r} is not a plain file; move it away and start again")
 
 
-def read_only(path: Path) -> sqlite3.Connection:
+def read_only(
+    path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection, *, is_ours: bool = False
+) -> sqlite3.Connection:
     """Open a database so that nothing is changed; raises sqlite3.Error.
 
     Whoever writes to one keeps a log beside it. Where there is none, nobody does, and SQLite is
-    told to make none either.
+    told to make none either. If the folder `is_ours`, nobody does where there is an empty one.
     """
     logs = [path.with_name(path.name + suffix) for suffix in _LOGS]
-    how = "mode=ro" if any(log.exists() for log in logs) else "immutable=1"
-    uri = f"{path.absolute().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None)
+    used = any(log.exists() and not (is_ours and log.stat().st_size == 0) for log in logs)
+    uri = f"{path.absolute().as_uri()}?{'mode=ro' if used else 'immutable=1'}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, factory=factory)
 
 
 def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> None:

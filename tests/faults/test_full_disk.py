@@ -64,7 +64,7 @@ def told_of_the_journal(lines: Iterator[str]) -> Iterator[str]:
 
 def make_room(server, client, session: str) -> None:
     """Every page says that the disk takes nothing, until it does; nobody has to do anything."""
-    for path in ("/", "/apps/flood", session):
+    for path in ("/", session):
         assert WARNING in page_of(client, path), path
     connect = re.search(r'hx-sse:connect="([^"]+)"', page_of(client, session))
     with client.stream("GET", html.unescape(connect[1])) as answer:
@@ -119,6 +119,55 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
             status = debugged.settled()["status"]
             assert status == ("stopped" if ends == "by a person" else "interrupted")
             assert debugged.kept()["events"][: len(kept)] == kept
+
+
+@pytest.mark.req("R42")
+@pytest.mark.req("R55")
+@pytest.mark.parametrize("ends", ["in order", "by a kill"])
+def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(tmp_path, ends):
+    agents = tmp_path / "agents"
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server:
+        with server.client() as client:
+            debugged = Debugged(client, "fine").start(pause=ends == "by a kill")
+            debugged.settled()
+            kept = debugged.kept()["events"]
+        _ = server.stop() if ends == "in order" else server.kill()
+        log = server.data / "journal.db-wal"
+        server.room = log.stat().st_size if log.exists() else 0
+        server.start()
+        with server.client() as client:
+            debugged.client = client
+            path = f"/sessions/{debugged.key}"
+            assert debugged.kept()["events"] == kept
+            assert WARNING in page_of(client, "/")
+            assert client.get(f"/api{path}/export").status_code == 200
+            assert client.post(PATH, json={}).status_code == 503
+            make_room(server, client, path)
+            wait_until(lambda: "running" not in client.get(f"/api{path}/run").json()["status"])
+            ended = debugged.settled()["status"]
+            assert ended == ("done" if ends == "in order" else "interrupted")
+            assert client.post(PATH, json={}).status_code == 200
+
+
+@pytest.mark.req("R41")
+@pytest.mark.req("R55")
+def test_a_server_starts_while_another_program_has_locked_the_journal(tmp_path):
+    agents = tmp_path / "agents"
+    write_app(agents, "fine", AGENTS["fine"])
+    with running(agents, tmp_path / "data") as server:
+        with server.client() as client:
+            debugged = Debugged(client, "fine").start()
+            debugged.settled()
+        server.kill()
+        with closing(sqlite3.connect(server.data / "journal.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            server.start()
+            with server.client() as client:
+                assert "Another program has locked the journal" in page_of(client, "/")
+                other.execute("ROLLBACK")
+                debugged.client = client
+                wait_until(lambda: debugged.settled()["status"] == "interrupted")
 
 
 @pytest.mark.req("R41")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ class Server:
         self.link = ""
         self.port: int | None = 0
         """0: any; None: none is asked for."""
+        self.room: int | None = None
+        """Bytes that a file of its may grow to, as on a full disk; None for any number."""
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> "Server":
@@ -43,10 +46,16 @@ class Server:
             text=True,
             env={**os.environ, "DEVUI_TOKEN": TOKEN, "PYTHONUNBUFFERED": "1"},
             cwd=self.data.parent,
+            preexec_fn=self._fill_the_disk,
         )
         self.link = self.printed(r"http://\S+")
         self.port = int(re.search(r":(\d+)/", self.link)[1])
         return self
+
+    def _fill_the_disk(self) -> None:
+        if self.room is not None:
+            _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.room, most))
 
     @property
     def url(self) -> str:
