@@ -5,9 +5,12 @@ from collections import Counter
 from contextlib import aclosing
 
 import pytest
+from pydantic import BaseModel
 
 from devui.runtime.agents import Agent, SequentialAgent
-from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.code_executors import BaseCodeExecutor, CodeExecutionResult
+from devui.runtime.events import Event
+from devui.runtime.models import Call, LlmCapabilities, Rule, Say, ScriptedLlm
 from devui.runtime.tools import LongRunningFunctionTool
 from tests.kit.stages import WHERE, run, runner_of, said, stored
 from tests.kit.turns import answer, calls, invocation_of, responses, said_by
@@ -147,6 +150,67 @@ async def test_an_agent_that_had_spoken_is_not_asked_again_when_only_its_end_was
     events = await run(runner, None, invocation_id=await invocation_of(runner))
     assert [event.actions.end_of_agent for event in events] == [True]
     assert len(agent.model.requests) == 1
+
+
+class Calculator(BaseCodeExecutor):
+    def execute_code(self, invocation_context, code_execution_input):
+        return CodeExecutionResult(stdout="42")
+
+
+class Plain(ScriptedLlm):
+    """A model that takes either a schema or tools."""
+
+    @property
+    def capabilities(self):
+        return LlmCapabilities()
+
+
+class Count(BaseModel):
+    count: int
+
+
+def coder() -> Agent:
+    code = Say("```python\nprint(6 * 7)\n```")
+    rules = [Rule(user="tool_output", then=Say("It is 42.")), Rule(then=code)]
+    model = ScriptedLlm(model="gemini-scripted", rules=rules)
+    return Agent(name="coder", model=model, code_executor=Calculator())
+
+
+def counter() -> Agent:
+    rules = [Rule(after="a", then=Call("set_model_response", count=3)), Rule(then=Call("a"))]
+    tools = [Shop().a]
+    return Agent(name="counter", model=Plain(rules=rules), tools=tools, output_schema=Count)
+
+
+def chief() -> Agent:
+    says = ScriptedLlm(rules=[Rule(then=Say("Rain."))])
+    expert = Agent(name="expert", description="Knows.", mode="single_turn", model=says)
+    rules = [Rule(after="expert", then=Say("{result}")), Rule(then=Call("expert", request="Rome"))]
+    return Agent(name="chief", model=ScriptedLlm(rules=rules), sub_agents=[expert])
+
+
+@pytest.mark.parametrize("make", [coder, counter, chief])
+async def test_wherever_a_turn_is_left_what_it_has_done_is_not_done_again(make):
+    whole = runner_of(make(), resumable=True)
+    events = await run(whole)
+    for left_after in range(1, len(events)):
+        runner = runner_of(make(), resumable=True)
+        async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as begun:
+            for _ in range(left_after):
+                await anext(begun)
+        await run(runner, None, invocation_id=await invocation_of(runner))
+        assert outcome((await stored(runner)).events) == outcome(events), left_after
+
+
+def outcome(events: list[Event]) -> list[tuple[str, object]]:
+    """Who said, called and returned what, without ids."""
+    hidden = {"function_call": {"id"}, "function_response": {"id"}}
+    return [
+        (event.author, part.model_dump(exclude_none=True, exclude=hidden))
+        for event in events
+        if event.author != "user" and event.content
+        for part in event.content.parts or []
+    ]
 
 
 async def test_a_run_broken_off_behind_a_transfer_goes_on_with_the_agent_in_charge():

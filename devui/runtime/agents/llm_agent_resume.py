@@ -15,7 +15,7 @@ from google.genai.errors import APIError
 
 from devui.runtime.agents.agent_progress import forget, has_ended, has_started
 from devui.runtime.agents.invocation_events import events_of
-from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls
+from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls, lost_code
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
 from devui.runtime.events.event import Event
@@ -52,6 +52,8 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
     if own and (target := own[-1].actions.transfer_to_agent):
         return Left.TRANSFER, target
     if not said or not _is_over(said[-1], agent.name) or lost_calls(ctx, agent.name):
+        return Left.TURN, ""
+    if agent.code_executor is not None and lost_code(ctx, agent.name) is not None:
         return Left.TURN, ""
     waits = awaits_words(ctx, agent) or awaits_user(ctx, {agent.name})
     return (Left.WAIT if waits else Left.NOTHING), ""

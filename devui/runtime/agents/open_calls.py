@@ -87,6 +87,16 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     return [call for call in made.get_function_calls() if call.id not in settled]
 
 
+def lost_code(ctx: InvocationContext, agent: str) -> str | None:
+    """The code that the agent's model had written when its run broke off, if it has no result."""
+    if ctx.resumed_at is None:
+        return None
+    said = [event for event in _own_branch(ctx, ctx.session.events) if event.content]
+    parts = (said[-1].content.parts if said and said[-1].content else None) or []
+    code = parts[-1].executable_code if parts and said[-1].author == agent else None
+    return code.code if code else None
+
+
 def _calls_of(branch: str | None) -> list[str]:
     """The ids of the calls for which a branch was opened, the outermost first."""
     if branch is None or "@" not in branch:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
+from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
 from devui.runtime.tools.base_tool import BaseTool
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
 
 
 class DelegatedAgentTool(BaseTool):
@@ -60,8 +63,13 @@ class DelegatedAgentTool(BaseTool):
         if emit is None:
             raise RuntimeError(f"Agent {self.name!r} can only be called by its parent's model.")
         heard = Heard()
-        if not _goes_on(ctx):
+        earlier = _earlier(ctx)
+        for event in earlier:
+            heard.take(event)
+        if not earlier:
             forget(ctx, self.agent)
+        elif _has_ended(self.agent, earlier):
+            return heard  # only the response to the call was lost
         async with aclosing(self.agent.run_async(ctx)) as events:
             async for event in events:
                 await emit(event)
@@ -86,8 +94,12 @@ class DelegatedAgentTool(BaseTool):
         return result if isinstance(result, dict) else {"result": result}
 
 
-def _goes_on(ctx: InvocationContext) -> bool:
-    """Whether the call has begun in an earlier run, which broke off or had to wait."""
-    return ctx.resumed_at is not None and any(
-        event.branch == ctx.branch for event in ctx.session.events
-    )
+def _earlier(ctx: InvocationContext) -> list[Event]:
+    """What came of the call in an earlier run, which broke off or had to wait."""
+    if ctx.resumed_at is None:
+        return []
+    return events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+
+
+def _has_ended(agent: BaseAgent, events: Sequence[Event]) -> bool:
+    return any(event.actions.end_of_agent and event.author == agent.name for event in events)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
+from devui.runtime.agents.open_calls import lost_code
 from devui.runtime.calling import call
 from devui.runtime.code_executors.built_in_code_executor import BuiltInCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import (
@@ -52,15 +53,29 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGene
         return
     if isinstance(executor, BuiltInCodeExecutor):
         executor.process_llm_request(llm_request)
-    elif executor.optimize_data_file:
-        async with aclosing(_explore(ctx, executor, llm_request)) as events:
-            async for event in events:
-                yield event
+    else:
+        if executor.optimize_data_file:
+            async with aclosing(_explore(ctx, executor, llm_request)) as events:
+                async for event in events:
+                    yield event
+        if told := await _run_lost(ctx, executor):
+            yield told
+            llm_request.contents.append(told.content or types.Content())
     block = executor.code_block_delimiters[0] if executor.code_block_delimiters else ("", "")
     llm_request.contents = [
         as_plain_text(content, block, executor.execution_result_delimiters)
         for content in llm_request.contents
     ]
+
+
+async def _run_lost(ctx: InvocationContext, executor: BaseCodeExecutor) -> Event | None:
+    """Run the code that a broken-off run had not come to run, or not to the end (resume seed)."""
+    code = lost_code(ctx, agent_of(ctx).name)
+    if code is None:
+        return None
+    context = CodeExecutorContext(ctx.session.state)
+    given = CodeExecutionInput(code, context.get_input_files())
+    return await _executed(ctx, executor, context, given)
 
 
 async def _explore(

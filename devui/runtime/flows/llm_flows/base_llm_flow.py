@@ -15,6 +15,7 @@ from devui.runtime.flows.llm_flows.extending import Extensible
 from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import ModelEvents
+from devui.runtime.flows.llm_flows.output_schema import lost_answer
 from devui.runtime.flows.llm_flows.processors import ResponseProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
@@ -85,6 +86,8 @@ class BaseLlmFlow(Extensible):
         agent = agent_of(ctx).name
         if lost := lost_calls(ctx, agent):
             return self._run_lost(ctx, lost, llm_request)
+        if answer := lost_answer(ctx):
+            return _only(answer)
         if ctx.waits_for_answers and awaits_anyone(ctx, agent):
             return None
         return self._ask(ctx, llm_request)
@@ -130,6 +133,10 @@ class BaseLlmFlow(Extensible):
                 async with aclosing(run_calls(ctx, calls, llm_request.tools_dict)) as events:
                     async for answered in events:
                         yield answered
+
+
+async def _only(event: Event) -> AsyncGenerator[Event, None]:
+    yield event
 
 
 async def _processed(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
+from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.tools.set_model_response_tool import NAME, SetModelResponseTool
@@ -48,6 +49,17 @@ def structured_answer(ctx: InvocationContext, responses: Event) -> Event | None:
         branch=ctx.branch,
         content=types.Content(role="model", parts=[types.Part(text=text)]),
     )
+
+
+def lost_answer(ctx: InvocationContext) -> Event | None:
+    """The answer that a broken-off run got through the tool, and did not pass on (resume seed)."""
+    if ctx.resumed_at is None:
+        return None
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    last = next((event for event in reversed(events) if event.content), None)
+    if last is None or last.author != agent_of(ctx).name:
+        return None
+    return structured_answer(ctx, last)
 
 
 output_schema = RequestProcessor("output_schema", prepare=_prepare)
