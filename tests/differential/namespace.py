@@ -19,6 +19,7 @@ _WHERE = {
     "apps.app": "App EventsCompactionConfig ResumabilityConfig",
     "apps.base_events_summarizer": "BaseEventsSummarizer",
     "apps.llm_event_summarizer": "LlmEventSummarizer",
+    "artifacts.file_artifact_service": "FileArtifactService",
     "artifacts.in_memory_artifact_service": "InMemoryArtifactService",
     "auth.auth_tool": "AuthConfig",
     "auth.credential_service.in_memory_credential_service": "InMemoryCredentialService",
@@ -62,7 +63,9 @@ _WHERE = {
     "runners": "InMemoryRunner Runner",
     "sessions._session_util": "extract_state_delta",
     "sessions.base_session_service": "GetSessionConfig",
+    "sessions.database_session_service": "DatabaseSessionService",
     "sessions.in_memory_session_service": "InMemorySessionService",
+    "sessions.sqlite_session_service": "SqliteSessionService",
     "sessions.state": "State",
     "skills.models": "Frontmatter Resources Script Skill",
     "tools.openapi_tool.auth.auth_helpers": "dict_to_auth_scheme openid_dict_to_scheme_credential"

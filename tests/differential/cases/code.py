@@ -7,6 +7,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import EMPTY_EVENTS, EXPLORED_FILES
+from tests.differential.differing_files import MAIN
 from tests.differential.script import Raw, Say, call
 
 BLOCK = "Let me see.\n```python\nprint(6 * 7)\n```\nThe answer is 41."
@@ -185,6 +186,14 @@ async def code_of_a_sub_agent(stage):
 async def code_runs_on_this_machine(stage):
     executor = stage.ns.UnsafeLocalCodeExecutor()
     await stage.open(stage.agent("agent", BLOCK, "Done.", code_executor=executor))
+    await stage.say("go")
+
+
+@case(differs=MAIN)
+async def code_asks_for_its_name(stage):
+    executor = stage.ns.UnsafeLocalCodeExecutor()
+    code = "```python\nprint(__name__)\n```"
+    await stage.open(stage.agent("agent", code, "Done.", code_executor=executor))
     await stage.say("go")
 
 

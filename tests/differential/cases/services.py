@@ -1,11 +1,14 @@
 """Services that fail, and what a run leaves behind then."""
 
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from google.genai import types
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing_files import APPENDED_TWICE, NAMELESS, SYNC_URLS
 from tests.differential.script import Boom, Say, call
 
 
@@ -168,3 +171,54 @@ async def the_caller_leaves_after_the_first_event(stage):
 async def a_session_service_sorts_state_by_scope(stage):
     state = {"a": 1, "app:b": 2, "user:c": 3, "temp:d": 4, "other:e": 5, "user:": 6}
     stage.note(stage.ns.extract_state_delta(state), stage.ns.extract_state_delta({}))
+
+
+async def _append_twice(stage, service):
+    """What comes of one event that is appended twice: an error, and the events in the end."""
+    where = {"app_name": "app", "user_id": "u"}
+    session = await service.create_session(**where)
+    event = stage.ns.Event(author="user", invocation_id="i", id="one")
+    await service.append_event(session, event)
+    try:
+        await service.append_event(session, event)
+    except Exception as error:  # noqa: BLE001  its name is what is compared
+        stage.note(type(error).__name__)
+    stored = await service.get_session(**where, session_id=session.id)
+    stage.note([event.id for event in stored.events])
+
+
+@case()
+async def an_event_is_appended_twice_to_a_session_in_memory(stage):
+    await _append_twice(stage, stage.ns.InMemorySessionService())
+
+
+@case(differs=APPENDED_TWICE)
+async def an_event_is_appended_twice_to_a_session_in_a_file(stage):
+    with TemporaryDirectory() as folder:
+        await _append_twice(stage, stage.ns.SqliteSessionService(str(Path(folder, "s.db"))))
+
+
+@case(differs=SYNC_URLS)
+async def a_database_is_named_without_a_driver(stage):
+    with TemporaryDirectory() as folder:
+        try:
+            service = stage.ns.DatabaseSessionService(f"sqlite:///{Path(folder, 's.db')}")
+            session = await service.create_session(app_name="app", user_id="u")
+        except ValueError as error:
+            stage.note(type(error).__name__)
+        else:
+            stage.note(session.app_name)
+            await service.close()
+
+
+@case(differs=NAMELESS)
+async def files_without_a_name_are_saved(stage):
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    with TemporaryDirectory() as folder:
+        service = stage.ns.FileArtifactService(folder)
+        for name in ("", " ", ".", "user:"):
+            try:
+                await service.save_artifact(**where, filename=name, artifact=types.Part(text="t"))
+            except ValueError as error:
+                stage.note(name, type(error).__name__)
+        stage.note(await service.list_artifact_keys(**where))
