@@ -14,11 +14,6 @@ def append(target: str, html: Markup) -> Markup:
     return _PARTIAL.format(target, "beforeend", html)
 
 
-def prepend(target: str, html: Markup) -> Markup:
-    """Add to the beginning of the element."""
-    return _PARTIAL.format(target, "afterbegin", html)
-
-
 def fill(target: str, html: Markup) -> Markup:
     """Make the element's content this, keeping what is the same (a morph)."""
     return _PARTIAL.format(target, "innerMorph", html)

@@ -36,6 +36,7 @@ import * as stream from "./stream.js";
 import * as switches from "./switches.js";
 import * as tab from "./tab.js";
 import * as tail from "./tail.js";
+import * as taken from "./taken.js";
 import * as theme from "./theme.js";
 import * as times from "./times.js";
 import * as tip from "./tip.js";
@@ -47,5 +48,5 @@ import * as unique from "./unique.js";
 start([
   announce, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
   history, log, menus, keys, notes, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
-  switches, tab, tail, theme, times, tip, title, trace, trials,
+  switches, tab, tail, taken, theme, times, tip, title, trace, trials,
 ]);

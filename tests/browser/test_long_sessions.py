@@ -193,6 +193,22 @@ def test_a_message_goes_on_where_a_long_session_ends(visit, server):
     assert len(numbers(session)) <= WINDOW + 2
 
 
+def test_a_rewind_marks_what_a_page_shows_however_far_back_that_is(visit, server):
+    later = [{**event, "id": f"later {event['id']}"} for event in history()[-20:]]
+    path = make(server, "taken back", [*history(), *later])
+    session = SessionPage(visit.open(f"{path}?event=5"))
+    with server.client() as client:
+        client.post(f"/api{path}/rewind", json={"number": 1}).raise_for_status()
+    shown = numbers(session)
+    expect(session.page.locator("#rows .taken-back")).to_have_count(len(shown))
+    expect(session.page.locator("#messages .taken-back")).to_have_count(session.messages.count())
+    expect(session.panel.locator(".taken-back")).to_have_count(1)
+    by = len(history()) + len(later) + 1
+    expect(session.row(5).locator(".taken-back")).to_have_text(f"taken back by the rewind #{by}")
+    session.page.locator("#m-5 .taken-back").click()
+    expect(session.panel).to_contain_text(f"#{by}")
+
+
 def test_what_arrives_is_all_that_is_styled(visit, server):
     """A selector that makes each new row cost as much as all rows froze pages of busy runs."""
     session = SessionPage(visit.open(make(server, "styled", short_turns())))

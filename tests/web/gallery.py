@@ -252,6 +252,7 @@ def alone() -> list[Model]:
         replace(replay_samples.MAKING, code="", error="no place for a test"),
         *samples.log_panel().lines,
         *held_samples.ASKED,
+        parts.TakenBackNews(3, 5, (parts.TakenBackMark(0, 6, "/sessions/7?event=6", "row"),)),
         *content(),
     ]
 

@@ -1,22 +1,8 @@
 """All parts in one namespace: `from devui.web.parts import every as parts`."""
 
-from devui.web.parts.apps import (
-    AppCard,
-    AppHead,
-    AppStatus,
-    Field,
-    NewSession,
-    SessionItem,
-)
+from devui.web.parts.apps import AppCard, AppHead, AppStatus, Field, NewSession, SessionItem
 from devui.web.parts.asking import Ask, AskChoice, AskField, AskFields
-from devui.web.parts.basics import (
-    Beside,
-    Fact,
-    Failure,
-    Moment,
-    Notice,
-    Tone,
-)
+from devui.web.parts.basics import Beside, Fact, Failure, Moment, Notice, Tone
 from devui.web.parts.breakpoints import (
     BreakForm,
     BreakpointItem,
@@ -124,7 +110,14 @@ from devui.web.parts.keyhistory import (
     StepChart,
     WriterNote,
 )
-from devui.web.parts.marks import EditShown, EventEdits, EventNotes, NoteShown, TakenBackMark
+from devui.web.parts.marks import (
+    EditShown,
+    EventEdits,
+    EventNotes,
+    NoteShown,
+    TakenBackMark,
+    TakenBackNews,
+)
 from devui.web.parts.narrowed import Narrowed
 from devui.web.parts.notes import NoteForm, NoteMark
 from devui.web.parts.recovery import (
@@ -365,6 +358,7 @@ __all__ = [
     "Tab",
     "TabKey",
     "TakenBackMark",
+    "TakenBackNews",
     "TaskShown",
     "TestPreview",
     "TextPart",

@@ -20,6 +20,17 @@ class TakenBackMark:
 
 
 @dataclass(frozen=True, slots=True)
+class TakenBackNews:
+    """That a range of events counts no more, or again: the page marks what of it it shows."""
+
+    template: ClassVar[str] = "parts/taken_news.html"
+    first: int
+    last: int
+    marks: tuple[TakenBackMark, ...] = ()
+    """One for each place, to be copied; none for events that count again."""
+
+
+@dataclass(frozen=True, slots=True)
 class EditShown:
     """One thing a person did while the run was held."""
 

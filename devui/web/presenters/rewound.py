@@ -1,7 +1,8 @@
 """Events that were taken back: dimmed and labelled in the timeline and the chat."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, Literal, TypeVar
 
 from markupsafe import Markup
@@ -11,21 +12,16 @@ from devui.debugger.news import EventCommitted
 from devui.debugger.rewinds import NOTHING_TAKEN, REWINDS, TakenBack, taken_back
 from devui.web.links import session_url
 from devui.web.parts.chat import ChatMessage
-from devui.web.parts.marks import TakenBackMark
+from devui.web.parts.marks import TakenBackMark, TakenBackNews
 from devui.web.parts.timeline import EventRow
-from devui.web.push import prepend, remove
+from devui.web.push import renew
 from devui.web.services import Services
 
 Place = Literal["row", "message", "detail"]
 _Item = TypeVar("_Item")
-_PLACES: Final[tuple[tuple[Place, str, str], ...]] = (
-    ("row", "e", "tb"),
-    ("message", "m", "tm"),
-    ("detail", "taken", "td"),
-)
-"""What may show an event, with how the ids of its slot and of the mark begin."""
-_MOST: Final = 1000
-"""The newest events, whose marks a page that is open follows."""
+_PLACES: Final[tuple[Place, ...]] = ("row", "message", "detail")
+_ANY: Final = 0
+"""In place of its number, of an event that is one of many."""
 
 
 def taken_marked(items: Iterable[_Item], taken: TakenBack, session: int) -> tuple[_Item, ...]:
@@ -62,22 +58,30 @@ class LiveRewinds:
         self.taken = await taken_back(self._found.journal, self._session, until=number)
 
     async def hear(self, batch: Batch) -> Markup:
-        """The pieces for what is taken back now and was not, and the other way round."""
+        """What is taken back now and was not, and the other way round: ranges, however long they
+        are, for the page alone knows what of them it shows."""
         news = [item for item in batch.news if isinstance(item, EventCommitted)]
         if not any(REWINDS in item.data for item in news):
             return Markup("")
         before, last = self.taken, news[-1].row.number
         await self.begin(last)
-        return Markup("").join(
-            self._pieces(number)
-            for number in range(max(1, last - _MOST), last)
-            if before.by(number) != self.taken.by(number)
-        )
+        ranges = _ranges(before, self.taken, last)
+        return renew("#taken-news", self._found.render.parts(map(self._news, ranges)))
 
-    def _pieces(self, number: int) -> Markup:
-        pieces = Markup("")
-        for place, slot, mark_id in _PLACES:
-            pieces += remove(f"#{mark_id}-{number}")
-            if mark := taken_mark(self.taken, number, self._session, place):
-                pieces += prepend(f"#{slot}-{number}", self._found.render.part(mark))
-        return pieces
+    def _news(self, numbers: range) -> TakenBackNews:
+        by = self.taken.by(numbers.start)
+        if by is None:
+            return TakenBackNews(numbers.start, numbers[-1])
+        href = session_url(self._session, event=by)
+        marks = tuple(TakenBackMark(_ANY, by, href, place) for place in _PLACES)
+        return TakenBackNews(numbers.start, numbers[-1], marks)
+
+
+def _ranges(before: TakenBack, now: TakenBack, last: int) -> Iterator[range]:
+    """Events before the last one, by who took them back, where that is not as it was before."""
+    holding = {*before.holding, *now.holding}
+    bounds = {rewind.first for rewind in holding} | {rewind.number for rewind in holding}
+    inner = {bound for number in bounds for bound in (number, number + 1) if bound < last}
+    for first, end in pairwise(sorted(inner | {1, last})):
+        if before.by(first) != now.by(first):
+            yield range(first, end)
