@@ -335,7 +335,7 @@ class Driver:
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(new_event(message), message.touched)
-            held = live.stepper.pauses.until(event.timestamp)
+            held = live.stepper.pauses.came(event.branch, event.timestamp)
             event = replace(event, held=held - self._held)
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
@@ -355,6 +355,7 @@ class Driver:
         live = self.live
         if isinstance(message, SpanBegan):
             live.recording.begin(message)
+            live.stepper.began(message)
         else:
             live.recording.end(message)
         self._bus.publish(live.session.key, SpansChanged(live.row.id))

@@ -3,6 +3,7 @@
 import re
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,25 @@ class Says(BaseAgent):
 root_agent = ParallelAgent(name="race", sub_agents=[Says(name="one"), Says(name="two")])
 """
 EVENTS = 7
+WAITS = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import BaseAgent, ParallelAgent
+from devui.runtime.events import Event
+
+
+class Says(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        while self.name == "slow" and not Path({file!r}).exists():
+            await asyncio.sleep(0.01)
+        event = Event(author=self.name, branch=ctx.branch)
+        Path({file!r} + self.name).touch()
+        yield event
+
+
+root_agent = ParallelAgent(name="race", sub_agents=[Says(name="quick"), Says(name="slow")])
+"""
 FIGURE = r'title="held by the debugger for ([\d.]+) s besides">([\d.]+)'
 
 
@@ -221,3 +241,29 @@ def test_a_run_that_was_held_when_it_was_killed_had_worked_until_then(cut_off):
     if over["status"] == "interrupted":
         assert over["ended"] == hold["since"]
     assert total(page_of(debugged, "?at=1"))[1] <= at_work
+
+
+def test_a_branch_worked_while_another_was_held(tmp_path):
+    file = tmp_path / "go"
+    write_app(tmp_path / "agents", "race", WAITS.format(file=str(file)))
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "race").start()
+        while debugged.settled()["holds"][0]["agent"] != "quick":
+            debugged.tell("step_half")
+        [hold] = debugged.position["holds"]
+        wait(debugged, hold["since"])
+        file.touch()
+        while not Path(f"{file}slow").exists():
+            client.get(f"/api/runs/{debugged.run}")
+        wait(debugged, time.time())
+        debugged.tell("continue")
+        events = client.get(f"/api/sessions/{debugged.key}/events").json()["events"]
+        [slow] = [each["number"] for each in events if each["author"] == "slow"]
+        worked = client.get(
+            f"/api/sessions/{debugged.key}/events", params={"filter": f"seconds>={HELD}"}
+        )
+        assert slow in [each["number"] for each in worked.json()["events"]]
+        held, at_work = total(page_of(debugged))
+        over = debugged.position
+        assert at_work >= HELD <= held
+        assert held + at_work == pytest.approx(over["ended"] - over["started"], abs=0.02, rel=0.02)

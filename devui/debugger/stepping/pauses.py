@@ -1,41 +1,108 @@
-"""When a run was held."""
+"""When a run was held: while something of it was, and nothing of it is known to have worked."""
 
 import time
-from bisect import bisect_right
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses of one run: from where something is held to where nothing is."""
+    """The pauses of one run: from where something is held to where nothing is.
 
-    before: float = 0.0
-    """Seconds, without the pause that goes on now."""
+    A branch may work while another is held. Nobody knows before something comes of it: then the
+    time in which it worked turns out to have been no pause.
+    """
+
+    _offset: float = field(default_factory=lambda: time.time() - time.monotonic())
+    """From a clock that only goes forward to the epoch's seconds, in which events tell theirs."""
     _since: float | None = None
+    """When the pause that goes on began."""
     _begun: list[float] = field(default_factory=list)
-    """When each pause began, in seconds since the epoch, as events tell theirs."""
-    _sums: list[float] = field(default_factory=list)
-    """The seconds of those before each."""
+    _ended: list[float] = field(default_factory=list)
+    _sums: list[float] = field(default_factory=lambda: [0.0])
+    """The seconds of the first 0, 1, 2 … pauses."""
+    _known: dict[str | None, float] = field(default_factory=dict)
+    """By branch: when something last came of it or was let go, below it too."""
 
     def begin(self) -> None:
         """Something is held from now on."""
-        self._since = time.monotonic()
-        self._begun.append(time.time())
-        self._sums.append(self.before)
+        self._since = self._now
 
     def end(self) -> None:
         """Nothing is held any more."""
-        self.before, self._since = self.seconds, None
+        if self._since is not None:
+            self._add(self._since, self._now)
+        self._since = None
+
+    def came(self, branch: str | None, moment: float) -> float:
+        """Something was produced in the branch: it worked since it was last heard of. How long the
+        run was held up to that moment."""
+        at = min(moment, self._now)
+        since = next((self._known[each] for each in _upward(branch) if each in self._known), 0.0)
+        self._worked(since, at)
+        self._known[branch] = max(since, at)
+        return self.until(moment)
+
+    def began(self, branch: str | None, at: float) -> None:
+        """An agent began in the branch, which may have had its turn before, and had waited since
+        then for what was let go around it."""
+        at = min(at, self._now)
+        since = max((self._known.get(each, 0.0) for each in _upward(branch)), default=0.0)
+        self._worked(since, at)
+        self._known[branch] = max(since, at)
+
+    def let_go(self, branch: str | None) -> None:
+        """Something of the branch goes on, for which all above and below it had waited, too."""
+        below = [each for each in self._known if branch in _upward(each)]
+        self._known.update(dict.fromkeys([*below, *_upward(branch)], self._now))
+
+    @property
+    def before(self) -> float:
+        """Seconds, without the pause that goes on now."""
+        return self._sums[-1]
 
     @property
     def seconds(self) -> float:
         """How long the run was held, in all."""
-        return self.before + (time.monotonic() - self._since if self._since is not None else 0.0)
+        return self.until(self._now)
 
     def until(self, moment: float) -> float:
         """How long it was held up to a moment, in seconds since the epoch."""
-        count = bisect_right(self._begun, moment)
-        if count == 0:
-            return 0.0
-        most = self._sums[count] if count < len(self._sums) else self.seconds
-        return min(self._sums[count - 1] + moment - self._begun[count - 1], most)
+        count = bisect_left(self._ended, moment)
+        last = max(moment - self._begun[count], 0.0) if count < len(self._begun) else 0.0
+        open_ = max(moment - self._since, 0.0) if self._since is not None else 0.0
+        return self._sums[count] + last + open_
+
+    @property
+    def _now(self) -> float:
+        return self._offset + time.monotonic()
+
+    def _worked(self, since: float, until: float) -> None:
+        """Take this time out of the pauses."""
+        if since >= until:
+            return
+        touched: list[tuple[float, float]] = []
+        while self._ended and self._ended[-1] > since:
+            touched.append((self._begun.pop(), self._ended.pop()))
+            self._sums.pop()
+        for begun, ended in reversed(touched):
+            self._add(begun, min(since, ended))
+            self._add(max(begun, until), ended)
+        if self._since is not None and self._since < until:
+            self._add(self._since, since)
+            self._since = until
+
+    def _add(self, begun: float, ended: float) -> None:
+        if begun < ended:
+            self._begun.append(begun)
+            self._ended.append(ended)
+            self._sums.append(self._sums[-1] + ended - begun)
+
+
+def _upward(branch: str | None) -> Iterator[str | None]:
+    """The branch, those above it, and that of the root."""
+    while branch:
+        yield branch
+        branch = branch.rpartition(".")[0]
+    yield None

@@ -33,6 +33,7 @@ from devui.debugger.stepping.commands import (
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
 from devui.wire.gates import ORDERS, Action, WorkerGate
+from devui.wire.spans import SpanBegan
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
 """Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
@@ -153,12 +154,14 @@ class Stepper:
         reason = self._reason(arrival, met, ruling)
         if reason is None:
             return None
+        since = time.time()
+        self.pauses.came(arrival.branch, since)
         return Hold(
             id=next(self._ids),
             arrival=arrival,
             reason=reason,
             breakpoint=met,
-            since=time.time(),
+            since=since,
             paused=self.pauses.seconds,
             edit=taken(ruling.offer) if ruling and ruling.offer and ruling.exact else None,
             ruling=ruling,
@@ -182,6 +185,11 @@ class Stepper:
         self._holds[hold.id] = hold
         self.position += 1
         return True
+
+    def began(self, span: SpanBegan) -> None:
+        """An agent, or a call, has begun."""
+        if span.type == "agent":
+            self.pauses.began(span.branch, span.at)
 
     def _reason(self, arrival: Arrival, met: int | None, ruling: Ruling | None) -> Reason | None:
         if arrival.problem:
@@ -296,6 +304,8 @@ class Stepper:
         if not ids:
             return []
         gone = [self._holds.pop(number) for number in ids]
+        for hold in gone:
+            self.pauses.let_go(hold.arrival.branch)
         if not self._holds:
             self.pauses.end()
         return gone
