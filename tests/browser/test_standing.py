@@ -288,6 +288,7 @@ def test_what_is_typed_as_an_answer_stays_while_the_process_does_not_answer(begi
     session = begin("declared")
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
+    expect(call.locator("b")).to_have_text("quote")
     call.get_by_text("Answer in its place").click()
     price = call.get_by_label("price")
     price.fill("12.5")

@@ -117,7 +117,7 @@ TRACE = parts.TracePanel(
 )
 ALL = (
     TRACE,
-    parts.TraceAsk(links.trace_url(KEY)),
+    parts.TabAsk("trace", links.trace_url(KEY)),
     PANEL,
     PANEL.messages[0].body,
     parts.RawRequest(json_text(BEFORE.parsed())),

@@ -60,5 +60,4 @@ PANEL = parts.RunPanel(
 EMPTY = parts.RunPanel(
     links.standing_url(KEY), "There was no run yet", going=False, replay=replay_samples.FORM
 )
-UNREAD = parts.RunPanel(links.standing_url(KEY), "The run goes on", going=True, unread=True)
-ALL = (PANEL, EMPTY, UNREAD)
+ALL = (PANEL, EMPTY, parts.TabAsk("standing", links.standing_url(KEY)))

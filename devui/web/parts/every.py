@@ -94,6 +94,7 @@ from devui.web.parts.inspector import (
     StateValue,
     StateWith,
     Tab,
+    TabAsk,
     TabKey,
 )
 from devui.web.parts.json import JsonNode, JsonText, JsonTree
@@ -177,7 +178,7 @@ from devui.web.parts.timeline import (
     Timeline,
     TimelineItem,
 )
-from devui.web.parts.trace import SpanBar, SpanType, TraceAsk, TracePanel
+from devui.web.parts.trace import SpanBar, SpanType, TracePanel
 from devui.web.parts.trials import (
     MessageField,
     ModelForm,
@@ -356,6 +357,7 @@ __all__ = [
     "StepChart",
     "Streamed",
     "Tab",
+    "TabAsk",
     "TabKey",
     "TakenBackMark",
     "TakenBackNews",
@@ -379,7 +381,6 @@ __all__ = [
     "ToolTrial",
     "TopBar",
     "Totals",
-    "TraceAsk",
     "TracePanel",
     "Trait",
     "Transport",

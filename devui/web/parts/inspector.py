@@ -21,6 +21,18 @@ Mark = Literal["same", "new", "changed", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
+class TabAsk:
+    """Makes a tab, if it is open, ask for itself anew: what is typed in it stays.
+
+    Its element is `#{tab}-ask`, that of the tab `#{tab}`.
+    """
+
+    template: ClassVar[str] = "parts/tab_ask.html"
+    tab: Literal["standing", "trace"]
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tab:
     key: TabKey
     label: str

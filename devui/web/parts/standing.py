@@ -90,8 +90,6 @@ class RunPanel:
     """Where it is asked for."""
     title: str
     going: bool
-    unread: bool = False
-    """It is yet to be asked for: something has changed."""
     silent: Moment | None = None
     """Since when nothing has come of it."""
     whys: tuple[Why, ...] = ()

@@ -34,14 +34,6 @@ class SpanBar:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceAsk:
-    """Makes a tab that is open ask for itself anew. Its element is `#trace-ask`."""
-
-    template: ClassVar[str] = "parts/trace_ask.html"
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
 class TracePanel:
     """The spans of one run. Its element is `#trace`."""
 

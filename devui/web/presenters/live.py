@@ -35,11 +35,11 @@ from devui.debugger.news import (
     StateTouched,
 )
 from devui.store.rows import SessionRow
-from devui.web.links import breaks_here_url, key_history_url, trace_url
+from devui.web.links import breaks_here_url, key_history_url, standing_url, trace_url
 from devui.web.parts.basics import Notice
 from devui.web.parts.gutter import BreaksAsk
+from devui.web.parts.inspector import TabAsk
 from devui.web.parts.keyhistory import HistoryAsk
-from devui.web.parts.trace import TraceAsk
 from devui.web.presenters.breaking import break_count, breakpoints
 from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held, is_committing
@@ -55,7 +55,6 @@ from devui.web.presenters.replays import replay as replay_of
 from devui.web.presenters.runs import log_line
 from devui.web.presenters.servernotices import server_notices
 from devui.web.presenters.spending import spending, totals
-from devui.web.presenters.standing import unread_panel
 from devui.web.presenters.ticks import ticks
 from devui.web.presenters.workbench import (
     app_status,
@@ -231,14 +230,13 @@ class LivePage:
 
     async def _standing(self, _: Batch) -> Markup:
         """The tab about the run, if it is open, asks for itself."""
-        going = self._found.runs.live(self._session.key) is not None
-        panel = unread_panel(self._session, going=going)
+        ask = TabAsk("standing", standing_url(self._session.key))
         part, replay = self._found.render.part, await replay_of(self._found, self._session)
-        return replace("#standing", part(panel)) + fill("#replay", part(replay))
+        return replace("#standing-ask", part(ask)) + fill("#replay", part(replay))
 
     async def _trace(self, _: Batch) -> Markup:
         """The tab of spans, if it is open, asks for itself."""
-        ask = TraceAsk(trace_url(self._session.key))
+        ask = TabAsk("trace", trace_url(self._session.key))
         return replace("#trace-ask", self._found.render.part(ask))
 
     async def _status(self, _: Batch) -> Markup:

@@ -69,12 +69,6 @@ async def _compare_href(found: Services, session: SessionRow, run: RunRow) -> st
     return choose_url(*sides) if place > 1 else ""
 
 
-def unread_panel(session: SessionRow, *, going: bool) -> parts.RunPanel:
-    """The tab of a page that is told of a change: it asks for the rest itself."""
-    title = "The run goes on" if going else "The run is over"
-    return parts.RunPanel(standing_url(session.key), title, going=going, unread=True)
-
-
 def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[parts.Beside, ...]:
     """What goes on at the same time, as lines."""
     return tuple(_beside(each) for each in branches)
