@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from devui.cli.edit_lines import edit_lines
 from devui.web.text.gates import CHANGED, sentence
 from devui.web.text.visible import visible
 from devui.wire.gates import ORDERS, PLANS
@@ -120,6 +121,7 @@ def _hold(hold: Mapping[str, Any]) -> Iterable[str]:
         yield click.style(f"{_SPACE}{_guard(guard)}", fg="yellow")
     if hold["edit"]:
         yield f"{_SPACE}{hold['edit']['action']} by {plain(hold['edit']['actor'])} when it goes on"
+        yield from (_SPACE + line for line in edit_lines(hold))
     if hold["problem"]:
         yield click.style(f"{_SPACE}{plain(hold['problem'])}", fg="red")
 

@@ -65,7 +65,13 @@ def test_what_is_held_is_changed(terminal, client):
     assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
     wrong = terminal("dbg", "edit", "{city")
     assert (wrong.returncode, "not JSON" in wrong.stderr) == (2, True)
-    assert "Mock by Ada" in terminal("dbg", "mock", "rain", "--as", "Ada").stdout
+    edited = terminal("dbg", "edit", '{"city": "Tromsø"}').stdout.splitlines()
+    assert [line.strip() for line in edited if line.strip().startswith(("-", "+"))] == [
+        '-  "city": "Oslo"',
+        '+  "city": "Tromsø"',
+    ]
+    mocked = terminal("dbg", "mock", "rain", "--as", "Ada").stdout
+    assert ("Mock by Ada" in mocked, '+"rain"' in mocked, "Tromsø" in mocked) == (True, True, False)
     assert 'weather → "rain"  mocked by Ada' in terminal("dbg", "continue").stdout
     [edit] = client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
