@@ -121,8 +121,8 @@ def _whys(told: Mapping[str, Any]) -> Iterator[parts.Why]:
     if not told["answered"]:
         yield parts.Why(
             "warn",
-            "The agent's process does not tell where it stands: it is being started, or code in C "
-            "does not let go of the interpreter.",
+            "The agent's process does not tell where it stands: it is being started, it is "
+            "suspended, or code in C does not let go of the interpreter.",
         )
 
 
