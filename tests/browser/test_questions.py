@@ -152,6 +152,16 @@ def test_a_confirmed_call_is_made(asking):
     expect(session.panel).to_contain_text(re.compile("answered by [a-z]+ tab"))
 
 
+def test_an_answer_that_is_on_its_way_looks_so(asking):
+    session = asked(asking, "pay")
+    sent = []
+    session.page.route("**/answers", lambda route: sent.append(route))
+    button(session, "Confirm").click()
+    expect(button(session, "Confirm")).to_have_css("opacity", "0.55")
+    sent.pop().continue_()
+    is_answered(session, asking, "Done: paid 5")
+
+
 def test_a_rejected_call_is_not_made(asking):
     session = asked(asking, "pay")
     button(session, "Reject").click()
