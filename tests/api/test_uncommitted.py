@@ -346,7 +346,9 @@ def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
 
 def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):
     debugged = run(client, "tools", "clash")
-    city = [write for write in told(debugged)[0] if write["key"] == "city"]
+    writes, reads = told(debugged)
+    city = [write for write in writes if write["key"] == "city"]
+    assert reads == []
     assert [(write["value"], write["fate"]) for write in city] == [
         ("Oslo", "overwritten"),
         ("Bergen", "committed"),

@@ -198,7 +198,9 @@ def _merged_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> 
     state is the latest, whichever call it is of.
     """
     writes = [write for delta in deltas for write in delta.items()]
-    writes.sort(key=lambda write: write[1] is live.get(write[0]))
+    if len(writes) > len({key for key, _ in writes}):
+        now = dict(live)  # a look at all of it is no read of a key (docs/guide/debugging.md)
+        writes.sort(key=lambda write: write[1] is now.get(write[0]))
     merged: dict[str, Any] = {}
     for key, value in writes:
         merged[key] = _joined(merged.get(key), value)
