@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
-from devui.debugger.stepping.arrivals import original
 from devui.web.presenters.difference import as_text, difference
+from devui.wire.gates import original
 
 _TAKES_VALUE: Final = frozenset({"edit", "mock"})
 _COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red"}

@@ -22,7 +22,7 @@ CONFIG: Final[Mapping[str, object]] = {
     "noSwap": [204, 304, "4xx", "5xx"],
     "morphIgnore": ["data-htmx-powered", "open"],
     "morphSkip": ".break-edit[open]",
-    "morphSkipChildren": ".unknown .field-error, .fork .field-error",
+    "morphSkipChildren": ".call-ending, .unknown .field-error, .fork .field-error",
     "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
 }
 """What the page tells htmx before anything else (R14, with the names of 4.x).
@@ -37,7 +37,8 @@ noSwap: an error never replaces what the page shows; its `<hx-partial>` is still
 morphIgnore: whether a `<details>` is open is the reader's business.
 morphSkip: a form that is open stays as it was when it was opened, so that it is refused, and not
     saved over what somebody else has changed meanwhile.
-morphSkipChildren: what an answer told at a field of a form stays while the page goes on around it.
+morphSkipChildren: what was typed, and what an answer told at a field of a form, stays while the
+    page goes on around it. This takes the place of htmx's attribute for it.
 sse: milliseconds; a local server that was restarted is found again within ten seconds.
 
 Scripts, `hx-on`, `js:` values and trigger filters have no switch in 4.x: they need

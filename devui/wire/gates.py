@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Action = Literal["edit", "mock", "skip", "reject", "drop"]
 """What a person may do to what is held: change it; answer in the place of a model or a tool, with a
@@ -84,3 +84,11 @@ PLANS: Final[Mapping[str, str]] = {
     "stop_after_event": "to the next commit, then stops",
 }
 """How far a run goes on after an order."""
+
+
+def original(gate: str, held: Any) -> Any:
+    """The part of what is held at the gate that an edit takes the place of."""
+    part = {"before_tool": "args", "after_tool": "result"}.get(gate)
+    if part is None:
+        return held
+    return held.get(part) if isinstance(held, Mapping) else None

@@ -205,7 +205,7 @@ def test_a_rewind_marks_what_a_page_shows_however_far_back_that_is(visit, server
     expect(session.panel.locator(".taken-back")).to_have_count(1)
     by = len(history()) + len(later) + 1
     expect(session.row(5).locator(".taken-back")).to_have_text(f"taken back by the rewind #{by}")
-    session.page.locator("#m-5 .taken-back").click()
+    session.row(5).locator(".taken-back").click()
     expect(session.panel).to_contain_text(f"#{by}")
 
 

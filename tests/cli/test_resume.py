@@ -100,8 +100,11 @@ def test_a_stopped_run_goes_on_and_its_events_are_printed(terminal, client):
 
 
 def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
-    debugged = Debugged(client, "pays").start("go", pause=False)
+    debugged = Debugged(client, "pays").start("go")
+    debugged.settled()
     with terminal.open("dbg", "attach") as opened:
+        opened.until("held")
+        debugged.tell("continue", wait=False)
         opened.until("stdout: paying")
     terminal("dbg", "stop")
     asked = terminal("resume", str(debugged.key))

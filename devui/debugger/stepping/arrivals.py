@@ -112,14 +112,6 @@ def of_event(
     )
 
 
-def original(gate: str, held: Any) -> Any:
-    """The part of what is held at the gate that an edit takes the place of."""
-    part = {"before_tool": "args", "after_tool": "result"}.get(gate)
-    if part is None:
-        return held
-    return held.get(part) if isinstance(held, Mapping) else None
-
-
 def _path(agent: str, agents: Sequence[AgentInfo]) -> tuple[str, ...]:
     parents = {info.name: info.parent for info in agents}
     if agent not in parents:  # the user, or an agent that was made while the app runs

@@ -17,7 +17,6 @@ from devui.debugger.guard.recorded import RecordedCall
 from devui.debugger.stepping.arrivals import (
     WORKER_GATES,
     Arrival,
-    original,
 )
 from devui.debugger.stepping.commands import (
     ALLOWED,
@@ -32,7 +31,7 @@ from devui.debugger.stepping.commands import (
 )
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.plans import PLANS, Lane, Plan, planned
-from devui.wire.gates import ORDERS, Action, WorkerGate
+from devui.wire.gates import ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]

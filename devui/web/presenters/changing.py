@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from devui.debugger.live import LiveRun
-from devui.debugger.stepping.arrivals import original
 from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Edit, Hold
 from devui.web.errors import BadRequest
@@ -18,6 +17,7 @@ from devui.web.presenters.schemaforms import WrongFields
 from devui.web.security.intake import parse_json
 from devui.web.text.gates import HOLDING
 from devui.web.text.visible import visible
+from devui.wire.gates import original
 
 _BUTTONS: Final[Mapping[str, CommandButton]] = {
     "edit": CommandButton("edit", "Use this instead", "", "What is in the field takes its place"),

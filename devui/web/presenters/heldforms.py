@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from devui.debugger.live import LiveRun
-from devui.debugger.stepping.arrivals import GateKind, original
+from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
@@ -20,6 +20,7 @@ from devui.web.parts.debugger import HeldFields
 from devui.web.presenters.content import mapping
 from devui.web.presenters.schemaforms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_json
+from devui.wire.gates import original
 
 AT: Final = "of"
 """What the fields' names begin with."""

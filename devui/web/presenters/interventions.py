@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from devui.debugger.stepping.arrivals import original
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow
 from devui.web.parts.marks import EditShown, EventEdits
@@ -13,6 +12,7 @@ from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
 from devui.web.text.jsontext import json_text
 from devui.web.text.visible import visible
+from devui.wire.gates import original
 
 _WHAT: Final = {
     "before_commit": "the event",
