@@ -50,6 +50,12 @@ def test_stop_ends_a_run_whatever_it_does(client, server, app):
 def test_stop_right_after_the_start_is_not_lost(client, server):
     session = make_session(client, "sleeps")
     key = key_of(client, session)
+    with client.stream("POST", "/run_sse", json=run_body("sleeps", session["id"], "go")) as answer:
+        lines = answer.iter_lines()
+        next(line for line in lines if '"begun"' in line)  # its process is there
+        with server.client() as other:
+            other.post(f"/runs/{run_of(other, session)}/stop", headers=HTMX)
+        list(lines)
     workers = set()
     for _ in range(10):
         begun = client.post(f"/sessions/{key}/runs", data={"text": "go"}, headers=HTMX)
