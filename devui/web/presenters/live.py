@@ -108,6 +108,7 @@ class LivePage:
         self._kinds: list[str] = []
         self._committing = False  # whether an event is shown on its way into the journal
         self._makers: Makers = (
+            ({EventCommitted, RunChanged, StateTouched}, self._lost_reads),
             ({EventCommitted, EventDropped, RunChanged}, self._history),
             ({EventCommitted, PositionChanged, RunChanged, StateTouched}, self._present),
             ({EventCommitted, RunChanged}, self._totals),
@@ -122,7 +123,6 @@ class LivePage:
             ({ForksChanged}, self._lineage),
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._told),
-            ({RunChanged, StateTouched}, self._lost_reads),
             ({NoteChanged}, self._notes.changes),
             ({JournalChanged, NoticesChanged}, self._journal),
         )
@@ -157,7 +157,7 @@ class LivePage:
 
     async def _history(self, batch: Batch) -> Markup:
         self._kinds += [news.row.kind for news in batch.news if isinstance(news, EventCommitted)]
-        return await self._growth.add(batch)
+        return await self._growth.add(batch, self._lost.marks)
 
     # --- what shows the present ------------------------------------------------------------
 
@@ -270,8 +270,8 @@ class LivePage:
         ask = replace("#sheet-ask", found.render.part(BreaksAsk(breaks_here_url(session.key))))
         return fill("#breakpoints", listed) + fill("#count-breaks", count) + ask + marks
 
-    async def _lost_reads(self, _: Batch) -> Markup:
-        return await self._lost.changes(self._session)
+    async def _lost_reads(self, batch: Batch) -> Markup:
+        return await self._lost.changes(self._session, batch)
 
     async def _lineage(self, _: Batch) -> Markup:
         told = await lineage(self._found, self._session)

@@ -30,6 +30,7 @@ from devui.web.presenters.chat import (
 )
 from devui.web.presenters.filtering import of_run_end
 from devui.web.presenters.livetimeline import LiveTimeline
+from devui.web.presenters.lostreads import Lost, marked
 from devui.web.presenters.rewound import LiveRewinds, taken_marked
 from devui.web.presenters.runs import run_end, run_note
 from devui.web.presenters.segments import segments
@@ -94,8 +95,9 @@ class LiveHistory:
                 return spoken_by(last) if isinstance(last, ChatMessage) else None
         return None
 
-    async def add(self, batch: Batch) -> Markup:
-        """What is added, and what of the page was taken back."""
+    async def add(self, batch: Batch, lost: Lost) -> Markup:
+        """What is added, with the marks of lost reads, and what of the page was taken back."""
+        self._rows.lost = lost
         marks = await self._rewinds.hear(batch)
         self._rows.taken = self._rewinds.taken
         return await self._grown(batch) + marks
@@ -120,9 +122,10 @@ class LiveHistory:
         await self.begin(batch.seq)
         shown = await newest(found, self._session, batch.seq, self._wanted)
         await prepare(written(shown.messages))
+        items = marked(shown.items, self._rows.lost)
         top = render.part(shown.earlier) if shown.earlier else Markup("")
         return (
-            fill(f"{_FOLLOWS} #rows", top + render.parts(shown.items))
+            fill(f"{_FOLLOWS} #rows", top + render.parts(items))
             + fill(f"{_FOLLOWS} #messages", render.parts(shown.messages))
             + fill(f"{_FOLLOWS} #later", Markup(""))
             + self._rows.said()

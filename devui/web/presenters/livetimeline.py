@@ -14,7 +14,7 @@ from devui.web.parts import every as parts
 from devui.web.presenters.breaking import Asked
 from devui.web.presenters.dropped import dropped_row, with_dropped
 from devui.web.presenters.filtering import filter_said, linked, sought
-from devui.web.presenters.lostreads import lost_reads, marked
+from devui.web.presenters.lostreads import Lost, lost_reads, marked
 from devui.web.presenters.margins import Margins
 from devui.web.presenters.rewound import taken_marked
 from devui.web.presenters.rows import group_id, invocation_header, timeline_items
@@ -32,6 +32,8 @@ class LiveTimeline:
         self._wanted = wanted
         self.taken = NOTHING_TAKEN
         """What was taken back, as of the rows that are added next."""
+        self.lost: Lost = {}
+        """The marks of the newest run, as of the rows that are added next."""
         self.group: list[tuple[EventRow, Summary]] = []
         """The events of the last invocation, whether or not the filter lets them through."""
         self._continued = False
@@ -95,7 +97,7 @@ class LiveTimeline:
             kept = with_dropped(kept, (row for row, _ in events), drops)
         self._remember(events, kept, same=same)
         lost = await lost_reads(self._found.journal, self._session.key, (row for row, _ in events))
-        return self._found.render.parts(marked(kept, lost)), header
+        return self._found.render.parts(marked(kept, {**lost, **self.lost})), header
 
     def said(self) -> Markup:
         """How many events are shown now, if there is a filter."""

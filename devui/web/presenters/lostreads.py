@@ -6,6 +6,8 @@ from typing import Final, TypeAlias
 
 from markupsafe import Markup
 
+from devui.debugger.feed import Batch
+from devui.debugger.news import EventCommitted
 from devui.debugger.uncommitted import Followed, followed, who
 from devui.store.journal import Journal
 from devui.store.rows import EventRow as StoredEvent
@@ -65,18 +67,25 @@ def _mark(told: str) -> Flag:
 
 
 class LiveLost:
-    """The marks of one reader's page, once it is known that a write is lost."""
+    """The marks of one reader's page, once it is known that a write is lost.
+
+    They are looked for once per batch: the rows that the batch adds are rendered with what was
+    found, for nothing that is sent beside them finds them on the page.
+    """
 
     def __init__(self, found: Services) -> None:
         self._found = found
         self._told: dict[int, Flag] = {}
+        self.marks: Lost = {}
+        """Those of the newest run, as of the last look."""
 
-    async def changes(self, session: SessionRow) -> Markup:
-        """The pieces for the rows of the newest run that are to be marked since the last time."""
+    async def changes(self, session: SessionRow, batch: Batch) -> Markup:
+        """The pieces for the rows on the page that are to be marked since the last time."""
         newest = await self._found.journal.runs.newest(session.key)
-        marks = _marks(await of_run(self._found, session.key, newest.id if newest else None))
-        new = {number: mark for number, mark in marks.items() if number not in self._told}
-        self._told |= new
+        self.marks = _marks(await of_run(self._found, session.key, newest.id if newest else None))
+        added = {news.row.number for news in batch.news if isinstance(news, EventCommitted)}
+        new = {n: mark for n, mark in self.marks.items() if n not in self._told and n not in added}
+        self._told |= self.marks
         part = self._found.render.part
         pieces = (put(f"#e-{number} .flag.dirty", part(mark)) for number, mark in new.items())
         return Markup("").join(pieces)
