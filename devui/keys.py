@@ -27,11 +27,19 @@ def keep_key(folder: Path, key: str) -> bool:
         with suppress(OSError):
             _prepare(place)
             _sweep(place)
-            file = place / _name(folder, os.getpid())
-            create_private(file)
-            file.write_text(json.dumps(told) + "\n", encoding="utf-8")
+            _write(place / _name(folder, os.getpid()), json.dumps(told) + "\n")
             return True
     return False
+
+
+def _write(file: Path, told: str) -> None:
+    """Write the file or leave none: an empty one would stand before the next place's."""
+    try:
+        create_private(file)
+        file.write_text(told, encoding="utf-8")
+    except OSError:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def kept_key(folder: Path, pid: int) -> str:

@@ -190,6 +190,7 @@ SLEEPS = {
     "devui/runtime/workflow/node_runner.py:perform": "the delay of a RetryConfig (12.5)",
     "devui/debugger/driver.py:Driver._abandon": "nobody tells when a disk has room again",
     "devui/debugger/health.py:Health._try_again": "nobody tells when a disk has room again",
+    "devui/web/program.py:_announce_again": "nobody tells when a disk has room again",
     "devui/web/views/stream.py:_app_messages": "paces pushes that news has already called for",
 }
 

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Self, TypeVar, cast
 import aiosqlite
 
 from devui.store.errors import PASSING, JournalClosed, JournalError, from_sqlite, primary_code
-from devui.store.schema import check, mark, read_only, rolled_back
+from devui.store.schema import OldVersion, check, mark, read_only, require, rolled_back
 from devui.store.values import bounded
 
 _LOG = logging.getLogger(__name__)
@@ -156,6 +156,8 @@ class Database:
             self._reader = await self._connect(ready, reads_only=True)
         except sqlite3.Error:
             raise trouble from error
+        except OldVersion as old:
+            raise type(trouble)(f"{trouble}. {old}") from error
         self.trouble = trouble
         _LOG.warning("%s is opened to be read only: %s", self._path, trouble)
 
@@ -340,9 +342,7 @@ def _configure_reader(connection: sqlite3.Connection) -> None:
 
 def _configure_old_reader(connection: sqlite3.Connection, newest: int) -> None:
     _configure_reader(connection)
-    [(version,)] = connection.execute("PRAGMA user_version")
-    if version != newest:
-        raise sqlite3.OperationalError("it would have to be brought up to date first")
+    require(newest, connection)
 
 
 def _configure_snapshot(connection: sqlite3.Connection) -> None:

@@ -4,7 +4,6 @@ Modes are exact whatever the umask is (R10). The lock lasts as long as the proce
 was killed leaves nothing to clean up; a second server is told where the first one is (R39).
 """
 
-import logging
 import os
 import stat
 import sys
@@ -19,14 +18,16 @@ from devui.address import (
     remove_address,
     write_address,
 )
-from devui.keys import forget_key, keep_key
+from devui.keys import forget_key, keep_key, kept_key
 from devui.store.errors import FolderRefused, JournalInUse
 from devui.store.lock import FileLock
 
-_LOG = logging.getLogger(__name__)
-
 DATABASE = "journal.db"
 _LOCK = "journal.lock"
+_NO_PLACE = (
+    "no folder of this user takes the key by which `devui dbg` and other commands get in: start"
+    " the server with DEVUI_TOKEN, and give them the same"
+)
 
 
 class DataFolder:
@@ -61,17 +62,27 @@ class DataFolder:
                 "stop that server or choose another folder with --data-dir"
             )
         _tighten(path)
-        _tell(path, ServerAddress(pid=os.getpid()))
+        try:
+            _tell(path, ServerAddress(pid=os.getpid()))
+        except OSError:
+            if not (path / DATABASE).is_file():
+                raise
+            # What a full disk has of sessions is to be read nevertheless.
         return cls(path, lock)
 
-    def announce(self, url: str, key: str) -> bool:
+    def announce(self, url: str, key: str) -> list[str]:
         """Tell programs of the same user where this server is, and what lets them in, if anything.
 
-        False if the key can be kept nowhere: then they have to be given a token.
+        Returns what could not be told, in words for people; the same again tells the rest.
         """
-        kept = not key or keep_key(self.path, key)
-        _tell(self.path, ServerAddress(pid=os.getpid(), url=url))
-        return kept
+        missing = []
+        if key and kept_key(self.path, os.getpid()) != key and not keep_key(self.path, key):
+            missing.append(_NO_PLACE)
+        try:
+            _tell(self.path, ServerAddress(pid=os.getpid(), url=url))
+        except OSError as error:
+            missing.append(f"programs do not find this server in {self.path}: {error.strerror}")
+        return missing
 
     def release(self) -> None:
         """Give the folder back; twice is harmless, also when another server has it by now."""
@@ -82,14 +93,14 @@ class DataFolder:
 
 
 def _tell(path: Path, address: ServerAddress) -> None:
-    """Write where the server is. What a full disk has of sessions is to be read nevertheless."""
+    """Write where the server is, if it is not there; else nothing is. Raises OSError."""
+    if read_address(path) == address:
+        return
     try:
         write_address(path, address)
-    except OSError as error:
+    except OSError:
         remove_address(path)  # of the server before, which is gone
-        if not (path / DATABASE).is_file():
-            raise
-        _LOG.warning("programs do not find this server in %s: %s", path, error.strerror)
+        raise
 
 
 def _prepare(path: Path) -> None:

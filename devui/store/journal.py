@@ -152,10 +152,10 @@ class Journal:
         """The data folder."""
         return self._folder.path
 
-    def announce(self, url: str, key: str) -> bool:
+    def announce(self, url: str, key: str) -> list[str]:
         """Tell programs of the same user where this server is, and what lets them in, if anything.
 
-        False if the key can be kept nowhere: then they have to be given a token.
+        Returns what could not be told, in words for people; the same again tells the rest.
         """
         return self._folder.announce(url, key)
 

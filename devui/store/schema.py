@@ -55,6 +55,10 @@ class Migration:
     """A whole transaction, with `PRAGMA user_version` as its own record in it."""
 
 
+class OldVersion(Exception):
+    """A journal that nobody reads before it is brought up to date."""
+
+
 def load_migrations() -> tuple[Migration, ...]:
     """Read the numbered `.sql` files of this package, in order."""
     folder = resources.files("devui.store") / "migrations"
@@ -197,6 +201,17 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
             connection.executescript(migration.sql)
 
 
+def require(newest: int, connection: sqlite3.Connection) -> None:
+    """Raise OldVersion for a journal of an older version, sqlite3.Error for a file with nothing."""
+    version = _number(connection, _VERSION)
+    if version == 0:
+        raise sqlite3.OperationalError("there is nothing in it yet")
+    if version != newest:
+        raise OldVersion(
+            f"It is of version {version}, which this devui brings up to date before it shows it"
+        )
+
+
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
     """Leave no transaction open: whatever was not committed inside is undone."""
@@ -210,8 +225,12 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     target = path.with_name(f"{path.name}.version-{version}")
     create_private(target)
-    with closing(sqlite3.connect(target)) as copy:
-        connection.backup(copy)
+    try:
+        with closing(sqlite3.connect(target)) as copy:
+            connection.backup(copy)
+    except sqlite3.Error:
+        target.unlink()  # half a copy takes room, and looks like a whole one
+        raise
 
 
 def _number(connection: sqlite3.Connection, query: str) -> int:

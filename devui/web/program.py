@@ -19,6 +19,7 @@ from devui.debugger.limits import TooManyRuns
 from devui.debugger.news import APPS, News, NoticesChanged
 from devui.debugger.prices import Prices
 from devui.debugger.runs import NoSuchRun, Runs
+from devui.debugger.tasks import Tasks
 from devui.debugger.workers import Workers
 from devui.settings import Settings
 from devui.store.errors import (
@@ -69,10 +70,8 @@ from devui.web.static import ICON_PATH, STATIC_PATH, StaticFiles
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
-_NO_PLACE = (
-    "no folder of this user takes the key by which `devui dbg` and other commands get in: start"
-    " the server with DEVUI_TOKEN, and give them the same"
-)
+_SECONDS = 1.0
+"""Between two tries to tell where the server is."""
 
 _AT_THE_EDGE = {
     UnknownApp: NotFound,
@@ -165,9 +164,8 @@ async def opened(settings: Settings, access: Access) -> AsyncIterator[Services]:
         found.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
         await found.know_credentials()
         access.on_revoke(found.streams.close)
-        if not journal.announce(settings.url, access.new_key() if settings.auth else ""):
-            _log.warning("%s", _NO_PLACE)
-        yield found
+        async with _findable(journal, settings.url, access.new_key() if settings.auth else ""):
+            yield found
 
 
 def application(found: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:
@@ -207,6 +205,31 @@ async def leave(found: Services) -> None:
         await found.runs.interrupt()
     finally:
         found.workers.leave()
+
+
+@asynccontextmanager
+async def _findable(journal: Journal, url: str, key: str) -> AsyncIterator[None]:
+    """Tell programs of the same user where the server is, or as soon as a full disk takes that."""
+    missing = journal.announce(url, key)
+    for each in missing:
+        _log.warning("%s", each)
+    if not missing:
+        yield
+        return
+    async with Tasks() as tasks:
+        again = tasks.start(_announce_again(journal, url, key), "telling where the server is")
+        try:
+            yield
+        finally:
+            again.cancel()
+
+
+async def _announce_again(journal: Journal, url: str, key: str) -> None:
+    missing = True
+    while missing:
+        await asyncio.sleep(_SECONDS)
+        missing = bool(journal.announce(url, key))
+    _log.warning("the terminal finds this server now")
 
 
 async def _announced(

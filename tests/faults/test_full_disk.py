@@ -13,6 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from devui.address import ServerAddress, read_address
+from devui.keys import kept_key
 from tests.faults.zoo import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
 from tests.kit.frames import messages
@@ -144,6 +146,8 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
             assert client.get(f"/api{path}/export").status_code == 200
             assert client.post(PATH, json={}).status_code == 503
             make_room(server, client, path)
+            wait_until(lambda: read_address(server.data) == ServerAddress(server.pid, server.url))
+            wait_until(lambda: kept_key(server.data, server.pid))
             wait_until(lambda: "running" not in client.get(f"/api{path}/run").json()["status"])
             ended = debugged.settled()["status"]
             assert ended == ("done" if ends == "in order" else "interrupted")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from devui.store import Journal, JournalError
+from devui.store import Journal, JournalError, JournalFull
 from devui.store.checkup import check_journal
 from tests.store.kit import MEMORY_DISK, error_of
 from tests.store.old_journals import (
@@ -183,8 +183,10 @@ async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
 async def test_nothing_is_migrated_that_cannot_be_backed_up_first(folder):
     old = of_version(1, await lived_in(folder / "new"), folder / "old")
     before = content(old / "journal.db")
-    with pytest.raises(JournalError):
+    told = "make room on the disk.* It is of version 1, which this devui brings up to date before"
+    with pytest.raises(JournalFull, match=told):
         await Journal.open(old, factory=Unsaved)
+    assert not (old / "journal.db.version-1").exists()
     assert content(old / "journal.db") == before
     await opened_and_whole(old)
     assert content(old / "journal.db.version-1") == before
