@@ -123,6 +123,45 @@ async def a_flow_with_steps_of_ones_own_alone(stage):
     await stage.say()
 
 
+def _watched(stage, name):
+    """A method of the flow above that notes when it is called and what it yields."""
+
+    async def method(self, *given):
+        stage.note("begin", name, *(type(each).__name__ for each in given))
+        async for each in getattr(super(type(self), self), name)(*given):
+            stage.note("yield", name, type(each).__name__, bool(each.partial))
+            yield each
+        stage.note("end", name)
+
+    return method
+
+
+@case()
+async def a_flow_with_methods_of_ones_own(stage):
+    def look() -> str:
+        """Looks."""
+        return "ok"
+
+    names = (
+        "_run_one_step_async",
+        "_preprocess_async",
+        "_call_llm_async",
+        "_postprocess_async",
+        "_postprocess_handle_function_calls_async",
+    )
+    methods = {name: _watched(stage, name) for name in names}
+    flow = type("Flow", (stage.ns.SingleFlow,), methods)()
+
+    class Own(stage.ns.LlmAgent):
+        @property
+        def _llm_flow(self):
+            return flow
+
+    model = stage.model(call("look"), "Done.", label="agent")
+    await stage.open(Own(name="agent", model=model, instruction="Case: look", tools=[look]))
+    await stage.say()
+
+
 @case()
 async def steps_in_a_list(stage):
     flow = stage.ns.SingleFlow()

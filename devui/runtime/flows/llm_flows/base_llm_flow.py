@@ -7,23 +7,22 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from google.genai import types
+
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
 from devui.runtime.events.event import Event
-from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.extending import Extensible
 from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
-from devui.runtime.flows.llm_flows.model_events import ModelEvents
+from devui.runtime.flows.llm_flows.model_events import base_of, event_of
 from devui.runtime.flows.llm_flows.output_schema import lost_answer
-from devui.runtime.flows.llm_flows.processors import ResponseProcessor, agent_of
+from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 from devui.runtime.models.llm_request import LlmRequest
 
 if TYPE_CHECKING:
-    from google.genai import types
-
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.models.llm_response import LlmResponse
 
@@ -48,28 +47,26 @@ class BaseLlmFlow(Extensible):
         """Repeat steps until one ends in a final response, a transfer or nothing."""
         while not (ctx.is_aborted or ctx.end_invocation):
             last = None
-            async with aclosing(self._step(ctx)) as events:
+            async with aclosing(self._run_one_step_async(ctx)) as events:
                 async for event in events:
                     last = event
                     yield event
             if last is None or ctx.delegating or _ends_loop(last):
                 return
 
-    async def _step(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    # What a flow of one's own may override; google-adk's has the same methods.
+
+    async def _run_one_step_async(
+        self, invocation_context: InvocationContext
+    ) -> AsyncGenerator[Event, None]:
         """One request, its answer, and the tools that the answer calls."""
+        ctx = invocation_context
         llm_request = LlmRequest.blank()
         answered = False
-        for processor in self._request_steps():
-            if processor.prepare is not None:
-                await processor.prepare(ctx, llm_request)
-            if processor.run is None or (processor.wanted and not processor.wanted(ctx)):
-                continue
-            async with aclosing(processor.run(ctx, llm_request)) as events:
-                async for event in events:
-                    answered = answered or _is_last_answer(event)
-                    yield event
-            if ctx.end_invocation:
-                return
+        async with aclosing(self._preprocess_async(ctx, llm_request)) as events:
+            async for event in events:
+                answered = answered or _is_last_answer(event)
+                yield event
         if ctx.end_invocation or answered:
             return
         steps = self._go_on(ctx, llm_request)
@@ -78,6 +75,72 @@ class BaseLlmFlow(Extensible):
         async with aclosing(steps) as events:
             async for event in events:
                 yield event
+
+    async def _preprocess_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Let each step before the model work on the request, up to one that ends the run."""
+        ctx = invocation_context
+        for processor in self._request_steps():
+            if processor.prepare is not None:
+                await processor.prepare(ctx, llm_request)
+            if processor.run is None or (processor.wanted and not processor.wanted(ctx)):
+                continue
+            async with aclosing(processor.run(ctx, llm_request)) as events:
+                async for event in events:
+                    yield event
+            if ctx.end_invocation:
+                return
+
+    def _call_llm_async(
+        self,
+        invocation_context: InvocationContext,
+        llm_request: LlmRequest,
+        model_response_event: Event,
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Ask the model, between its callbacks, whose changes `model_response_event` takes."""
+        return ModelCall(invocation_context, llm_request, model_response_event.actions).responses()
+
+    async def _postprocess_async(
+        self,
+        invocation_context: InvocationContext,
+        llm_request: LlmRequest,
+        llm_response: LlmResponse,
+        model_response_event: Event,
+    ) -> AsyncGenerator[Event, None]:
+        """From one response, a fragment or a whole answer, to its events and those of its calls.
+
+        `model_response_event` is what all events of the model call have in common.
+        """
+        ctx, agent = invocation_context, agent_of(invocation_context)
+        for step in self._response_steps():
+            if step.wanted(agent):
+                async with aclosing(step.run(ctx, llm_response)) as events:
+                    async for before in events:
+                        yield before
+        event = event_of(llm_response, model_response_event)
+        if event is None:
+            return
+        calls = _calls(event, llm_request)
+        yield event
+        if calls:
+            async with aclosing(
+                self._postprocess_handle_function_calls_async(ctx, event, llm_request)
+            ) as events:
+                async for answered in events:
+                    yield answered
+
+    def _postprocess_handle_function_calls_async(
+        self,
+        invocation_context: InvocationContext,
+        function_call_event: Event,
+        llm_request: LlmRequest,
+    ) -> AsyncGenerator[Event, None]:
+        """Run the calls of an event that is committed."""
+        calls = function_call_event.get_function_calls()
+        return run_calls(invocation_context, calls, llm_request.tools_dict)
+
+    # Resumption
 
     def _go_on(
         self, ctx: InvocationContext, llm_request: LlmRequest
@@ -97,7 +160,11 @@ class BaseLlmFlow(Extensible):
     ) -> AsyncGenerator[Event, None]:
         """Run the calls again; those that wait now are put on record, for they no longer fail."""
         waiting = {call.id for call in lost} & failed_calls(ctx)
-        async with aclosing(run_calls(ctx, lost, llm_request.tools_dict)) as events:
+        asked = base_of(ctx)
+        asked.content = types.ModelContent([types.Part(function_call=call) for call in lost])
+        async with aclosing(
+            self._postprocess_handle_function_calls_async(ctx, asked, llm_request)
+        ) as events:
             async for event in events:
                 waiting.difference_update(each.id for each in event.get_function_responses())
                 yield event
@@ -112,41 +179,18 @@ class BaseLlmFlow(Extensible):
     async def _ask(
         self, ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        actions = EventActions()
-        made = ModelEvents(ctx, actions)
-        call = ModelCall(ctx, llm_request, actions)
-        agent = agent_of(ctx)
-        wanted = [step for step in self._response_steps() if step.wanted(agent)]
-        async with aclosing(call.responses()) as responses:
+        base = base_of(ctx)
+        async with aclosing(self._call_llm_async(ctx, llm_request, base)) as responses:
             async for response in responses:
-                if wanted:
-                    async with aclosing(_processed(ctx, response, wanted)) as events:
-                        async for before in events:
-                            yield before
-                event = made.event(response)
-                if event is None:
-                    continue
-                calls = _calls(event, llm_request)
-                yield event
-                if not calls:
-                    continue
-                async with aclosing(run_calls(ctx, calls, llm_request.tools_dict)) as events:
-                    async for answered in events:
-                        yield answered
+                async with aclosing(
+                    self._postprocess_async(ctx, llm_request, response, base)
+                ) as events:
+                    async for event in events:
+                        yield event
 
 
 async def _only(event: Event) -> AsyncGenerator[Event, None]:
     yield event
-
-
-async def _processed(
-    ctx: InvocationContext, response: LlmResponse, steps: Sequence[ResponseProcessor]
-) -> AsyncGenerator[Event, None]:
-    """Let each step work on the response; what they yield goes before its event."""
-    for step in steps:
-        async with aclosing(step.run(ctx, response)) as events:
-            async for event in events:
-                yield event
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devui.runtime.copying import altered
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.platform.time import get_time
 
 if TYPE_CHECKING:
@@ -16,42 +17,26 @@ if TYPE_CHECKING:
 _SAYS = ("content", "error_code", "interrupted", "grounding_metadata")
 
 
-class ModelEvents:
-    """Makes the events of one model call.
+def base_of(ctx: InvocationContext) -> Event:
+    """What the events of one model call have in common; its callbacks write to its actions."""
+    author = ctx.agent.name if ctx.agent else ""
+    return Event.made(invocation_id=ctx.invocation_id, author=author, branch=ctx.branch)
 
-    All fragments and the whole answer have one id, so that a client can put the
-    one in the place of the others. Only the whole answer carries actions:
+
+def event_of(response: LlmResponse, base: Event) -> Event | None:
+    """The event of a response; None if it says nothing.
+
+    All fragments and the whole answer have the id of `base`, so that a client can put the one in
+    the place of the others; then it gets a new one. Only the whole answer carries the actions:
     fragments are never committed (events seed).
     """
-
-    def __init__(self, ctx: InvocationContext, actions: EventActions) -> None:
-        """Make events whose whole answers carry `actions`."""
-        self._actions = actions
-        self._common: dict[str, Any] = {
-            "invocation_id": ctx.invocation_id,
-            "author": ctx.agent.name if ctx.agent else "",
-            "branch": ctx.branch,
-        }
-        # What all fragments of an answer have in common, and the whole, which has their id.
-        self._fragment: Event | None = None
-
-    def event(self, response: LlmResponse) -> Event | None:
-        """The event of a response; None if it says nothing."""
-        given = vars(response)
-        values = {
-            name: given[name] for name in response.model_fields_set if given[name] is not None
-        }
-        if not any(values.get(name) for name in _SAYS):
-            return None
-        if response.partial:
-            return self._of_fragment(values)
-        if self._fragment is not None:
-            values.setdefault("id", self._fragment.id)
-            self._fragment = None
-        return Event.made(**{**self._common, **values, "actions": self._actions})
-
-    def _of_fragment(self, values: dict[str, Any]) -> Event:
-        """The first is made; the others are copies of it, since a stream has many."""
-        if self._fragment is None:
-            self._fragment = Event.made(**self._common)
-        return altered(self._fragment, **{**values, "timestamp": get_time()})
+    given = vars(response)
+    values = {name: given[name] for name in response.model_fields_set if given[name] is not None}
+    if not any(values.get(name) for name in _SAYS):
+        return None
+    values["timestamp"] = get_time()
+    if response.partial:
+        return altered(base, **{"actions": EventActions(), **values})
+    event = altered(base, **{"node_info": NodeInfo(), **values})
+    base.id = Event.new_id()
+    return event

@@ -56,7 +56,7 @@ class ResponseProcessor:
 
     name: str
     wanted: Callable[[LlmAgent], bool]
-    """Whether the agent has use for it; asked once per model call, since fragments are many."""
+    """Whether the agent has use for it, which most have not; asked for each fragment, too."""
     run: Process
     """Changes the response and yields events that go before its own."""
 
