@@ -80,6 +80,10 @@ class Touches:
         """A write or a read, or something new about it."""
         self._touches[touch.number] = touch
         self._unwritten[touch.number] = None
+        if touch.event:
+            self._events[touch.number] = touch.event
+        elif touch.lost:
+            self._events.pop(touch.number, None)
 
     def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:
         """What the event that is about to be committed brings to an end; the event, with notes."""

@@ -38,6 +38,8 @@ class StateTouch:
     """Its writer wrote the key again before an event carried this value."""
     lost: bool = False
     """It was taken back: a person dropped the event, or took the key out of it."""
+    event: str = ""
+    """The id of the event that carries it, if that was on its way when the run began to tell."""
     reads: int | None = None
     """Of a read: the number of the write that it saw. None of a write."""
     kind: Literal["state_touch"] = "state_touch"

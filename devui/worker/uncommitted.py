@@ -57,6 +57,8 @@ class Uncommitted:
         """Dirty reads on whose events nothing is told yet."""
         self._handed: dict[str, set[Actor]] = {}
         """Keys whose value can be changed in place, and who has it in hand."""
+        self._leaving: dict[str, Event] = {}
+        """By id, events that are on their way to their commit."""
         self._told: dict[str, str] = {}
         """How a value was that was flagged as changed in place."""
 
@@ -87,6 +89,9 @@ class Uncommitted:
         for key in list(self._live):
             if _differ(dict.get(self._live, key), self._committed.get(key, _ABSENT)):
                 self.wrote(key, NOBODY)
+        with self._lock:
+            for event in self._leaving.values():
+                self._carry_late(event)
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -197,6 +202,7 @@ class Uncommitted:
 
     def at_commit(self, event: Event) -> Touched | None:
         """What the event that is about to be committed brings to an end; None if nothing."""
+        self._leaving[event.id] = event
         if not self.on:
             return None
         with self._lock:
@@ -211,20 +217,22 @@ class Uncommitted:
 
     def committed(self, event: Event, touched: Touched | None) -> None:
         """The event is committed: what it carried is pending no longer."""
+        self._leaving.pop(event.id, None)
         if not self.on:
             return
         with self._lock:
             self._committed.update(detached(event.actions.state_delta))
-            self._forget(set(touched.settles) if touched else set())
+            late = {w.touch.number for w in self._writes() if w.touch.event == event.id}
+            self._forget(late.union(touched.settles if touched else ()))
 
     def void(self, touched: Touched | None, *, keys: Iterable[str]) -> None:
         """A person had these keys not committed: what was written there is lost."""
         with self._lock:
             numbers = set(touched.settles) if touched else set()
             gone = [w for key in keys for w in self._pending.get(key, ())]
-            lost = [write for write in gone if write.touch.number in numbers]
+            lost = [w for w in gone if w.touch.number in numbers or w.touch.event]
             for write in lost:
-                self._send(replace(write.touch, lost=True))
+                self._send(replace(write.touch, lost=True, event=""))
             self._forget({write.touch.number for write in lost})
 
     def end(self) -> None:
@@ -232,6 +240,16 @@ class Uncommitted:
         if self.on and self._live is not None:
             with self._lock:
                 list(self._changed_in_place(None))
+
+    def _carry_late(self, event: Event) -> None:
+        """Tell that the event carries what is pending: it left before anything was told."""
+        for write in list(self._carried(event)):
+            write.touch = replace(write.touch, event=event.id)
+            self._send(write.touch)
+
+    def _writes(self) -> Iterator[_Write]:
+        for writes in self._pending.values():
+            yield from writes
 
     def _forget(self, numbers: set[int]) -> None:
         for key, writes in list(self._pending.items()):

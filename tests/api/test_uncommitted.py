@@ -166,8 +166,30 @@ class Writes(BaseAgent):
 
 root_agent = ParallelAgent(name="race", sub_agents=[Writes(name="one"), Writes(name="two")])
 """
+WAITS = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+HERE = Path(__file__)
+
+
+class Waits(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        HERE.with_name("begun").touch()
+        while not HERE.with_name("gate").exists():
+            await asyncio.sleep(0.01)
+        ctx.session.state["city"] = "Oslo"
+        yield Event(author=self.name, actions=EventActions(state_delta={"city": "Oslo"}))
+
+
+root_agent = Waits(name="waits")
+"""
 APPS = {
     "custom": CUSTOM,
+    "waits": WAITS,
     "in_place": IN_PLACE,
     "tools": TOOLS,
     "callbacks": CALLBACKS,
@@ -182,6 +204,7 @@ def server(tmp_path_factory):
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
     with running(folder / "agents", folder / "data") as started:
+        started.agents = folder / "agents"
         yield started
 
 
@@ -226,6 +249,17 @@ def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
         debugged.start(pause=False)
         assert any('"status":"done"' in line for line in stream.iter_lines())
     assert [[each["key"] for each in some] for some in told(debugged)] == [["plan"], ["plan"]]
+
+
+def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_lost(client, server):
+    debugged = Debugged(client, "waits").start(pause=False)
+    folder = server.agents / "waits"
+    while not (folder / "begun").exists():
+        client.get(f"/api/runs/{debugged.run}")
+    with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
+        (folder / "gate").touch()
+        assert any('"status":"done"' in line for line in stream.iter_lines())
+    assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
 
 
 def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit(client):
