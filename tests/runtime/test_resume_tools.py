@@ -12,7 +12,7 @@ from devui.runtime.code_executors import BaseCodeExecutor, CodeExecutionResult
 from devui.runtime.events import Event
 from devui.runtime.models import Call, LlmCapabilities, Rule, Say, ScriptedLlm
 from devui.runtime.tools import LongRunningFunctionTool
-from tests.kit.stages import WHERE, run, runner_of, said, stored
+from tests.kit.stages import WHERE, run, runner_of, said, stored, texts
 from tests.kit.turns import answer, calls, invocation_of, responses, said_by
 
 
@@ -150,6 +150,33 @@ async def test_an_agent_that_had_spoken_is_not_asked_again_when_only_its_end_was
     events = await run(runner, None, invocation_id=await invocation_of(runner))
     assert [event.actions.end_of_agent for event in events] == [True]
     assert len(agent.model.requests) == 1
+
+
+@pytest.mark.parametrize("alone", [True, False])
+async def test_an_after_agent_callback_is_called_again_if_it_failed_and_only_then(alone):
+    answers = [ConnectionError("no net"), said("bye")]
+
+    def after(callback_context):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    talker = talking("talker", after_agent_callback=after)
+    tree = SequentialAgent(name="both", sub_agents=[talker, talking("next")])
+    runner = runner_of(talker if alone else tree, resumable=True)
+    with pytest.raises(ConnectionError):
+        await run(runner)
+    invocation = await invocation_of(runner)
+    async with aclosing(runner.run_async(**WHERE, invocation_id=invocation)) as events:
+        assert said_by("talker", [await anext(events), await anext(events)]) == ["bye"]
+    left = await run(runner, None, invocation_id=invocation)
+    assert texts(left) == ([] if alone else ["hi"])
+    assert len(talker.model.requests) == 1
+
+
+def talking(name, **given):
+    return Agent(name=name, model=ScriptedLlm(rules=[Rule(then=Say("hi"))]), **given)
 
 
 class Calculator(BaseCodeExecutor):

@@ -8,7 +8,7 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.node_paths import progress_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -57,19 +57,39 @@ def restore(ctx: InvocationContext) -> None:
     rounds of a loop, and agents that were transferred to twice, leave several records.
     """
     root = ctx.agent.root_agent if ctx.agent else None
+    latest: dict[str | None, Event] = {}  # of each branch
     for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
         key = progress_key(root, event.node_info.path, event.author)
+        called_back = ctx.end_of_agents.get(key) and _is_after_end(event, latest)
+        latest[event.branch] = event
         if event.actions.end_of_agent:
             ctx.end_of_agents[key] = True
             ctx.agent_states.pop(key, None)
+            ctx.callbacks_left.discard(key)
         elif event.actions.agent_state is not None:
             ctx.agent_states[key] = event.actions.agent_state
             ctx.end_of_agents[key] = False
+        elif called_back:
+            if event.error_code:
+                _has_started(ctx, key)
+                ctx.callbacks_left.add(key)
         elif event.author != "user" and event.content and not ctx.agent_states.get(key):
-            ctx.agent_states[key] = {}
-            ctx.end_of_agents[key] = False
+            _has_started(ctx, key)
         for agent in _begun(event, root) if root else ():
             forget(ctx, agent)
+
+
+def _has_started(ctx: InvocationContext, key: str) -> None:
+    ctx.agent_states[key] = {}
+    ctx.end_of_agents[key] = False
+
+
+def _is_after_end(event: Event, latest: Mapping[str | None, Event]) -> bool:
+    """Whether the event tells how the callback went that follows upon the end of its agent."""
+    before = latest.get(event.branch)
+    if before is None or before.author != event.author:
+        return False
+    return bool(before.actions.end_of_agent)
 
 
 def _begun(event: Event, root: BaseAgent) -> list[BaseAgent]:

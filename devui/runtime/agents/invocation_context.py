@@ -87,6 +87,8 @@ class InvocationContext:
     """Checkpoints by agent name (resume seed)."""
     end_of_agents: dict[str, bool] = field(default_factory=dict)
     """Which agents have ended, by name (resume seed)."""
+    callbacks_left: set[str] = field(default_factory=set)
+    """Agents with nothing left but `after_agent_callback`, which failed, by name (devui's)."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
     delegating: bool = False
@@ -213,6 +215,7 @@ class InvocationContext:
     ) -> None:
         """Note that the agent ended, or its checkpoint, or (given neither) forget both."""
         key = self.agent_state_key(agent_name)
+        self.callbacks_left.discard(key)
         if end_of_agent:
             self.end_of_agents[key] = True
             self.agent_states.pop(key, None)

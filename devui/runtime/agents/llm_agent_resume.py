@@ -44,6 +44,8 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
     """What the agent has yet to do, and the name of the agent it handed over to, or ''."""
     if not has_started(ctx, agent):
         return Left.TURN, ""
+    if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
+        return Left.NOTHING, ""
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
     said = [event for event in events if event.content or event.error_code]
     own = [event for event in said if event.author == agent.name]
