@@ -1,8 +1,12 @@
 """Handing a conversation over to another agent."""
 
+import inspect
+import sys
+
 import pytest
 
-from devui.runtime.agents import BaseAgent, LlmAgent
+from devui.runtime.agents import BaseAgent, LlmAgent, RunConfig
+from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from tests.kit.conversation import Conversation, said
@@ -64,6 +68,27 @@ async def test_an_agent_may_hand_back_to_its_parent():
 
     assert speakers(events) == ["billing", "billing", "desk"]
     assert said(events[-1]) == "Hello."
+
+
+@pytest.fixture
+def small_stack():
+    """Room for few calls within calls, as if there were many more hand-overs."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 250)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_calls(small_stack):
+    ping = LlmAgent(name="ping", model=ScriptedLlm(rules=[Rule(then=transfer("pong"))]))
+    model = ScriptedLlm(rules=[Rule(then=transfer("ping"))])
+    conversation = Conversation(LlmAgent(name="pong", model=model, sub_agents=[ping]))
+
+    with pytest.raises(LlmCallsLimitExceededError, match=r"120 model calls.*120 times in a row"):
+        await conversation.say("go", RunConfig(max_llm_calls=120))
+
+    assert len(conversation.heard) == 241
+    assert conversation.heard[-1].error_code == "LlmCallsLimitExceededError"
 
 
 async def test_the_model_learns_which_agents_there_are():

@@ -89,6 +89,8 @@ class InvocationContext:
     """Which agents have ended, by name (resume seed)."""
     callbacks_left: set[str] = field(default_factory=set)
     """Agents with nothing left but `after_agent_callback`, which failed, by name (devui's)."""
+    hand_overs: int = 0
+    """How many agents have handed over before this one, each within the run of the one before."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
     delegating: bool = False
@@ -250,9 +252,13 @@ class InvocationContext:
         self._shared.llm_calls += 1
         limit = self.run_config.max_llm_calls if self.run_config else 0
         if 0 < limit < self._shared.llm_calls:
+            circle = (
+                f" {self.hand_overs} times in a row an agent has handed over to another: if they"
+                " go in a circle, say in their instructions who has the last word."
+            )
             raise LlmCallsLimitExceededError(
                 f"Invocation {self.invocation_id} would make more than {limit} model calls; "
-                "raise RunConfig.max_llm_calls if that is meant."
+                f"raise RunConfig.max_llm_calls if that is meant.{circle * (self.hand_overs > 1)}"
             )
 
     def should_pause_invocation(self, event: Event) -> bool:

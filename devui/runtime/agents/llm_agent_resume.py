@@ -16,6 +16,7 @@ from google.genai.errors import APIError
 from devui.runtime.agents.agent_progress import forget, has_ended, has_started
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls, lost_code
+from devui.runtime.agents.parallel_agent import merged
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
 from devui.runtime.events.event import Event
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.llm_agent import LlmAgent
+
+
+_STACKED = 20
+"""After so many hand-overs in a row the next agent runs in a task of its own: each is within the
+run of the one before, and a circle of agents would come to the end of Python's stack before it
+comes to `max_llm_calls`."""
 
 
 class Left(Enum):
@@ -86,7 +93,11 @@ class Turn:
         if anew:
             forget(self.ctx, target)
         pause = Pause(self.ctx, target)
-        async with aclosing(target.run_async(self._context_of(target))) as events:
+        context = self._context_of(target)
+        run = target.run_async(context)
+        if context.hand_overs % _STACKED == 0:
+            run = merged([run])
+        async with aclosing(run) as events:
             async for event in events:
                 yield event
                 pause.watch(event)
@@ -94,10 +105,10 @@ class Turn:
 
     def _context_of(self, target: BaseAgent) -> InvocationContext:
         path, source = self.ctx.node_path, self.ctx.agent
-        if not path or source is None:
-            return self.ctx
-        path = self.ctx.node_runs.hand_over(path, source, target)
-        return self.ctx.model_copy(update={"node_path": path})
+        if path and source is not None:
+            path = self.ctx.node_runs.hand_over(path, source, target)
+        changes = {"node_path": path, "hand_overs": self.ctx.hand_overs + 1}
+        return self.ctx.model_copy(update=changes)
 
     def paused(self, agent: str) -> bool:
         """Whether the agent of that name, or its target, waits for an answer."""
