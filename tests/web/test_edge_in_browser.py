@@ -168,6 +168,8 @@ BUTTONS = (
 )
 SCRIPTED = (
     "<b>scripted</b><script>document.title='ran'</script>"
+    "<i hx-get='/data' hx-trigger=\"load[document.title='ran']\"></i>"
+    "<i hx-get='/data' hx-trigger='load' hx-vals=\"js:{a: document.title='ran'}\"></i>"
     "<img src='/none.png' hx-on:error=\"document.title='ran'\">"
 )
 
