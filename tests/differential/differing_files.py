@@ -1,6 +1,17 @@
-"""The differences on purpose in what files become, in the words of the guide."""
+"""The differences on purpose in what is kept, in the words of the guide."""
+
+from typing import Any
 
 from tests.differential.case import Difference
+
+Json = Any
+
+
+def _without_last_words(record: Json) -> Json:
+    for session in record["sessions"].values():
+        session["events"][-1].pop("content")
+    return record
+
 
 PICTURES = Difference(
     "Pictures in instructions",
@@ -37,4 +48,14 @@ MAIN = Difference(
     here="`__main__`, as in a script.",
     there="`__main__` if the code asks for just that, else `builtins`.",
     why="The code is run as a script.",
+)
+SHARED = Difference(
+    "Events of a session in memory that was read",
+    here="They are the stored ones, as are those that a run yields: `InMemorySessionService` makes"
+    " no copies of events, so who changes one changes what is stored. `event.model_copy(deep=True)`"
+    " is one to change. The list of the events and the state are the reader's own.",
+    there="`get_session` gives copies. The events that a run yields are the stored ones, too.",
+    why="Copies of all events with each turn make long sessions slow; what has happened is to be"
+    " read, and not to be changed.",
+    without=_without_last_words,
 )

@@ -8,7 +8,12 @@ from typing import Any
 from google.genai import types
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing_files import APPENDED_TWICE, NAMELESS, SYNC_URLS
+from tests.differential.differing_files import (
+    APPENDED_TWICE,
+    NAMELESS,
+    SHARED,
+    SYNC_URLS,
+)
 from tests.differential.script import Boom, Say, call
 
 
@@ -222,3 +227,21 @@ async def files_without_a_name_are_saved(stage):
             except ValueError as error:
                 stage.note(name, type(error).__name__)
         stage.note(await service.list_artifact_keys(**where))
+
+
+@case()
+async def an_event_is_changed_after_it_was_yielded(stage):
+    await stage.open(stage.agent("agent", "Hello."))
+    [event] = await stage.say()
+    event.content.parts[0].text = "Changed."
+
+
+@case(differs=SHARED)
+async def an_event_is_changed_that_was_read(stage):
+    await stage.open(stage.agent("agent", "Hello."))
+    await stage.say()
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    session = await stage.runner.session_service.get_session(**where)
+    session.events[-1].content.parts[0].text = "Changed."
+    session.events.clear()
+    session.state["new"] = 1
