@@ -1,7 +1,7 @@
 """How mistakes in agents' code are told: what was given, and where (devui's own)."""
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -29,6 +29,15 @@ def place(function: Any) -> str:
     except (TypeError, OSError):  # built-ins, partials and what was made without a file
         return name
     return f"{name} ({file}:{line + 1})"
+
+
+def raised_together(error: BaseException) -> Iterator[BaseException]:
+    """The exceptions of a group, those of groups in it too; any other one by itself."""
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for member in error.exceptions:
+        yield from raised_together(member)
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from devui.runtime.mistakes import raised_together
 from devui.wire.messages import AgentError
 
 _OUR_FILES = str(Path(__file__).parent.parent)
@@ -19,14 +20,16 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
     """Describe `error` with the agent author's own frames and their innermost file and line.
 
     Frames of the import machinery are left out; frames of the runtime stay, since they say how the
-    agent was called. A group is described by its first member, with the whole group's traceback.
+    agent was called. A group is described by its first member, then by
+    what the others say, with the whole group's traceback.
     """
     text = "".join(_readable(traceback.TracebackException.from_exception(error)).format())
-    innermost = _first_leaf(error)
+    innermost, *others = raised_together(error)
     file, line = _where(innermost, agents_dir)
+    told = [message_of(innermost), *(f"{type(e).__name__}: {message_of(e)}" for e in others)]
     return AgentError(
         type=type(innermost).__name__,
-        message=sendable(message_of(innermost))[:_MAX_MESSAGE],
+        message=sendable("\n".join(told))[:_MAX_MESSAGE],
         traceback=sendable(text)[-_MAX_TRACEBACK:],
         file=readable_path(file, agents_dir) if file else None,
         line=line,
@@ -71,12 +74,6 @@ def readable_path(file: str, agents_dir: Path) -> str:
     """A path below the agents' folder is told from there on."""
     root = agents_dir.resolve()
     return str(Path(file).relative_to(root)) if Path(file).is_relative_to(root) else file
-
-
-def _first_leaf(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _readable(told: traceback.TracebackException) -> traceback.TracebackException:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("R50")
     ("app", "error"),
     [
         ("raises", "ValueError: no such seat"),
-        ("group", "KeyError: 'a'"),
+        ("group", "KeyError: 'a'\nValueError: b"),
         ("exits", "SystemExit: 3"),
         ("interrupts", "KeyboardInterrupt: "),
         ("recurses", "RecursionError: "),
@@ -39,7 +39,7 @@ def test_whatever_the_agent_raises_fails_its_run(client, app, error):
     last, kept = ends(client, app)
     assert last["error"].startswith(error)
     assert "after" not in kept["state"]
-    shown(client, kept, "begun", "The run failed", error.strip())
+    shown(client, kept, "begun", "The run failed", " ".join(error.split()))
     still_serves(client)
 
 

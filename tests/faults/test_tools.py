@@ -14,7 +14,7 @@ FAIL = {
     "circle": "",
     "raises": "ValueError: no such seat",
     "leaves": "SystemExit: 3",
-    "group": "BaseExceptionGroup: two",
+    "group": "SystemExit: 3",
     "late": "TimeoutError",
     "cancels": "'cancels' awaited what was cancelled",
 }

@@ -41,15 +41,24 @@ async def test_fragments_are_not_stored():
     assert [event.id for event in (await conversation.session()).events[1:]] == whole
 
 
-async def test_an_exception_becomes_a_stored_error_event_and_is_raised():
-    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=OSError("gone")))]))
+BOTH = ExceptionGroup("down", [OSError("gone"), ExceptionGroup("all", [KeyError("k")])])
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [(OSError("gone"), "gone"), (BOTH, "down (2 sub-exceptions)\nOSError: gone\nKeyError: 'k'")],
+)
+async def test_an_exception_becomes_a_stored_error_event_and_is_raised(raised, told):
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=raised))]))
     conversation = Conversation(agent)
 
-    with pytest.raises(OSError, match="gone"):
+    with pytest.raises(type(raised)) as caught:
         await conversation.say("go")
+    assert caught.value is raised
 
     error = (await conversation.session()).events[-1]
-    assert (error.author, error.error_code, error.error_message) == ("a", "OSError", "gone")
+    assert (error.author, error.error_code) == ("a", type(raised).__name__)
+    assert error.error_message == told
     assert error.is_final_response()
 
 

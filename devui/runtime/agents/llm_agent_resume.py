@@ -5,6 +5,7 @@ Source: resume seed; adk-runtime 11.4.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.mistakes import raised_together
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -123,6 +125,8 @@ def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
     """What the history keeps of an exception that ends the work of an agent or of a tool."""
     status = error.status if isinstance(error, APIError) else None
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    together = isinstance(error, ExceptionGroup)
+    members = [_in_a_line(each) for each in raised_together(error)] if together else []
     details = vars(error)
     failed = details.get(FAILED_CALL)
     return Event(
@@ -131,6 +135,10 @@ def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
         branch=ctx.branch,
         node_info=NodeInfo(path=ctx.node_path or ""),
         error_code=status or type(error).__name__,
-        error_message="\n".join([text, *details.get("__notes__", [])]),
+        error_message="\n".join([text, *members, *details.get("__notes__", [])]),
         custom_metadata={FAILED_CALL: failed} if failed else None,
     )
+
+
+def _in_a_line(error: BaseException) -> str:
+    return "".join(traceback.format_exception_only(error)).strip()
