@@ -27,6 +27,8 @@ class KeyWrite:
     writer: Writer
     event: EventRow | None
     """Of another session, if it is from elsewhere."""
+    session: int | None
+    """The key of the writer's session; None: it is not known, or not any more."""
     summary: Summary | None
     old: Found
     """Unknown, and said to be absent, for the oldest of those that were read."""
@@ -147,8 +149,9 @@ def _write(write: Write, old: Found, new: Json, name: str, session: int) -> KeyW
     own = row is not None and row.session == session
     notes = summary.notes if summary else ()
     return KeyWrite(
-        writer="event" if own else "initial" if write.initial else "elsewhere",
+        writer="event" if own else "initial" if write.began == session else "elsewhere",
         event=row,
+        session=row.session if row else write.began,
         summary=summary,
         old=old,
         new=new,

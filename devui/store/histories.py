@@ -19,7 +19,9 @@ _END = 2**63 - 1
 # Writers are found by the event's seq, which no other event has, in whatever session.
 _WRITES = """
     SELECT writes.seq, writes.value,
-           writes.seq = (SELECT born FROM sessions WHERE sessions.key = ?1), event_rows.*
+           CASE WHEN event_rows.seq IS NULL
+                THEN (SELECT sessions.key FROM sessions WHERE born = writes.seq) END,
+           event_rows.*
     FROM writes LEFT JOIN event_rows ON event_rows.seq = writes.seq
     WHERE writes.scope = (
         SELECT scopes.id FROM sessions
@@ -143,9 +145,9 @@ class Histories:
 
 
 def _write(row: Sequence[Any]) -> Write:
-    seq, value, initial, *event = row
+    seq, value, began, *event = row
     known = event[0] is not None
-    return Write(seq, value, initial=bool(initial), event=EventRow(*event) if known else None)
+    return Write(seq, value, began=began, event=EventRow(*event) if known else None)
 
 
 def _first(rows: Sequence[tuple[int]]) -> int | None:

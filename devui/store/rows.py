@@ -158,8 +158,8 @@ class Write:
     seq: int
     value: str
     """JSON text."""
-    initial: bool
-    """The session that is asked about began with it."""
+    began: int | None
+    """The key of the session that began with it, perhaps another one than was asked about."""
     event: EventRow | None
     """The event that wrote it, perhaps of another session; None: there is none, or none any more.
     """

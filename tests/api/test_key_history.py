@@ -130,6 +130,11 @@ def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere
     writers = {each["key"]: (each["value"], each["writer"]) for each in state["values"]}
     assert writers["user:name"] == ("Ada", "elsewhere")
     assert writers["own"] == (1, "event")
+    third = Debugged(client, "quiet", user="ada", state={"user:name": "Byron"})
+    began = history(mine, key="user:name")["writes"][-1]
+    assert (began["writer"], began["session"], began["number"]) == ("elsewhere", third.key, None)
+    page = client.get(f"/sessions/{mine.key}", params={"tab": "state", "key": "user:name"}).text
+    assert f'<a href="/sessions/{third.key}?tab=state">elsewhere</a>' in page
 
 
 def test_what_differs_between_two_moments_is_told_by_path(planned):

@@ -73,7 +73,7 @@ def _by(write: KeyWrite) -> dict[str, Any]:
     return {
         "writer": write.writer,
         "number": row.number if row and own else None,
-        "session": row.session if row and not own else None,
+        "session": write.session if write.writer == "elsewhere" else None,
         "author": row.author if row else None,
         "tools": [*write.tools],
     }

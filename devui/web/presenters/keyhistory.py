@@ -207,7 +207,7 @@ class _Shown:
         if write.writer == "initial":
             return parts.WriterNote("start", None, "", "what the session began with")
         if row is None:
-            return parts.WriterNote("elsewhere", None, "", "a session that is gone")
+            return _elsewhere(write.session)
         if write.writer == "elsewhere":
             href = session_url(row.session, event=row.number, tab="state")
             return parts.WriterNote("elsewhere", href, visible(row.author), "in another session")
@@ -234,3 +234,11 @@ class _Shown:
 
 def _value(value: Found) -> str:
     return "" if value is ABSENT else visible(preview(value, _VALUE))
+
+
+def _elsewhere(session: int | None) -> parts.WriterNote:
+    """A writer that is no event: another session as it began, or one that nobody knows any more."""
+    if session is None:
+        return parts.WriterNote("elsewhere", None, "", "a session that is not known any more")
+    href = session_url(session, tab="state")
+    return parts.WriterNote("elsewhere", href, "", "what another session began with")
