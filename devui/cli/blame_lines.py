@@ -44,7 +44,8 @@ def _who(write: Mapping[str, Any]) -> str:
     tools = f" via {', '.join(plain(tool) for tool in write['tools'])}" if write["tools"] else ""
     author = f" {plain(write['author'])}" if write["author"] else ""
     if write["writer"] == "elsewhere":
-        there = f"session {write['session']}" if write["session"] else "a session that is not known any more"
+        known = write["session"]
+        there = f"session {known}" if known else "a session that is not known any more"
         return f"elsewhere, {there}{author}{tools}"
     return f"#{write['number']}{author}{tools}"
 

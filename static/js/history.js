@@ -4,6 +4,6 @@ import { each } from "./connected.js";
 export function connect(root) {
   each(root, "[data-here]", (write) => {
     const list = write.parentElement;
-    list.scrollTop = write.offsetTop - list.offsetTop - (list.clientHeight - write.clientHeight) / 2;
+    list.scrollTop = write.offsetTop - Math.max(list.clientHeight - write.clientHeight, 0) / 2;
   });
 }

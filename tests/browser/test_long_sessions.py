@@ -100,6 +100,13 @@ def test_a_page_of_short_turns_is_small(visit, server):
     with server.client() as client:
         page = client.get(session.path, headers={"Accept": "text/html"})
     assert len(page.content) <= BYTES
+    session = visit.again(session, "?tab=state&key=count")
+    writes = session.panel.locator(".writes > li")
+    expect(writes).to_have_count(200)
+    expect(writes.last).to_be_in_viewport(ratio=1)
+    session.panel.get_by_role("link", name="Earlier writes").click()
+    expect(writes).to_have_count(51)
+    expect(writes.last).to_contain_text("#203")
 
 
 def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
@@ -175,6 +182,17 @@ def test_g_g_goes_to_the_first_of_a_thousand_events(session):
     session.page.keyboard.press("g")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     expect(session.row(1)).to_be_in_viewport()
+
+
+def test_long_numbers_are_shown_in_full_and_cover_nothing(session):
+    number = session.row(EVENTS - 5).locator(".seq a")
+    number.evaluate("(link) => { link.textContent = '123456'; }")
+    cut = "(link) => link.parentElement.scrollWidth > link.parentElement.clientWidth"
+    assert not number.evaluate(cut)
+    at = session.messages.last.locator(".at")
+    at.evaluate("(link) => { link.textContent = '#12345'; }")
+    free = "(link) => parseFloat(getComputedStyle(link.parentElement).paddingInlineEnd)"
+    assert at.bounding_box()["width"] <= at.evaluate(free)
 
 
 def test_the_scrubber_goes_anywhere(session):

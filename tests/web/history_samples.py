@@ -36,7 +36,7 @@ HISTORY = parts.KeyHistory(
             later=False,
         ),
     ),
-    earlier=True,
+    earlier="/sessions/7?at=3&tab=state&key=flights",
     pieces=(parts.KeyPiece("[0].no", _FLIGHT, _BY), parts.KeyPiece("[0].price", _FLIGHT, _START)),
     warning="BookingAgent (tool book_flight) and FlightAgent",
     chart=step_chart([84.0, "<b>", -756, 3], 2),

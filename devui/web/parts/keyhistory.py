@@ -104,8 +104,9 @@ class KeyHistory:
     number: int | None
     """The event that it is as of; None for now."""
     writes: tuple[KeyWriteItem, ...]
-    earlier: bool
-    """Older writes are not listed."""
+    earlier: str | None
+    """Where older writes are listed: as of the oldest of these; "" if that is in no event of this
+    session, None if there are none."""
     pieces: tuple[KeyPiece, ...]
     warning: str
     """Who wrote it in parallel, if anybody did."""

@@ -90,6 +90,7 @@ class InvocationHeader:
     events: str
     elapsed: str
     tokens: str
+    """`1.2k tok`; "" when no model has counted any."""
     cost: str
     """`$0.42`; "" when nothing of it is known."""
     continued: bool = False

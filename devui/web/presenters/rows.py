@@ -94,7 +94,7 @@ def invocation_header(
         events=plural(len(events), "event"),
         elapsed=f"{seconds(worked)} s",
         held=held_for(held),
-        tokens=f"{compact(sum(counted)) if counted else compact(None)} tok",
+        tokens=f"{compact(sum(counted))} tok" if counted else "",
         cost=cost,
         continued=continued,
     )
