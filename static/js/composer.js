@@ -28,6 +28,7 @@ export function start() {
 
 export function connect(root) {
   each(root, "[data-composer] textarea", (field) => {
+    field.setSelectionRange(field.value.length, field.value.length); // of a text that is there already, one goes on at its end
     const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
     if (idle && document.activeElement === document.body) field.focus();
   });

@@ -25,9 +25,15 @@ export async function copy() {
   }
 }
 
+// The menu that has the button is closed for who comes by key: what is spoken is shown, too.
 function say(text) {
+  const spoken = document.getElementById("spoken");
   for (const place of document.querySelectorAll("#spoken, [data-copy-link] .copy-said")) place.textContent = text;
-  setTimeout(() => { for (const place of document.querySelectorAll("[data-copy-link] .copy-said")) place.textContent = "Copy link"; }, 1500);
+  spoken.classList.add("shown");
+  setTimeout(() => {
+    spoken.classList.remove("shown");
+    for (const place of document.querySelectorAll("[data-copy-link] .copy-said")) place.textContent = "Copy link";
+  }, 1500);
 }
 
 export function start() {

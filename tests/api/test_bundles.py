@@ -72,6 +72,10 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     fork = client.post(f"/api/sessions/{made['key']}/forks", json=body).json()
     run(client, "travel", fork["id"], "Thank you")
     assert len(get_session(client, "travel", "mine")["events"]) > made["events"]
+    alone = client.get(f"/api/sessions/{fork['key']}/export").content
+    elsewhere = imported(client, alone.replace(b'"mine"', b'"alone"'))
+    page = client.get(f"/sessions/{elsewhere['key']}").text
+    assert "of a session that is not here" in page  # its parent is in no bundle
 
 
 def test_what_is_no_bundle_is_refused_with_the_line(client):

@@ -39,6 +39,7 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     file.press("Tab")
     expect(page.get_by_role("alert")).to_contain_text("lies outside of")
     expect(page.locator("#write-test")).to_be_disabled()
+    expect(code).to_contain_text("play(AGENT")  # can be copied all the same
     file.fill("tests/test_trip.py")
     file.press("Tab")
     expect(page.locator("#write-test")).to_be_enabled()

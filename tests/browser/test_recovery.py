@@ -204,6 +204,7 @@ def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visi
     travelled.row(3).hover()
     travelled.row(3).locator(".fork-here").click()
     travelled.page.get_by_label("with state edited").check()
+    expect(travelled.page.get_by_text("All others stay as they are.")).to_be_visible()
     travelled.page.get_by_label("State keys to set, as JSON").fill('{"city": "Rome"}')
     fork = forked(travelled)
     expect(fork.events).to_have_count(4)
@@ -243,6 +244,9 @@ def test_a_message_is_said_in_another_way_in_a_fork(travelled):
     fork = forked(travelled)
     expect(fork.events).to_have_count(0)
     expect(fork.composer).to_have_value(BOOK)
+    expect(fork.composer).to_be_focused()
+    fork.page.keyboard.type(", please")  # one goes on at its end
+    expect(fork.composer).to_have_value(f"{BOOK}, please")
     fork.say("Book a flight to London next Monday")
 
 
@@ -258,10 +262,13 @@ def test_fork_and_run_says_the_message_again(travelled):
 def test_a_list_of_sessions_shows_which_are_forks(travelled):
     travelled.select(3)
     travelled.page.keyboard.press("f")
+    travelled.page.get_by_placeholder("what for? (optional)").fill("another day")
     fork = forked(travelled)
     key = fork.path.rsplit("/", 1)[1]
     fork.page.goto(fork.page.url.split("/sessions/")[0] + "/apps/travel")
-    expect(fork.page.locator(f"#s-{key} .forked")).to_have_attribute("title", "fork at #3")
+    expect(fork.page.locator(f"#s-{key} .forked")).to_have_attribute(
+        "title", "fork at #3: another day"
+    )
 
 
 def open_menu(session: SessionPage) -> None:

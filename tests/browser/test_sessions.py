@@ -74,6 +74,7 @@ def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit
     session.page.locator("#title-text").fill("Home is Paris")
     session.page.locator("#title-text").press("Enter")
     expect(other.page.locator("#title-text")).to_have_value("Home is Paris")
+    expect(other.page.locator("#named")).to_have_text("Home is Paris")  # in the menu of sessions
     assert session.outline("#panel") == state
     fresh = visit.again(session)
     expect(fresh.page.locator("#title-text")).to_have_value("Home is Paris")

@@ -64,9 +64,14 @@ def noted_and_linked(visit, page, path):
     expect(page.locator("#note-3 .note-text")).to_have_text("why these <b>airports</b>?")
     page.locator("#tab-raw").click()
     expect(page.locator("#raw-text")).to_be_visible()
+    page.evaluate(
+        "new MutationObserver(() => { window.seen ||= spoken.classList.contains('shown'); })"
+        ".observe(spoken, { attributes: true })"
+    )
     page.keyboard.press("y")
     link = page.wait_for_function("() => navigator.clipboard.readText()").json_value()
     assert link.endswith(f"{path}?event=3&tab=raw")
+    page.wait_for_function("window.seen")  # that it is copied is seen
     page.goto(link)
     expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#raw-text")).to_be_visible()

@@ -44,6 +44,8 @@ class TestPreview:
     """What is left out of them."""
     error: str = ""
     """Why nothing can be written."""
+    misplaced: bool = False
+    """It cannot be written there, whatever is chosen."""
     there: bool = False
     """The file is there already."""
     overwrite: bool = False

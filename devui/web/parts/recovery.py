@@ -114,6 +114,6 @@ class Lineage:
     compare_href: str = ""
     """The parent beside the fork."""
     gone: str = ""
-    """What is said of a parent that was deleted."""
+    """What is said of a parent that was deleted, or that stayed where the session was exported."""
     siblings: tuple[ForkLink, ...] = ()
     forks: tuple[ForkLink, ...] = ()

@@ -113,7 +113,7 @@ def session_item(
         delete_action=delete_url(row.key),
         show_app=show_app,
         pick=pick,
-        forked=f"fork {forked_at(fork)}" if fork else "",
+        forked=_forked(fork) if fork else "",
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",
         imported=imported,
@@ -123,6 +123,11 @@ def session_item(
 def unnamed(row: SessionRow) -> str:
     """What a session is called without a title."""
     return f"session {visible(row.id[:8])}"
+
+
+def _forked(fork: ForkRow) -> str:
+    told = f"fork {forked_at(fork)}"
+    return f"{told}: {visible(fork.note)}" if fork.note else told
 
 
 def forked_at(fork: ForkRow) -> str:

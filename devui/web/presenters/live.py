@@ -44,6 +44,7 @@ from devui.web.presenters.breaking import break_count, breakpoints
 from devui.web.presenters.chip import run_of
 from devui.web.presenters.debugging import debugger, held, is_committing
 from devui.web.presenters.inspection import state
+from devui.web.presenters.lists import session_name
 from devui.web.presenters.livehistory import LiveHistory
 from devui.web.presenters.lostreads import LiveLost
 from devui.web.presenters.margins import LiveMarks
@@ -64,7 +65,7 @@ from devui.web.presenters.workbench import (
     live_rows,
     welcome,
 )
-from devui.web.push import append, fill, replace
+from devui.web.push import append, fill, replace, say
 from devui.web.recovery import goes_on, unsent
 from devui.web.render import Renderer
 from devui.web.services import Services
@@ -291,7 +292,8 @@ class LivePage:
         if session is None:
             return deleted(self._found.render)
         self._session = session
-        return fill("#title", self._found.render.part(session_title(session)))
+        title = fill("#title", self._found.render.part(session_title(session)))
+        return title + say("#named", session_name(session))
 
 
 def deleted(render: Renderer) -> Markup:

@@ -171,7 +171,7 @@ async def lineage(found: Services, session: SessionRow) -> parts.Lineage:
     return parts.Lineage(
         parent=_parent(parent, row) if parent and row else None,
         compare_href=choose_url(str(parent.key), str(session.key)) if parent else "",
-        gone=f"fork {forked_at(row)} of a session that was deleted" if row and not parent else "",
+        gone=f"fork {forked_at(row)} of a session that is not here" if row and not parent else "",
         siblings=await _links(found, [s for s in siblings if s.session != session.key]),
         forks=await _links(found, forks),
     )

@@ -100,13 +100,19 @@ async def _offered(
     except (NotRecorded, NoSuchRun) as error:
         raise Unprocessable(str(error)) from error
     nothing = parts.TestPreview(visible(asked.file), code="", recordings="")
+    body, misplaced = asked.body, ""
     try:
-        wanted, place = wanted_of(found, session, asked.body)
+        wanted_of(found, session, body)
+    except Unprocessable as error:  # it is shown all the same, to be copied
+        body, misplaced = body.model_copy(update={"file": None}), visible(str(error))
+    try:
+        wanted, place = wanted_of(found, session, body)
         files = await asyncio.to_thread(makes.made, offers, session, wanted)
     except (EdgeError, NoSuchRun) as error:
-        return offers, replace(nothing, error=visible(str(error)))
+        return offers, replace(nothing, error=misplaced or visible(str(error)))
     at = place or Path(asked.file)
-    return offers, preview(asked.file, files, place=at, overwrite=asked.overwrite)
+    shown = preview(asked.file, files, place=at, overwrite=asked.overwrite)
+    return offers, replace(shown, error=misplaced, misplaced=bool(misplaced))
 
 
 def _page(
