@@ -9,8 +9,8 @@ async def test_every_write_of_a_key_is_told_with_its_event(journal: Journal) -> 
     for number, delta in enumerate(({"plan": 1}, {"other": 1}, {"plan": None}), 1):
         await journal.events.append(row.key, event_with(delta, f"e{number}"), None)
     writes = await journal.histories.writes(row.key, "session", "plan", limit=10)
-    told = [(w.value, w.initial, w.event.number if w.event else None) for w in writes]
-    assert told == [("0", True, None), ("1", False, 1), ("null", False, 3)]
+    told = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
+    assert told == [("0", row.key, None), ("1", None, 1), ("null", None, 3)]
     newest = await journal.histories.writes(row.key, "session", "plan", limit=1)
     assert newest == writes[-1:]
     early = await journal.histories.writes(
@@ -28,11 +28,11 @@ async def test_writes_of_other_sessions_are_told_as_theirs(journal: Journal) -> 
     await journal.events.append(stranger.key, event_with({"app:rate": 2}, "b1"), None)
 
     writes = await journal.histories.writes(mine.key, "user", "name", limit=10)
-    by = [(w.value, w.event.session if w.event else None, w.initial) for w in writes]
+    by = [(w.value, w.event.session if w.event else None, w.began) for w in writes]
     assert by == [
-        ('"A"', None, False),
-        ('"Ada"', mine.key, False),
-        ('"L"', other.key, False),
+        ('"A"', None, other.key),
+        ('"Ada"', mine.key, None),
+        ('"L"', other.key, None),
     ]
     [rate] = await journal.histories.writes(mine.key, "app", "rate", limit=10)
     assert rate.event is not None
@@ -50,8 +50,8 @@ async def test_a_fork_has_the_history_up_to_its_beginning(journal: Journal) -> N
     fork = await journal.forks.make(parent.key, NewFork(number=2, id="f", reason="same"))
     await journal.events.append(fork.key, new_event("own", plan=9), None)
     writes = await journal.histories.writes(fork.key, "session", "plan", limit=10)
-    told = [(w.value, w.initial, w.event.number if w.event else None) for w in writes]
-    assert told == [("0", True, None), ("1", False, 1), ("2", False, 2), ("9", False, 3)]
+    told = [(w.value, w.began, w.event.number if w.event else None) for w in writes]
+    assert told == [("0", fork.key, None), ("1", None, 1), ("2", None, 2), ("9", None, 3)]
     assert all(w.event.session == fork.key for w in writes if w.event)
 
 
