@@ -16,11 +16,14 @@ from devui.store.state import prefixed, scoped
 _END = 2**63 - 1
 
 # The one scope of a session that is of a kind; as a value, so that the index orders its writes.
-# Writers are found by the event's seq, which no other event has, in whatever session.
+# Writers are found by the event's seq, which no other event has, in whatever session. Where there
+# is no event, the session that began with it is one of the app's that have changed since.
 _WRITES = """
     SELECT writes.seq, writes.value,
            CASE WHEN event_rows.seq IS NULL
-                THEN (SELECT sessions.key FROM sessions WHERE born = writes.seq) END,
+                THEN (SELECT began.key FROM sessions JOIN sessions AS began
+                      ON began.app = sessions.app AND began.seq >= writes.seq
+                      WHERE sessions.key = ?1 AND began.born = writes.seq) END,
            event_rows.*
     FROM writes LEFT JOIN event_rows ON event_rows.seq = writes.seq
     WHERE writes.scope = (
