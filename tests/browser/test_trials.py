@@ -132,6 +132,7 @@ def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_
     session.ends()
     expect(session.page.locator("#messages")).to_contain_text("done: paid 7")
     expect(session.row(5)).to_contain_text("mocked")
+    mocked = session.page.url
     session.page.go_back()
     session.panel.get_by_role("button", name="Fork and run").click()
     guard.get_by_role("button", name="Run it again instead").click()
@@ -140,3 +141,5 @@ def test_a_fork_that_runs_stops_before_the_tool_with_effects_and_takes_what_was_
     session.ends()
     expect(session.row(5)).to_contain_text("paid 7")
     expect(session.row(5)).not_to_contain_text("mocked")
+    session.page.goto(f"{mocked.partition('?')[0]}?event=5&tab=event")
+    expect(session.panel.locator(".edits h3")).to_have_text("Changed by the guard")

@@ -49,12 +49,13 @@ class EditShown:
 
 @dataclass(frozen=True, slots=True)
 class EventEdits:
-    """What people did on the way to one event; the original is kept."""
+    """What people, or the guard, did on the way to one event; the original is kept."""
 
     template: ClassVar[str] = "parts/event_edits.html"
     told: str
     """All of it in a sentence."""
     items: tuple[EditShown, ...]
+    title: str = "Changed by a person"
 
 
 @dataclass(frozen=True, slots=True)

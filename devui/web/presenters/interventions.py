@@ -1,9 +1,10 @@
 """What people did to what was held: words for it, the original and what took its place."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from devui.debugger.guard.effects import GUARD
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow
 from devui.web.parts.marks import EditShown, EventEdits
@@ -41,7 +42,14 @@ def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
     """What was held before and what people put there; None for an event that nobody changed."""
     if not summary.edited:
         return None
-    return EventEdits(hint(summary), tuple(_shown(row) for row in rows))
+    edits = tuple(rows)
+    title = "Changed by the guard" if _only_guarded(edits) else "Changed by a person"
+    return EventEdits(hint(summary), tuple(map(_shown, edits)), title)
+
+
+def _only_guarded(rows: Sequence[EditRow]) -> bool:
+    """Whether nobody chose what took the place of a call: its recorded result did."""
+    return bool(rows) and all(row.edit.actor == GUARD for row in rows)
 
 
 def _shown(row: EditRow) -> EditShown:
