@@ -47,9 +47,12 @@ export function focus() {
 }
 
 export function first() {
-  const form = document.querySelector("[data-scrub]")?.form;
-  if (document.getElementById("earlier")) location.assign(`${form.getAttribute("action")}?event=1`);
-  else go(visible()[0]);
+  if (!document.getElementById("earlier")) return go(visible()[0]);
+  const url = new URL(document.querySelector("[data-scrub]").form.getAttribute("action"), location);
+  const shown = new URLSearchParams(location.search);
+  for (const name of ["at", "filter"]) if (shown.has(name)) url.searchParams.set(name, shown.get(name));
+  url.searchParams.set("event", 1);
+  location.assign(url);
 }
 
 function visible() {

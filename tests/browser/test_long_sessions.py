@@ -171,9 +171,16 @@ def test_a_permalink_to_the_beginning(visit, path):
 
 def test_from_a_window_of_the_past_the_page_goes_live(visit, path):
     session = SessionPage(visit.open(f"{path}?event=5"))
-    session.page.get_by_role("link", name="Go live").click()
+    last = numbers(session)[-1]
+    later = session.page.locator("#timeline .later")
+    expect(later).to_contain_text(f"{EVENTS - last} later events not shown.")
+    later.get_by_role("link", name="Show the next ones").click()
+    expect(session.row(last + 1)).to_have_attribute("aria-selected", "true")
+    assert numbers(session)[-1] > last + 1
+    later.get_by_role("link", name="Go live").click()
     expect(session.row(EVENTS)).to_be_in_viewport()
     expect(session.page.locator("#as-of")).to_contain_text("live")
+    expect(later).to_have_count(0)
 
 
 def test_g_g_goes_to_the_first_of_a_thousand_events(session):
@@ -182,6 +189,23 @@ def test_g_g_goes_to_the_first_of_a_thousand_events(session):
     session.page.keyboard.press("g")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
     expect(session.row(1)).to_be_in_viewport()
+
+
+def test_the_first_event_of_a_page_of_the_past_is_shown_with_what_is_around_it(visit, path):
+    session = SessionPage(visit.open(f"{path}?at=100&filter=text"))
+    session.page.locator("#rows").press("g")
+    session.page.keyboard.press("g")
+    expect(session.row(1)).to_have_attribute("aria-selected", "true")
+    expect(session.page.locator("#as-of")).to_have_text(f"as of #100 of {EVENTS}")
+    last = numbers(session)[-1]
+    assert last < 100
+    expect(session.page.locator("#timeline .later")).to_contain_text(f"{100 - last} later")
+    session = SessionPage(visit.open(f"{path}?at=100&event=10"))
+    assert numbers(session)[:10] == [*range(1, 11)]
+    session.page.get_by_role("link", name="Show the next ones").click()
+    expect(session.page.locator("#as-of")).to_have_text(f"as of #100 of {EVENTS}")
+    expect(session.row(100)).to_be_attached()
+    expect(session.row(101)).to_have_count(0)
 
 
 def test_long_numbers_are_shown_in_full_and_cover_nothing(session):

@@ -141,6 +141,8 @@ class Later:
     """The page with the newest events."""
     count: int | None = None
     """How many are not shown; None: nobody has counted."""
+    next_href: str = ""
+    """The page around the next of them; "": the page is as of the last that it shows."""
 
 
 @dataclass(frozen=True, slots=True)

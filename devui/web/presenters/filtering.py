@@ -43,8 +43,13 @@ class Shown:
 
     items: tuple[parts.TimelineItem, ...]
     earlier: parts.Earlier | None
-    tail: bool
-    """Whether they end with the newest event that the filter lets through."""
+    below: Sequence[int] = ()
+    """The numbers of those that the filter lets through after them."""
+
+    @property
+    def tail(self) -> bool:
+        """Whether they end with the newest event that the filter lets through."""
+        return not self.below
 
 
 async def sought(
@@ -79,7 +84,7 @@ async def shown(
     count = await _number_below(journal, session.key, before, asked.matches.count)
     kept, chosen = _kept(asked.matches.numbers, count, selected)
     first, end = _span(kept, chosen)
-    tail, left_out, kept = end == len(kept), first, kept[first:end]
+    below, left_out, kept = kept[end:], first, kept[first:end]
     wanted_rows = {near for number in kept for near in (number - 1, number)} | {count}
     rows = {row.number: row for row in await journal.events.rows(session.key, wanted_rows)}
     invocations = {rows[number].invocation_id for number in kept}
@@ -91,7 +96,7 @@ async def shown(
     lost = await lost_reads(journal, session.key, (rows[number] for number in kept))
     start = rows[kept[0]].seq if left_out else 0
     now = asked.at.seq + 1 if asked.at else _END
-    stop = (before or now) if tail else rows[kept[-1]].seq
+    stop = (before or now) if not below else rows[kept[-1]].seq
     for run in await journal.runs.cut_off(session.key, start, until=stop, limit=SIZE):
         row = run_end(run)
         if row and wanted.holds(of_run_end(row)):
@@ -102,7 +107,7 @@ async def shown(
     return Shown(
         tuple(linked(_marked(item, asked.matches.numbers), session.key, wanted) for item in told),
         _earlier(rows[kept[0]] if kept else None, asked, above=left_out, wanted=wanted),
-        tail,
+        below,
     )
 
 

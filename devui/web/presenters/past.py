@@ -7,14 +7,18 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.web.parts.chat import ChatMessage, ChatPart, ComposerState, ToolChip
 from devui.web.parts.session import RunNote
-from devui.web.presenters.window import Window, window_before
+from devui.web.presenters.window import SIZE, Window, window_around, window_before
 
 
-async def window_at(journal: Journal, row: EventRow) -> Window:
-    """The events up to one; its run was under way then, so that calls wait for their results."""
-    window = await window_before(journal, row.session, row.seq + 1)
-    taken = await taken_back(journal, row.session, until=row.number)
-    return replace(window, running=row.run, taken=taken, later=())
+async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None) -> Window:
+    """The events up to one, or of these the ones around `row`; its run was under way then, so that
+    calls wait for their results."""
+    if row is None or row.number > at.number - SIZE:
+        window = await window_before(journal, at.session, at.seq + 1)
+    else:
+        window = await window_around(journal, at.session, row, until=at.seq + 1)
+    taken = await taken_back(journal, at.session, until=at.number)
+    return replace(window, running=at.run, taken=taken, later=())
 
 
 def unasked(messages: tuple[ChatMessage | RunNote, ...]) -> tuple[ChatMessage | RunNote, ...]:

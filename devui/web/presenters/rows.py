@@ -153,9 +153,17 @@ def earlier(session: int, first: StoredEvent | None, *, at: int | None = None) -
     )
 
 
-def later(session: int, count: int, *, only: str = "") -> Later | None:
-    """What is said below rows that so many others come after; the filter `only` is kept."""
-    return Later(session_url(session, only=only), count) if count else None
+def later(
+    session: int, count: int, following: int | None, *, at: int | None = None, only: str = ""
+) -> Later | None:
+    """What is said below rows that so many others come after, `following` the first of them.
+
+    That is None on a page as of the last event that it shows. The filter `only` is kept.
+    """
+    if not count:
+        return None
+    go_on = session_url(session, event=following, at=at, only=only) if following else ""
+    return Later(session_url(session, only=only), count, go_on)
 
 
 def _flags(row: StoredEvent, summary: Summary) -> Iterable[Flag]:

@@ -120,11 +120,13 @@ async def window_before(journal: Journal, session: int, seq: int, *, size: int =
     return await _marked(journal, await _window(journal, session, rows, size, until=seq))
 
 
-async def window_around(journal: Journal, session: int, row: EventRow) -> Window:
-    """The events on both sides of one."""
+async def window_around(
+    journal: Journal, session: int, row: EventRow, *, until: int | None = None
+) -> Window:
+    """The events on both sides of one, before the journal's `until` if that is given."""
     before = await journal.events.page(session, before=row.seq + 1, limit=_AROUND // 2 + 1)
     after = await journal.events.page(session, after=row.seq, limit=_AROUND // 2)
-    rows = [*before, *after]
+    rows = [each for each in (*before, *after) if until is None or each.seq < until]
     window = await _window(journal, session, rows, _AROUND, until=rows[-1].seq + 1)
     return await _marked(journal, window)
 

@@ -250,8 +250,20 @@ def _timeline(found: Services, stand: _Stand, row: EventRow | None) -> parts.Tim
         earlier=rows.earlier
         if rows
         else earlier(session.key, first, at=asked.at.number if asked.at else None),
-        later=later(session.key, session.events - count, only=asked.filter),
+        later=_later(stand, count),
     )
+
+
+def _later(stand: _Stand, count: int) -> parts.Later | None:
+    """What is said below rows that the newest ones, up to number `count`, do not follow on."""
+    key, asked, rows = stand.session.key, stand.asked, stand.rows
+    at = asked.at.number if asked.at else None
+    if rows is not None and rows.below:
+        return later(key, len(rows.below), rows.below[0], at=at, only=asked.filter)
+    last = stand.window.events[-1][0].number if rows is None and stand.window.events else count
+    if stand.tail or last >= count:
+        return later(key, stand.session.events - count, None, only=asked.filter)
+    return later(key, stand.session.events - last, last + 1, at=at)
 
 
 async def _window(
@@ -259,7 +271,7 @@ async def _window(
 ) -> tuple[Window, bool]:
     """The newest events, or those around the selected one; and whether new ones follow on."""
     if at is not None:
-        return await window_at(journal, at), False
+        return await window_at(journal, at, row), False
     if row is None or row.number > session.events - SIZE:
         return await window_before(journal, session.key, head + 1), True
     return await window_around(journal, session.key, row), False
