@@ -17,7 +17,8 @@ MOST: Final = 200
 """Writes of a key that are read at the most: the newest."""
 
 Writer = Literal["event", "initial", "elsewhere"]
-"""An event of this session; what the session began with; another session, or one deleted since."""
+"""An event of this session; what the session began with; another session, or one
+that is not known any more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,12 +224,15 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
 
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     target = path.with_name(f"{path.name}.version-{version}")
-    create_private(target)
+    part = target.with_name(f"{target.name}.part")
+    part.unlink(missing_ok=True)  # of a copy that was killed
+    create_private(part)
     try:
-        with closing(sqlite3.connect(target)) as copy:
+        with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
-    except sqlite3.Error:
-        target.unlink()  # half a copy takes room, and looks like a whole one
+        part.replace(target)
+    except (sqlite3.Error, OSError):
+        part.unlink(missing_ok=True)  # half a copy takes room
         raise
 
 

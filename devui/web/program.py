@@ -70,8 +70,8 @@ from devui.web.static import ICON_PATH, STATIC_PATH, StaticFiles
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
-_SECONDS = 1.0
-"""Between two tries to tell where the server is."""
+_SECONDS, _SELDOM = 1.0, 60.0
+"""Between two tries to tell where the server is: at first, and after many in vain."""
 
 _AT_THE_EDGE = {
     UnknownApp: NotFound,
@@ -225,10 +225,11 @@ async def _findable(journal: Journal, url: str, key: str) -> AsyncIterator[None]
 
 
 async def _announce_again(journal: Journal, url: str, key: str) -> None:
-    missing = True
-    while missing:
-        await asyncio.sleep(_SECONDS)
-        missing = bool(journal.announce(url, key))
+    wait = _SECONDS
+    await asyncio.sleep(wait)
+    while journal.announce(url, key):
+        wait = min(2 * wait, _SELDOM)
+        await asyncio.sleep(wait)
     _log.warning("the terminal finds this server now")
 
 

@@ -25,12 +25,15 @@ export async function copy() {
   }
 }
 
+let saying = 0;
+
 // The menu that has the button is closed for who comes by key: what is spoken is shown, too.
 function say(text) {
   const spoken = document.getElementById("spoken");
   for (const place of document.querySelectorAll("#spoken, [data-copy-link] .copy-said")) place.textContent = text;
   spoken.classList.add("shown");
-  setTimeout(() => {
+  clearTimeout(saying);
+  saying = setTimeout(() => {
     spoken.classList.remove("shown");
     for (const place of document.querySelectorAll("[data-copy-link] .copy-said")) place.textContent = "Copy link";
   }, 1500);

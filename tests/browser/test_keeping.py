@@ -40,6 +40,9 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     expect(page.get_by_role("alert")).to_contain_text("lies outside of")
     expect(page.locator("#write-test")).to_be_disabled()
     expect(code).to_contain_text("play(AGENT")  # can be copied all the same
+    file.fill("x" * 300)  # longer than a file's name may be
+    file.press("Tab")
+    expect(page.get_by_role("alert")).to_contain_text("a test file is called like")
     file.fill("tests/test_trip.py")
     file.press("Tab")
     expect(page.locator("#write-test")).to_be_enabled()

@@ -105,8 +105,8 @@ class KeyHistory:
     """The event that it is as of; None for now."""
     writes: tuple[KeyWriteItem, ...]
     earlier: str | None
-    """Where older writes are listed: as of the oldest of these; "" if that is in no event of this
-    session, None if there are none."""
+    """Where older writes are listed: as of the last of them; "" if none is in an event of this
+    session, None if there are no older ones."""
     pieces: tuple[KeyPiece, ...]
     warning: str
     """Who wrote it in parallel, if anybody did."""

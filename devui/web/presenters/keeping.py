@@ -1,7 +1,6 @@
 """The page that makes a test of a session (docs/guide/testing.md)."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from devui.debugger.keeping.keeper import KeptFiles, Offer
@@ -43,8 +42,8 @@ def _run(session: int, offer: Offer, chosen: Mapping[str, Sequence[str]] | None)
     )
 
 
-def preview(file: str, files: KeptFiles, *, place: Path, overwrite: bool) -> parts.TestPreview:
-    """What would be written at this place, which is `file` in words."""
+def preview(file: str, files: KeptFiles, *, there: bool, overwrite: bool) -> parts.TestPreview:
+    """What would be written at the place that is `file` in words; `there`: it has a file."""
     return parts.TestPreview(
         file=visible(file),
         code=visible(files.test[1]),
@@ -53,6 +52,6 @@ def preview(file: str, files: KeptFiles, *, place: Path, overwrite: bool) -> par
             f"{visible(kind)}, {plural(count, 'time')}"
             for kind, count in sorted(files.redacted.items())
         ),
-        there=place.exists(),
+        there=there,
         overwrite=overwrite,
     )

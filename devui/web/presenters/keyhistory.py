@@ -112,6 +112,18 @@ def _crumbs(pin: Pin, links: KeyLinks) -> tuple[parts.Crumb, ...]:
     return tuple(steps)
 
 
+async def _earlier(
+    found: Services, session: SessionRow, pin: Pin, history: told.KeyHistory
+) -> str | None:
+    """Where writes are listed that are older than those that were read; "" if no event of this
+    session leads there, None if there are none."""
+    if not history.earlier or history.oldest is None:
+        return None
+    histories = found.journal.histories
+    last = await histories.previous(session.key, *scoped(pin.key), history.oldest)
+    return session_url(session.key, at=last, tab="state", pin=pin) if last else ""
+
+
 async def key_history(
     found: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, asked: Asked
 ) -> parts.KeyHistory:
@@ -136,7 +148,7 @@ async def key_history(
         by=shown.writer(history.asked) if history.asked else None,
         number=number,
         writes=writes,
-        earlier=shown.earlier(history),
+        earlier=await _earlier(found, session, pin, history),
         pieces=_pieces(history, shown),
         warning=" and ".join(parallel),
         chart=step_chart([value_at(each.new, pin.path) for each in history.writes], here),
@@ -214,16 +226,6 @@ class _Shown:
         href = self.links.to(self.pin, event=row.number)
         how = f"via {visible(', '.join(write.tools))}" if write.tools else ""
         return parts.WriterNote(f"#{row.number}", href, visible(row.author), how)
-
-    def earlier(self, history: told.KeyHistory) -> str | None:
-        """Where writes are listed that are older than these; "" if no event leads there."""
-        if not history.earlier:
-            return None
-        own = (each.event for each in history.writes if each.writer == "event")
-        first = next((event.number for event in own if event), None)
-        if first is None:
-            return ""
-        return session_url(self.links.session, at=first, tab="state", pin=self.pin)
 
     def place(self, path: Path) -> str:
         """A path as what follows the key."""

@@ -110,8 +110,8 @@ async def _offered(
         files = await asyncio.to_thread(makes.made, offers, session, wanted)
     except (EdgeError, NoSuchRun) as error:
         return offers, replace(nothing, error=misplaced or visible(str(error)))
-    at = place or Path(asked.file)
-    shown = preview(asked.file, files, place=at, overwrite=asked.overwrite)
+    there = False if misplaced else await asyncio.to_thread((place or Path(asked.file)).exists)
+    shown = preview(asked.file, files, there=there, overwrite=asked.overwrite)
     return offers, replace(shown, error=misplaced, misplaced=bool(misplaced))
 
 
