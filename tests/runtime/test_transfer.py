@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -70,21 +71,24 @@ async def test_an_agent_may_hand_back_to_its_parent():
     assert said(events[-1]) == "Hello."
 
 
-@pytest.fixture
+@contextmanager
 def small_stack():
     """Room for few calls within calls, as if there were many more hand-overs."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 250)
-    yield
-    sys.setrecursionlimit(limit)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
-async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_calls(small_stack):
+async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_calls():
     ping = LlmAgent(name="ping", model=ScriptedLlm(rules=[Rule(then=transfer("pong"))]))
     model = ScriptedLlm(rules=[Rule(then=transfer("ping"))])
     conversation = Conversation(LlmAgent(name="pong", model=model, sub_agents=[ping]))
 
-    with pytest.raises(LlmCallsLimitExceededError, match=r"120 model calls.*120 times in a row"):
+    told = r"120 model calls.*120 times in a row"
+    with pytest.raises(LlmCallsLimitExceededError, match=told), small_stack():
         await conversation.say("go", RunConfig(max_llm_calls=120))
 
     assert len(conversation.heard) == 241
