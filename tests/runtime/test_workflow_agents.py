@@ -1,13 +1,16 @@
 """Sequential, loop and parallel agents (adk-runtime 5.3 to 5.5)."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from devui.runtime.events import Event, EventActions
-from tests.kit.stages import Scripted, run, runner_of, stored, texts
+from devui.runtime.models import Call, Rule, ScriptedLlm
+from tests.kit.patience import PATIENCE
+from tests.kit.stages import WHERE, Scripted, run, runner_of, said, stored, texts
 
 
 def progress(events: list[Event]) -> list[tuple]:
@@ -214,6 +217,77 @@ async def test_the_failure_of_one_stops_the_others_and_is_raised_as_it_is():
     with pytest.raises(KeyError, match="boom"):
         await run(runner_of(agent))
     assert stopped == [True]
+
+
+async def exits():
+    raise SystemExit(3)
+
+
+async def fails_twice():
+    raise BaseExceptionGroup("two", [KeyError("a"), SystemExit(3)])
+
+
+async def awaits_what_was_cancelled():
+    task = asyncio.create_task(asyncio.Event().wait())
+    task.cancel()
+    await task
+
+
+async def cancels_itself():
+    asyncio.current_task().cancel()
+    await asyncio.Event().wait()
+
+
+def beside_another(agent: BaseAgent) -> BaseAgent:
+    async def waits(ctx):
+        await asyncio.Event().wait()
+        yield
+
+    return ParallelAgent(name="par", sub_agents=[Scripted(name="waits", body=waits), agent])
+
+
+def after_hand_overs(agent: BaseAgent) -> BaseAgent:
+    for number in range(20):
+        model = ScriptedLlm(rules=[Rule(then=Call("transfer_to_agent", agent_name=agent.name))])
+        agent = LlmAgent(name=f"desk_{number}", model=model, sub_agents=[agent])
+    return agent
+
+
+@pytest.mark.parametrize("within", [beside_another, after_hand_overs])
+@pytest.mark.parametrize(
+    ("ends", "kind"),
+    [
+        (exits, SystemExit),
+        (fails_twice, BaseExceptionGroup),
+        (awaits_what_was_cancelled, asyncio.CancelledError),
+        (cancels_itself, asyncio.CancelledError),
+    ],
+)
+async def test_an_agent_in_a_task_of_its_own_ends_the_run_whatever_it_raises(within, ends, kind):
+    async def body(ctx):
+        await ends()
+        yield
+
+    before = asyncio.all_tasks()
+    with pytest.raises(kind):
+        async with asyncio.timeout(PATIENCE):
+            await run(runner_of(within(Scripted(name="ends", body=body))))
+    assert asyncio.all_tasks() == before
+
+
+async def test_agents_that_are_stopped_end_also_when_they_cannot_put_away():
+    async def fails_late(ctx):
+        try:
+            yield Event(message="one")
+            await asyncio.Event().wait()
+        finally:
+            raise SystemExit(3)
+
+    names = ("a", "b", "c")
+    agent = ParallelAgent(name="par", sub_agents=[Scripted(name=n, body=fails_late) for n in names])
+    async with asyncio.timeout(PATIENCE):
+        async with aclosing(runner_of(agent).run_async(**WHERE, new_message=said("go"))) as events:
+            assert texts([await anext(events)]) == ["one"]
 
 
 async def test_an_agent_that_escalates_stops_the_others():

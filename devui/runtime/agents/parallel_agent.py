@@ -62,7 +62,7 @@ class _Produced:
 
 @dataclass(slots=True)
 class _Ended:
-    error: Exception | None
+    error: BaseException | None
 
 
 async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:
@@ -72,9 +72,9 @@ async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Even
     consumer, in whose task this generator is run.
 
     Raises:
-        Exception: what the first run to fail raised; the others are cancelled.
+        BaseException: what the first run to fail raised; the others are cancelled.
     """
-    queue: asyncio.Queue[_Produced | _Ended] = asyncio.Queue(maxsize=len(runs) or 1)
+    queue: asyncio.Queue[_Produced | _Ended] = asyncio.Queue()
     tasks = [asyncio.create_task(produce(run, queue)) for run in runs]
     try:
         running = len(tasks)
@@ -96,14 +96,19 @@ async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Even
 async def produce(
     run: AsyncGenerator[Event, None], queue: "asyncio.Queue[_Produced | _Ended]"
 ) -> None:
-    """Put the events of one run into the queue, each after the one before it was consumed."""
-    error = None
+    """Put the events of one run into the queue, each after the one before it was consumed.
+
+    Whatever ends the run is put there too, for the consumer to raise: it would wait for ever for a
+    task that was cancelled by its own agent, and a SystemExit would leave the event loop from here.
+    A consumer that has cancelled the task itself no longer reads the queue, which never is full.
+    """
+    error: BaseException | None = None
     try:
         async with aclosing(run):
             async for event in run:
                 produced = _Produced(event)
                 await queue.put(produced)
                 await produced.consumed.wait()
-    except Exception as raised:  # noqa: BLE001  raised again by the consumer
+    except BaseException as raised:  # noqa: BLE001  raised again by the consumer
         error = raised
-    await queue.put(_Ended(error))
+    queue.put_nowait(_Ended(error))
