@@ -3,7 +3,17 @@
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
+
+from pydantic import ValidationError
+
+_SENTENCES = ("value_error", "assertion_error")
+"""Errors that a validator raised in its own words; pydantic puts their kind before them."""
+_LINES = 20
+"""So many errors that were raised together are told each."""
+_LINE = 300
+"""How long their lines are, in characters."""
 
 
 def given(value: object) -> str:
@@ -33,11 +43,52 @@ def place(function: Any) -> str:
 
 def raised_together(error: BaseException) -> Iterator[BaseException]:
     """The exceptions of a group, those of groups in it too; any other one by itself."""
-    if not isinstance(error, BaseExceptionGroup):
-        yield error
-        return
-    for member in error.exceptions:
-        yield from raised_together(member)
+    left = [error]
+    while left:
+        each = left.pop()
+        if isinstance(each, BaseExceptionGroup):
+            left.extend(reversed(each.exceptions))
+        else:
+            yield each
+
+
+def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
+    """A line for each, `MyError: what it says`; of many for the first ones, and how many more."""
+    left = iter(errors)
+    for error in islice(left, _LINES):
+        line = f"{type(error).__name__}: {' '.join(message_of(error).split())}"
+        yield line if len(line) <= _LINE else line[:_LINE] + "…"
+    if more := sum(1 for _ in left):
+        yield f"(and {more} more)"
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says, notes included; some cannot even say that."""
+    try:
+        return "\n".join([_text(error), *vars(error).get("__notes__", ())])
+    except Exception as second:  # noqa: BLE001
+        return f"(its message cannot be told: {type(second).__name__})"
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        return _refusal(error)
+    if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
+        return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
+    return str(error) or repr(error)
+
+
+def _refusal(error: ValidationError) -> str:
+    """What pydantic found, a line for each field, without its links and its own vocabulary."""
+    lines = []
+    for found in error.errors(include_url=False):
+        field = ".".join(str(each) for each in found["loc"])
+        where = f"{error.title}.{field}: " if field else ""
+        if found["type"] in _SENTENCES:
+            lines.append(where + found["msg"].partition(", ")[2])
+        else:
+            lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
+    return "\n".join(lines)
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -3,15 +3,11 @@
 import traceback
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from devui.runtime.mistakes import raised_together
+from devui.runtime.mistakes import lines_of, message_of, raised_together
 from devui.wire.messages import AgentError
 
 _OUR_FILES = str(Path(__file__).parent.parent)
 _NOISE = ("<frozen importlib", "<frozen runpy", "/concurrent/futures/", "/asyncio/")
-_SENTENCES = ("value_error", "assertion_error")
-"""Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _MAX_TRACEBACK = 60_000
 _MAX_MESSAGE = 20_000
 
@@ -20,13 +16,13 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
     """Describe `error` with the agent author's own frames and their innermost file and line.
 
     Frames of the import machinery are left out; frames of the runtime stay, since they say how the
-    agent was called. A group is described by its first member, then by
-    what the others say, with the whole group's traceback.
+    agent was called. A group is described by its first member, then by a line for each of the
+    others, with the whole group's traceback.
     """
     text = "".join(_readable(traceback.TracebackException.from_exception(error)).format())
     innermost, *others = raised_together(error)
     file, line = _where(innermost, agents_dir)
-    told = [message_of(innermost), *(f"{type(e).__name__}: {message_of(e)}" for e in others)]
+    told = [message_of(innermost), *lines_of(others)]
     return AgentError(
         type=type(innermost).__name__,
         message=sendable("\n".join(told))[:_MAX_MESSAGE],
@@ -39,35 +35,6 @@ def agent_error(error: BaseException, agents_dir: Path) -> AgentError:
 def sendable(text: str) -> str:
     """The text with what UTF-8 cannot hold spelled out: halves of surrogate pairs."""
     return text.encode(errors="backslashreplace").decode()
-
-
-def message_of(error: BaseException) -> str:
-    """What an exception says, notes included; some cannot even say that."""
-    try:
-        return "\n".join([_text(error), *vars(error).get("__notes__", ())])
-    except Exception as second:  # noqa: BLE001
-        return f"(its message cannot be told: {type(second).__name__})"
-
-
-def _text(error: BaseException) -> str:
-    if isinstance(error, ValidationError):
-        return _refusal(error)
-    if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
-        return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
-    return str(error) or repr(error)
-
-
-def _refusal(error: ValidationError) -> str:
-    """What pydantic found, a line for each field, without its links and its own vocabulary."""
-    lines = []
-    for found in error.errors(include_url=False):
-        field = ".".join(str(each) for each in found["loc"])
-        where = f"{error.title}.{field}: " if field else ""
-        if found["type"] in _SENTENCES:
-            lines.append(where + found["msg"].partition(", ")[2])
-        else:
-            lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
-    return "\n".join(lines)
 
 
 def readable_path(file: str, agents_dir: Path) -> str:

@@ -15,6 +15,7 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.events.event import Event
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
@@ -22,7 +23,7 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
 from devui.wire.messages import ToServer
 from devui.wire.spans import CANCELLED, SpanBegan, SpanEnded
-from devui.worker.faults import message_of, sendable
+from devui.worker.faults import sendable
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.prompts import Prompts

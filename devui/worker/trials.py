@@ -20,6 +20,7 @@ from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.toolsets import nodes_below
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -29,7 +30,7 @@ from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.tool_confirmation import ToolConfirmation
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.trials import DescribeTools, Trial, Tried, TryModel, TryTool
-from devui.worker.faults import agent_error, message_of
+from devui.worker.faults import agent_error
 from devui.worker.jsontext import as_json
 from devui.worker.output import current_run
 from devui.worker.schemas import schema_of

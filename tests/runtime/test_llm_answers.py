@@ -41,12 +41,33 @@ async def test_fragments_are_not_stored():
     assert [event.id for event in (await conversation.session()).events[1:]] == whole
 
 
+class OddError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+LONG = ValueError("of\n two lines " + "x" * 1000)
+LONG.add_note("noted")
 BOTH = ExceptionGroup("down", [OSError("gone"), ExceptionGroup("all", [KeyError("k")])])
+ODD = ExceptionGroup("odd", [OddError(), LONG, SyntaxError("no", ("f.py", 3, 1, "a b"))])
+MANY = ExceptionGroup("many", [ValueError(str(number)) for number in range(5000)])
+TOLD_ODD = f"""odd (3 sub-exceptions)
+OddError: (its message cannot be told: RuntimeError)
+ValueError: of two lines {"x" * 275}…
+SyntaxError: no (f.py, line 3)"""
+TOLD_MANY = "\n".join(
+    ["many (5000 sub-exceptions)", *(f"ValueError: {n}" for n in range(20)), "(and 4980 more)"]
+)
 
 
 @pytest.mark.parametrize(
     ("raised", "told"),
-    [(OSError("gone"), "gone"), (BOTH, "down (2 sub-exceptions)\nOSError: gone\nKeyError: 'k'")],
+    [
+        (OSError("gone"), "gone"),
+        (BOTH, "down (2 sub-exceptions)\nOSError: gone\nKeyError: 'k'"),
+        (ODD, TOLD_ODD),
+        (MANY, TOLD_MANY),
+    ],
 )
 async def test_an_exception_becomes_a_stored_error_event_and_is_raised(raised, told):
     agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Fail(raises=raised))]))

@@ -5,7 +5,6 @@ Source: resume seed; adk-runtime 11.4.
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo
-from devui.runtime.mistakes import raised_together
+from devui.runtime.mistakes import lines_of, raised_together
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -126,7 +125,7 @@ def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
     status = error.status if isinstance(error, APIError) else None
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     together = isinstance(error, ExceptionGroup)
-    members = [_in_a_line(each) for each in raised_together(error)] if together else []
+    members = lines_of(raised_together(error)) if together else ()
     details = vars(error)
     failed = details.get(FAILED_CALL)
     return Event(
@@ -138,7 +137,3 @@ def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
         error_message="\n".join([text, *members, *details.get("__notes__", [])]),
         custom_metadata={FAILED_CALL: failed} if failed else None,
     )
-
-
-def _in_a_line(error: BaseException) -> str:
-    return "".join(traceback.format_exception_only(error)).strip()

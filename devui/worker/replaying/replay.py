@@ -7,11 +7,11 @@ from typing import Any, Literal, NoReturn
 
 from devui.runtime.agents.context import Context
 from devui.runtime.events.event import Event
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.wire.gates import Verdict
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
-from devui.worker.faults import message_of
 from devui.worker.jsontext import as_json
 from devui.worker.replaying.calltree import CallTree, call_told
 from devui.worker.replaying.differences import differences, named, other_result
