@@ -89,8 +89,9 @@ class Touches:
         """What the event that is about to be committed brings to an end; the event, with notes."""
         told = touched or Touched()
         for number in [n for n, name in self._events.items() if name == event.id]:
-            del self._events[number]
             self._unwritten[number] = None
+            if self._touches[number].event != event.id:  # that is told once, by the touch itself
+                del self._events[number]
         for number in (*told.settles, *told.reads):
             self._events[number] = event.id
             self._unwritten[number] = None

@@ -1,8 +1,12 @@
 """State that is written and not committed: who wrote it, who read it, and what became of it."""
 
+import time
+from pathlib import Path
+
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
 CUSTOM = """
@@ -190,6 +194,7 @@ root_agent = Waits(name="waits")
 APPS = {
     "custom": CUSTOM,
     "waits": WAITS,
+    "blocks": WAITS.replace("await asyncio.sleep", "time.sleep").replace("asyncio", "time"),
     "in_place": IN_PLACE,
     "tools": TOOLS,
     "callbacks": CALLBACKS,
@@ -253,13 +258,35 @@ def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
 
 def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_lost(client, server):
     debugged = Debugged(client, "waits").start(pause=False)
-    folder = server.agents / "waits"
-    while not (folder / "begun").exists():
-        client.get(f"/api/runs/{debugged.run}")
+    folder = begun(debugged, server.agents / "waits")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
         assert any('"status":"done"' in line for line in stream.iter_lines())
     assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
+
+
+def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not_lost(
+    client, server
+):
+    debugged = Debugged(client, "blocks").start(pause=False)
+    folder = begun(debugged, server.agents / "blocks")
+    assert debugged.post("pause", key="pause").status_code == 200
+    (folder / "gate").touch()
+    debugged.settled()
+    patience = time.monotonic() + PATIENCE
+    while not told(debugged)[0]:
+        assert time.monotonic() < patience
+    debugged.tell("continue")
+    assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
+
+
+def begun(debugged: Debugged, folder: Path) -> Path:
+    """The app's folder, once its agent is at work."""
+    patience = time.monotonic() + PATIENCE
+    while not (folder / "begun").exists():
+        assert time.monotonic() < patience
+        debugged.client.get(f"/api/runs/{debugged.run}")
+    return folder
 
 
 def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit(client):
