@@ -71,6 +71,8 @@ class Touches:
         self._unwritten: dict[int, None] = {}
         self._last: dict[str, tuple[str | None, str]] = {}
         """By state key: the branch that committed it last in this run, and who did."""
+        self.read = False
+        """Whether anything was read before its commit."""
 
     def __len__(self) -> int:
         """How many wait to be written."""
@@ -80,6 +82,7 @@ class Touches:
         """A write or a read, or something new about it."""
         self._touches[touch.number] = touch
         self._unwritten[touch.number] = None
+        self.read = self.read or touch.reads is not None
         if touch.event:
             self._events[touch.number] = touch.event
         elif touch.lost:
@@ -90,7 +93,8 @@ class Touches:
         told = touched or Touched()
         for number in [n for n, name in self._events.items() if name == event.id]:
             self._unwritten[number] = None
-            if self._touches[number].event != event.id:  # that is told once, by the touch itself
+            touch = self._touches.get(number)
+            if touch is None or touch.event != event.id:  # that is told once, by the touch itself
                 del self._events[number]
         for number in (*told.settles, *told.reads):
             self._events[number] = event.id

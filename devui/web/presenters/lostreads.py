@@ -81,6 +81,10 @@ class LiveLost:
 
     async def changes(self, session: SessionRow, batch: Batch) -> Markup:
         """The pieces for the rows on the page that are to be marked since the last time."""
+        live = self._found.runs.live(session.key)
+        if live is not None and not live.touches.read:
+            self.marks = {}
+            return Markup("")
         newest = await self._found.journal.runs.newest(session.key)
         self.marks = _marks(await of_run(self._found, session.key, newest.id if newest else None))
         added = {news.row.number for news in batch.news if isinstance(news, EventCommitted)}
