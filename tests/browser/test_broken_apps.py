@@ -154,7 +154,7 @@ def test_a_message_to_an_app_that_does_not_load_can_be_sent_again(workshop, agen
     session.ends("failed")
     expect(session.page.locator(".msg.unsaid")).to_have_text("Do you hear me?")
     expect(session.events).to_have_count(0)
-    assert workshop.again(session).outline("#messages") == session.outline("#messages")
+    session.equals(workshop.again(session), "#messages")
     write_app(agents, "sick", good("I do"))
     expect(session.page.locator("#warnings")).not_to_contain_text("does not load")
     session.page.get_by_role("button", name="Send again").click()

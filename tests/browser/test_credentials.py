@@ -107,7 +107,7 @@ def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
     expect(session.messages.last).to_contain_text(says)
     session.ends()
     expect(session.page.locator(".ask")).to_have_count(0)
-    assert visit.again(session).outline("#messages") == session.outline("#messages")
+    session.equals(visit.again(session), "#messages")
 
 
 def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
@@ -127,7 +127,7 @@ def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(rea
         session = asked(reading, tool, "eve")
         said = session.page.locator(".ask")
         expect(said).to_contain_text(f"The tool {tool} of Reader needs {what}.")
-        assert reading.again(session).outline("#messages") == session.outline("#messages")
+        session.equals(reading.again(session), "#messages")
 
 
 def test_a_user_name_and_a_password_are_asked_for_and_used(reading):

@@ -82,8 +82,7 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
             assert authors[begun + 1 : begun + EVENTS] == [text] * (EVENTS - 1)
             assert text in ends[place]
             assert text in said
-    for part in ("#rows", "#messages"):
-        assert streamed.outline(part) == loaded.outline(part)
+    streamed.equals(loaded, "#rows", "#messages")
     title = squeezed(PAYLOADS[first])
     assert squeezed(loaded.page.locator("#title-text").input_value()) == title
     assert squeezed(loaded.page.title()) == f"{title} · devui"

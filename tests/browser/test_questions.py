@@ -118,7 +118,7 @@ def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
     expect(session.messages.last).to_contain_text(says)
     session.ends()
     expect(session.page.locator(".ask")).to_have_count(0)
-    assert visit.again(session).outline("#messages") == session.outline("#messages")
+    session.equals(visit.again(session), "#messages")
 
 
 def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(asking):

@@ -62,7 +62,7 @@ def test_what_a_stopped_answer_had_said_so_far_stays_to_be_read(visit):
     note = session.messages.last
     expect(note.locator(".unfinished")).to_contain_text("Events carry everything")
     expect(note).to_contain_text("cut off and is not in the session")
-    assert visit.again(session).outline("#messages") == session.outline("#messages")
+    session.equals(visit.again(session), "#messages")
 
 
 def test_a_tool_that_never_returns_is_stopped(visit):
@@ -90,8 +90,9 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     assert texts(session)[: len(shown)] == shown
     again = open_visit.again(session)
     assert texts(again)[: len(shown)] == shown
-    for part in ("#rows", "#messages", "#run", "#composer-state", "#live-chat", "#live-rows"):
-        assert session.outline(part) == again.outline(part), part
+    session.equals(
+        again, "#rows", "#messages", "#run", "#composer-state", "#live-chat", "#live-rows"
+    )
 
 
 def test_after_a_kill_the_page_goes_on_by_itself(open_visit):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -234,6 +235,18 @@ class SessionPage:
     def outline(self, selector: str) -> list[str]:
         """An element's content, without what readers and behaviours do to it."""
         return self.page.locator(selector).evaluate(_OUTLINE)
+
+    def equals(self, other: "SessionPage", *selectors: str) -> None:
+        """Two pages of a session come to rest with the same content (Law 5).
+
+        Each is fed by a stream of its own, and on a busy machine one may hear the last news later.
+        """
+        for selector in selectors:
+            deadline = time.monotonic() + PATIENCE
+            while (one := self.outline(selector)) != (two := other.outline(selector)):
+                if time.monotonic() > deadline:
+                    assert one == two, selector
+                self.page.wait_for_timeout(100)
 
     def fits(self) -> bool:
         """Whether the page has no horizontal scroll bar."""
