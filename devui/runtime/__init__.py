@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.exports import lazy
 from devui.runtime.left_out import install
+from devui.runtime.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context

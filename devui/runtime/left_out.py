@@ -166,12 +166,6 @@ TABLE = (
         "LoggingPlugin, or a BasePlugin of your own that writes spans.",
     ),
     LeftOut(
-        "Google search and Google's tools beside other tools",
-        "tools.GoogleSearchAgentTool tools.google_search_agent_tool",
-        "The models themselves do not allow it.",
-        "An agent that has google_search alone, as AgentTool of the other one.",
-    ),
-    LeftOut(
         "ADK's command line",
         "cli",
         "It is the server's, which a runtime does not load; devui has its own.",
@@ -239,8 +233,7 @@ TABLE = (
         " utils.context_utils.find_context_parameter utils.env_utils"
         " utils.model_name_utils utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
-        " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION"
-        " version",
+        " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION",
         "The inside is made otherwise here.",
         "The public names: docs/guide/runtime.md lists them.",
     ),

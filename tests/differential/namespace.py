@@ -79,6 +79,7 @@ _WHERE = {
     "tools.example_tool": "ExampleTool",
     "tools.exit_loop_tool": "exit_loop",
     "tools.function_tool": "FunctionTool",
+    "tools.google_search_tool": "GoogleSearchTool",
     "tools.get_user_choice_tool": "get_user_choice_tool",
     "tools.load_artifacts_tool": "load_artifacts_tool",
     "tools.load_memory_tool": "load_memory_tool",

@@ -232,9 +232,23 @@ async def test_a_search_may_ask_a_model_of_its_own():
     assert root.model.requests[0].model == "gemini-search"
 
 
-def test_mixing_the_search_with_other_tools_says_what_to_do():
-    with pytest.raises(ValueError, match="AgentTool"):
-        GoogleSearchTool(bypass_multi_tools_limit=True)
+async def test_beside_other_tools_an_agent_searches():
+    search = GoogleSearchTool(bypass_multi_tools_limit=True)
+    root = agent(
+        Rule(user="the weather", then=Call("google_search_agent", request="rain today")),
+        Rule(user="rain today", then=Say("Rain.")),
+        Rule(after="google_search_agent", then=Say("It rains: {result}")),
+        tools=[search, load_memory],
+    )
+
+    events = await Conversation(root).say("the weather?")
+
+    assert said(events[-1]) == "It rains: Rain."
+    asked, searched, _ = (request.config.tools for request in root.model.requests)
+    assert not any(tool.google_search for tool in asked)
+    assert [tool.google_search is not None for tool in searched] == [True]
+    [alone] = await agent(tools=[search]).canonical_tools()
+    assert alone is search
 
 
 async def test_a_transfer_may_carry_its_reason():

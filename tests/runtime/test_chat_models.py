@@ -10,13 +10,15 @@ from pydantic import BaseModel
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.agents.run_config import RunConfig
-from devui.runtime.models import LLMRegistry, LlmRequest, OpenAILlm
+from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, OpenAILlm
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
 from tests.kit.chat_server import ChatServer, calls, says
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
 
 if find_spec("litellm"):
+    from openai import AsyncOpenAI
+
     from devui.runtime.models.lite_llm import LiteLlm
 
 Part, Content, Call = types.Part, types.Content, types.FunctionCall
@@ -29,8 +31,19 @@ def server():
         yield running
 
 
-@pytest.fixture(params=["openai", pytest.param("litellm", marks=[litellm_only, *LITELLM_WARNINGS])])
+MODELS = [
+    "openai",
+    pytest.param("client", marks=litellm_only),
+    pytest.param("litellm", marks=[litellm_only, *LITELLM_WARNINGS]),
+]
+
+
+@pytest.fixture(params=MODELS)
 async def model(request, server):
+    if request.param == "client":
+        async with AsyncOpenAI(base_url=server.url, api_key="test-key", max_retries=0) as client:
+            yield OpenAILlm(model="test-model", client=client)
+        return
     if request.param == "litellm":
         yield LiteLlm("openai/test-model", api_base=server.url, api_key="test-key")
         return
@@ -319,3 +332,8 @@ def test_names_of_providers_tell_what_to_install(name, monkeypatch):
 def test_names_of_providers_go_through_litellm():
     assert LLMRegistry.resolve("ollama_chat/llama3") is LiteLlm
     assert LLMRegistry.new_llm("litellm:any/model").model == "any/model"
+
+
+def test_the_interactions_api_is_refused():
+    with pytest.raises(ValueError, match="Leave use_interactions_api out"):
+        Gemini(model="gemini-2.5-flash", use_interactions_api=True)

@@ -37,6 +37,10 @@ class AuthConfig(AuthModel):
         if not self.credential_key:
             self.credential_key = self._given_key() or self._derived_key()
 
+    def get_credential_key(self) -> str | None:
+        """The `credential_key`; ADK's older word for it."""
+        return self.credential_key
+
     def _given_key(self) -> str | None:
         """A key that stands in the scheme or the credential, as ADK lets it."""
         for model in (self.raw_auth_credential, self.auth_scheme):

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from google.genai import Client, types
 from google.genai.errors import ClientError
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, field_validator
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.llm_request import LlmRequest
@@ -40,10 +40,24 @@ class Gemini(BaseLlm):
     """The version of the API; else `GOOGLE_GENAI_API_VERSION`, else google-genai's own."""
     retry_options: types.HttpRetryOptions | None = None
     """How to retry failed requests; without it, none is retried."""
+    use_interactions_api: bool = False
+    """Not supported: requests hold the whole conversation."""
+    speech_config: types.SpeechConfig | None = None
+    """For models that speak live; not used."""
 
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = PrivateAttr(
         default_factory=WeakKeyDictionary
     )
+
+    @field_validator("use_interactions_api")
+    @classmethod
+    def _refuse_interactions(cls, value: bool) -> bool:
+        if value:
+            raise ValueError(
+                "Gemini's interactions API is not supported: the conversation is kept here, and"
+                " not at Google. Leave use_interactions_api out."
+            )
+        return value
 
     @classmethod
     def supported_models(cls) -> list[str]:

@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -55,6 +55,8 @@ class OpenAILlm(BaseLlm):
     """Where the service is, up to and without `/chat/completions`."""
     timeout: float = 600.0
     """Seconds to wait for the next piece of an answer."""
+    client: Any = Field(default=None, exclude=True, repr=False)
+    """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that."""
 
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
         default_factory=WeakKeyDictionary
@@ -78,18 +80,18 @@ class OpenAILlm(BaseLlm):
         Raises:
             ChatCompletionError: it refused the request or failed.
             ConnectionError: it cannot be reached.
+            openai.OpenAIError: a `client` was given, and the request failed.
         """
         self._maybe_append_user_content(llm_request)
         body = self._body(llm_request, stream=stream)
         answer = ChatAnswer()
-        async with self._posted(body) as response:
-            if not stream:
-                answer.add_whole(json.loads(await response.aread()))
-            else:
-                async for chunk in _chunks(response):
-                    fragment = answer.add(chunk)
-                    if fragment is not None:
-                        yield fragment
+        ask = self._through_client if self.client is not None else self._over_http
+        async with aclosing(ask(body, stream)) as pieces:
+            async for piece in pieces:
+                if not stream:
+                    answer.add_whole(piece)
+                elif (fragment := answer.add(piece)) is not None:
+                    yield fragment
         whole = answer.whole()
         if not stream:
             whole.partial = None
@@ -109,6 +111,23 @@ class OpenAILlm(BaseLlm):
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
+
+    async def _through_client(self, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
+        found = await self.client.chat.completions.create(**body)
+        if not stream:
+            yield found.model_dump(mode="json", exclude_none=True)
+            return
+        async with found:
+            async for chunk in found:
+                yield chunk.model_dump(mode="json", exclude_none=True)
+
+    async def _over_http(self, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
+        async with self._posted(body) as response:
+            if not stream:
+                yield json.loads(await response.aread())
+                return
+            async for chunk in _chunks(response):
+                yield chunk
 
     @asynccontextmanager
     async def _posted(self, body: Json) -> AsyncIterator[Any]:

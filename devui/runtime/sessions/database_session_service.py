@@ -25,7 +25,7 @@ class DatabaseSessionService(SqliteSessionService):
     _new_layout: ClassVar[Layout] = Layout.DATES
     _verbatim_ids: ClassVar[bool] = True
 
-    def __init__(self, db_url: str, **engine_options: Any) -> None:
+    def __init__(self, db_url: str = "", **engine_options: Any) -> None:
         """Use the file that a `sqlite:///` or `sqlite+aiosqlite:///` URL names.
 
         Settings of SQLAlchemy's connections, such as `connect_args` and `pool_pre_ping`, are taken

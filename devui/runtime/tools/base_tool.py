@@ -11,6 +11,7 @@ from devui.runtime.tools.effect import Effect
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+    from devui.runtime.agents.llm_agent import LlmAgent
 
 __getattr__ = lazy("devui.runtime.tools", {"ToolContext": "tool_context"})
 """Some import ToolContext from here; it needs tools itself."""
@@ -66,6 +67,10 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         self.custom_metadata = custom_metadata
         self.behavior = behavior
         self.response_scheduling = response_scheduling
+
+    def beside_others(self, agent: "LlmAgent") -> "BaseTool":
+        """What is offered in its place to the model of an agent with several tools: itself."""
+        return self
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         """How the tool is declared to the model; None for a tool that is not."""

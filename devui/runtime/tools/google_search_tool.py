@@ -1,8 +1,18 @@
 """`google_search`: lets a Gemini model search the web (adk-runtime 8.8)."""
 
+from typing import TYPE_CHECKING
+
 from google.genai import types
 
+from devui.runtime.tools.base_tool import BaseTool
+from devui.runtime.tools.google_search_agent_tool import (
+    GoogleSearchAgentTool,
+    create_google_search_agent,
+)
 from devui.runtime.tools.server_tool import ServerTool
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.llm_agent import LlmAgent
 
 
 class GoogleSearchTool(ServerTool):
@@ -12,22 +22,20 @@ class GoogleSearchTool(ServerTool):
         """Switch the search on.
 
         Args:
-            bypass_multi_tools_limit: Not supported in this version: give the search to an agent
-                of its own and call that with an AgentTool.
-            model: The model to ask in place of the agent's.
-
-        Raises:
-            ValueError: `bypass_multi_tools_limit` is set.
+            bypass_multi_tools_limit: In an agent with other tools, which models before Gemini 3
+                refuse, an agent with the same model and no other tool searches.
+            model: The model to ask in place of the agent's, if the tool is not so replaced.
         """
-        if bypass_multi_tools_limit:
-            raise ValueError(
-                "google_search cannot be mixed with other tools for models that refuse it:"
-                " bypass_multi_tools_limit is not supported in this version. Give the search to"
-                " an agent of its own and call it with an AgentTool."
-            )
         super().__init__(
             "google_search", types.Tool(google_search=types.GoogleSearch()), model=model
         )
+        self.bypass_multi_tools_limit = bypass_multi_tools_limit
+
+    def beside_others(self, agent: "LlmAgent") -> BaseTool:
+        """With `bypass_multi_tools_limit` an agent that searches; else the tool itself."""
+        if not self.bypass_multi_tools_limit:
+            return self
+        return GoogleSearchAgentTool(create_google_search_agent(agent.canonical_model))
 
 
 google_search = GoogleSearchTool()

@@ -1,6 +1,6 @@
 """The tool by which a model gives a structured answer although it also has other tools."""
 
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from google.genai import types
 from pydantic import BaseModel
@@ -21,11 +21,14 @@ class SetModelResponseTool(BaseTool):
     that does becomes `actions.set_model_response`.
     """
 
+    NAME: ClassVar[str] = NAME
+
     def __init__(self, output_schema: Any) -> None:
         """Take answers of this shape: a pydantic model, any type of Python, or a JSON schema."""
         super().__init__(
             name=NAME, description="Give your final answer, in the required structure."
         )
+        self.output_schema = output_schema
         self._parameters = ValueParameters(output_schema, _wrapper(output_schema))
 
     def _get_declaration(self) -> types.FunctionDeclaration:

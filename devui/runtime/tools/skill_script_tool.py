@@ -4,7 +4,7 @@ import base64
 import json
 import secrets
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
@@ -67,6 +67,8 @@ with tempfile.TemporaryDirectory() as folder:
 
 class RunSkillScriptTool(SkillTool):
     """Runs a Python or shell script in a copy of its skill's folder."""
+
+    TOOL_NAME: ClassVar[str] = RUN_SKILL_SCRIPT
 
     def __init__(self, toolset: Skills, timeout: int, *, keeps_files: bool = False) -> None:
         """Describe the tool.

@@ -3,7 +3,7 @@
 import logging
 import mimetypes
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from google.genai import types
 
@@ -106,6 +106,8 @@ class SkillTool(BaseTool):
 class ListSkillsTool(SkillTool):
     """Lists the skills that the toolset was given."""
 
+    TOOL_NAME: ClassVar[str] = LIST_SKILLS
+
     def __init__(self, toolset: Skills) -> None:
         super().__init__(
             toolset, LIST_SKILLS, "List the skills by name and description.", {"properties": {}}
@@ -117,6 +119,8 @@ class ListSkillsTool(SkillTool):
 
 class SearchSkillsTool(SkillTool):
     """Searches the registry."""
+
+    TOOL_NAME: ClassVar[str] = SEARCH_SKILLS
 
     def __init__(self, toolset: Skills, registry: SkillRegistry) -> None:
         described = registry.search_tool_description()
@@ -142,6 +146,8 @@ class SearchSkillsTool(SkillTool):
 
 class LoadSkillTool(SkillTool):
     """Gives the model the instructions of a skill."""
+
+    TOOL_NAME: ClassVar[str] = LOAD_SKILL
 
     def __init__(self, toolset: Skills) -> None:
         super().__init__(
@@ -175,6 +181,8 @@ class LoadSkillTool(SkillTool):
 
 class LoadSkillResourceTool(SkillTool):
     """Gives the model a file of a skill; one that is no text is put into the next request."""
+
+    TOOL_NAME: ClassVar[str] = LOAD_SKILL_RESOURCE
 
     def __init__(self, toolset: Skills) -> None:
         path = "Its path in the skill: references/…, assets/… or scripts/…"

@@ -4,7 +4,7 @@ from functools import partial
 
 from google.genai import types
 
-from tests.differential.case import Case, add
+from tests.differential.case import Case, add, case
 from tests.differential.script import Raw, Say, call
 
 
@@ -27,3 +27,19 @@ for _propagated, _word in ((True, "named"), (False, "kept")):
                 partial(_sourced, propagated=_propagated, play=_play),
             )
         )
+
+
+@case()
+async def google_search_beside_a_function_is_asked_of_an_agent(stage):
+    def clock() -> str:
+        """What time it is."""
+        return "noon"
+
+    found = types.GroundingMetadata(web_search_queries=["weather"])
+    told = Raw({"content": stage.ns.content("Rain."), "grounding_metadata": found})
+    answers = [call("google_search_agent", request="weather?"), told, "It rains."]
+    model = stage.model(*answers)
+    model.model = "gemini-2.5-flash"
+    search = stage.ns.GoogleSearchTool(bypass_multi_tools_limit=True)
+    await stage.open(stage.agent("agent", model=model, tools=[clock, search]))
+    await stage.say("What is the weather?")
