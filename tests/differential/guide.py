@@ -6,9 +6,10 @@ python -m tests.differential.guide > docs/guide/adk-differences.md
 import sys
 from collections.abc import Iterable, Iterator
 
-from devui.runtime.left_out import TABLE
+from devui.runtime.left_out import TABLE, LeftOut
 from tests.differential.case import Difference
 from tests.differential.cases import CASES
+from tests.differential.left_out_members import MEMBERS
 from tests.differential.normal import EVERYWHERE
 from tests.source import ROOT
 
@@ -48,7 +49,14 @@ def _in_cases() -> Iterator[str]:
 def _left_out() -> Iterator[str]:
     yield "## Left out\n"
     yield "An import of these fails, and says what stands here. The names are below `google.adk`.\n"
-    for left_out in TABLE:
+    yield from _topics(TABLE)
+    yield "## Left out of what is there\n"
+    yield "Members and parameters of classes and functions that are there otherwise.\n"
+    yield from _topics(MEMBERS)
+
+
+def _topics(table: Iterable[LeftOut]) -> Iterator[str]:
+    for left_out in table:
         yield f"### {left_out.topic}\n"
         yield f"- **Why**: {left_out.why}"
         yield f"- **Instead**: {left_out.instead}"

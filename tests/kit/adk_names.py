@@ -5,6 +5,7 @@ DEVUI_ADK_PYTHON=... python -m tests.kit.adk_names > tests/runtime/data/adk_name
 
 import json
 import sys
+from functools import cache
 
 from tests.kit.oracle import run_adk
 
@@ -51,6 +52,7 @@ print(json.dumps(sorted({one for one in found if not one.rpartition(".")[2].star
 """
 
 
+@cache
 def public_names() -> list[str]:
     """All of them, sorted, each below `google.adk`."""
     names: list[str] = json.loads(run_adk(_FIND))

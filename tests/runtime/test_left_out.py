@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
+import devui.runtime
 from devui.runtime.agents import LlmAgent
 from devui.runtime.left_out import ROOT, TABLE, explanation
 from devui.runtime.runners import InMemoryRunner
+from tests.differential.left_out_members import MEMBERS
+from tests.kit.adk_members import public_members
 from tests.kit.adk_names import public_names
-from tests.kit.oracle import needs_adk
+from tests.kit.members import has
+from tests.kit.oracle import needs_adk, run_adk
 
 IMPORTED = {
     "Agent": ". agents",
@@ -207,6 +211,10 @@ NAMES = Path(__file__).with_name("data") / "adk_names.txt"
 """The public names of google-adk 2.13.0, one a line; made by tests.kit.adk_names."""
 
 
+MEMBERS_OF_ADK = NAMES.with_name("adk_members.txt")
+"""Their members and parameters, one a line; made by tests.kit.adk_members."""
+
+
 @needs_adk
 def test_the_list_of_public_names_is_that_of_google_adk():
     assert NAMES.read_text(encoding="utf-8").split() == public_names(), (
@@ -226,3 +234,34 @@ def test_every_public_name_of_google_adk_is_there_or_explained():
             if "needs the package" not in str(error) and "need the package" not in str(error):
                 missing.append(name)
     assert missing == [], "make these, or add them to devui/runtime/left_out.py"
+
+
+@needs_adk
+def test_the_list_of_members_is_that_of_google_adk():
+    assert MEMBERS_OF_ADK.read_text(encoding="utf-8").split() == public_members(), (
+        "write it anew: python -m tests.kit.adk_members > tests/runtime/data/adk_members.txt"
+    )
+
+
+def test_what_members_and_parameters_are_missing_is_told():
+    def find(name):
+        package, _, last = name.rpartition(".")
+        return imported(last, package or ".")
+
+    missing = set()
+    for line in MEMBERS_OF_ADK.read_text(encoding="utf-8").split():
+        try:
+            if not has(line, find):
+                missing.add(line)
+        except ImportError as error:
+            if not str(error).startswith(NEEDS):
+                raise
+    assert missing == {name for left_out in MEMBERS for name in left_out.names.split()}, (
+        "make these, or say in tests/differential/left_out_members.py that they are left out"
+    )
+
+
+@needs_adk
+def test_the_version_is_that_of_google_adk():
+    told = run_adk("import importlib.metadata as m; print(m.version('google-adk'))")
+    assert told.strip() == devui.runtime.__version__

@@ -43,8 +43,9 @@ class BaseLlmFlow(Extensible):
         self.tool_request_processors = [toolset_auth, agent_tools]
         self.response_processors = []
 
-    async def run_async(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def run_async(self, invocation_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
+        ctx = invocation_context
         while not (ctx.is_aborted or ctx.end_invocation):
             last = None
             async with aclosing(self._run_one_step_async(ctx)) as events:
