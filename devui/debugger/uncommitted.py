@@ -85,7 +85,7 @@ class Touches:
         self.read = self.read or touch.reads is not None
         if touch.event:
             self._events[touch.number] = touch.event
-        elif touch.lost:
+        else:  # of what is committed nothing is told any more
             self._events.pop(touch.number, None)
 
     def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:

@@ -37,7 +37,6 @@ from devui.wire.messages import (
     ListSessions,
     StartRun,
 )
-from devui.wire.uncommitted import Touched
 from devui.worker.instruments import Instruments
 from devui.worker.jsontext import as_json
 from devui.worker.link import Link, Refused
@@ -203,7 +202,8 @@ class WireSessionService(BaseSessionService):
         head = known.head if known is not None else None
         if known is not None:
             known.head = None
-        told = await self._commit(session, event, temp, causes)
+        with _leaving(session, event):
+            told = await self._commit(session, event, temp, causes)
         if told is None:
             if known is not None:
                 known.head = head
@@ -248,11 +248,11 @@ class WireSessionService(BaseSessionService):
             told: dict[str, Any] = before or await self._appended(append, event)
             if "verdict" not in told:
                 if here is not None:
-                    here.committed(event, touched)
+                    here.committed(event)
                 return told
             verdict, delta = Verdict(**told["verdict"]), set(event.actions.state_delta)
             if verdict.action == "drop":
-                _undo(session, delta, verdict, touched)
+                _undo(session, event, delta, verdict)
                 return None
             try:
                 revise_event(event, verdict)
@@ -261,7 +261,7 @@ class WireSessionService(BaseSessionService):
             else:
                 revised, problem = before is None, None
                 temp = self._take_temp(session, event) or temp
-                _undo(session, delta - set(event.actions.state_delta), verdict, touched)
+                _undo(session, event, delta - set(event.actions.state_delta), verdict)
 
     async def _replayed(self, session: Session, event: Event) -> dict[str, Any] | None:
         """What people did to the event in the run that is executed again, if it is one."""
@@ -329,11 +329,11 @@ class WireSessionService(BaseSessionService):
         return held
 
 
-def _undo(session: Session, keys: set[str], verdict: Verdict, touched: Touched | None) -> None:
+def _undo(session: Session, event: Event, keys: set[str], verdict: Verdict) -> None:
     """Let the live state have what is committed under these keys: their writes are void."""
     committed = json.loads(verdict.committed)
     if (here := _uncommitted_of(session)) is not None:
-        here.void(touched, keys=keys)
+        here.void(event, keys=keys)
     with _quietly(session):
         for key in keys:
             if key in committed:
@@ -347,6 +347,12 @@ def _uncommitted_of(session: Session) -> Uncommitted | None:
     state = session.state
     here = state.watcher if isinstance(state, LiveState) else None
     return here if isinstance(here, Uncommitted) else None
+
+
+def _leaving(session: Session, event: Event) -> AbstractContextManager[None]:
+    """Meanwhile the event is on its way to its commit."""
+    here = _uncommitted_of(session)
+    return nullcontext() if here is None else here.leaving(event)
 
 
 def _quietly(session: Session) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.state import State
 from devui.wire.uncommitted import StateTouch, Touched
 from devui.worker.acting import NOBODY, Actor, at_work
+from devui.worker.leaving import Departures, Write
 from devui.worker.livestate import LiveState
 from devui.worker.statetexts import differing, json_of, place_in, same
 
@@ -27,15 +28,6 @@ _PLAIN: Final = (str, int, float, bool, bytes, type(None))
 _ABSENT: Final = object()
 
 Send = Callable[[StateTouch], None]
-
-
-@dataclass(slots=True)
-class _Write:
-    """A write that is pending."""
-
-    touch: StateTouch
-    actor: Actor
-    readers: set[Actor]
 
 
 class Uncommitted:
@@ -51,14 +43,13 @@ class Uncommitted:
         self._quiet: int | None = None
         """The thread in which the service itself writes what is committed."""
         self._number = 0
-        self._pending: dict[str, list[_Write]] = {}
+        self._pending: dict[str, list[Write]] = {}
         """By key, in the order of writing."""
         self._reads: list[tuple[StateTouch, Actor]] = []
         """Dirty reads on whose events nothing is told yet."""
         self._handed: dict[str, set[Actor]] = {}
         """Keys whose value can be changed in place, and who has it in hand."""
-        self._leaving: dict[str, Event] = {}
-        """By id, events that are on their way to their commit."""
+        self._leaving = Departures(send)
         self._told: dict[str, str] = {}
         """How a value was that was flagged as changed in place."""
 
@@ -90,8 +81,7 @@ class Uncommitted:
             if _differ(dict.get(self._live, key), self._committed.get(key, _ABSENT)):
                 self.wrote(key, NOBODY)
         with self._lock:
-            for event in self._leaving.values():
-                self._carry_late(event)
+            self._leaving.take(self._writes())
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -134,7 +124,7 @@ class Uncommitted:
             if writes:
                 self._dirty(writes[-1], actor)
 
-    def _dirty(self, write: _Write, who: Actor) -> None:
+    def _dirty(self, write: Write, who: Actor) -> None:
         if who == write.actor or who in write.readers:
             return
         write.readers.add(who)
@@ -142,9 +132,9 @@ class Uncommitted:
         if touch is not None:
             self._reads.append((touch, who))
 
-    def _write(self, key: str, who: Actor, paths: Iterable[str] = ()) -> _Write | None:
+    def _write(self, key: str, who: Actor, paths: Iterable[str] = ()) -> Write | None:
         writes = self._pending.setdefault(key, [])
-        mine = next((write for write in writes if write.actor == who), None)
+        mine = next((w for w in writes if w.actor == who and not self._leaving.has(w)), None)
         others = [write for write in writes if write.actor != who and apart(write.actor, who)]
         number = None
         if mine is not None:
@@ -163,7 +153,7 @@ class Uncommitted:
         )
         if touch is None:
             return None
-        write = _Write(touch, who, set())
+        write = Write(touch, who)
         writes.append(write)
         return write
 
@@ -200,40 +190,57 @@ class Uncommitted:
 
     # --- commits ---------------------------------------------------------------------------
 
+    @contextmanager
+    def leaving(self, event: Event) -> Iterator[None]:
+        """Meanwhile the event is on its way to its commit, whether it gets there or not."""
+        with self._lock:
+            self._leaving.of(event)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._leaving.end(event)
+
     def at_commit(self, event: Event) -> Touched | None:
-        """What the event that is about to be committed brings to an end; None if nothing."""
-        self._leaving[event.id] = event
+        """What the event brings to an end if it is committed as it is now; None if nothing.
+
+        Asked again for one that was revised: what it carries may differ then, what was noticed
+        on the way to it stays.
+        """
         if not self.on:
             return None
         with self._lock:
-            flags = [write.touch.number for write in self._changed_in_place(event)]
-            settles = [write.touch.number for write in self._carried(event)]
+            leaving = self._leaving.of(event)
+            leaving.writes = []
+            leaving.flags += self._changed_in_place(event)
+            leaving.writes = list(self._carried(event))
             of_event = [pair for pair in self._reads if _of(event, pair[1])]
             self._reads = [pair for pair in self._reads if pair not in of_event]
-        reads = [touch.number for touch, _ in of_event]
-        if not (settles or reads or flags):
+            leaving.reads += [touch.number for touch, _ in of_event]
+        settles = [write.touch.number for write in leaving.writes]
+        delta = event.actions.state_delta
+        flags = [write.touch.number for write in leaving.flags if write.touch.key not in delta]
+        if not (settles or leaving.reads or flags):
             return None
-        return Touched(settles=settles, reads=reads, flags=flags)
+        return Touched(settles=settles, reads=list(leaving.reads), flags=flags)
 
-    def committed(self, event: Event, touched: Touched | None) -> None:
+    def committed(self, event: Event) -> None:
         """The event is committed: what it carried is pending no longer."""
-        self._leaving.pop(event.id, None)
         if not self.on:
             return
         with self._lock:
             self._committed.update(detached(event.actions.state_delta))
-            late = {w.touch.number for w in self._writes() if w.touch.event == event.id}
-            self._forget(late.union(touched.settles if touched else ()))
+            leaving = self._leaving.of(event)
+            self._forget(leaving.writes)
+            leaving.writes = []
 
-    def void(self, touched: Touched | None, *, keys: Iterable[str]) -> None:
-        """A person had these keys not committed: what was written there is lost."""
+    def void(self, event: Event, *, keys: Iterable[str]) -> None:
+        """A person had these keys not committed: what it carried of them is lost."""
         with self._lock:
-            numbers = set(touched.settles) if touched else set()
-            gone = [w for key in keys for w in self._pending.get(key, ())]
-            lost = [w for w in gone if w.touch.number in numbers or w.touch.event]
+            lost = self._leaving.let_go(event, keys)
             for write in lost:
                 self._send(replace(write.touch, lost=True, event=""))
-            self._forget({write.touch.number for write in lost})
+            self._forget(lost)
 
     def end(self) -> None:
         """The run is over: tell what was changed in place since the last commit."""
@@ -241,28 +248,22 @@ class Uncommitted:
             with self._lock:
                 list(self._changed_in_place(None))
 
-    def _carry_late(self, event: Event) -> None:
-        """Tell that the event carries what is pending: it left before anything was told."""
-        for write in list(self._carried(event)):
-            write.touch = replace(write.touch, event=event.id)
-            self._send(write.touch)
-
-    def _writes(self) -> Iterator[_Write]:
+    def _writes(self) -> Iterator[Write]:
         for writes in self._pending.values():
             yield from writes
 
-    def _forget(self, numbers: set[int]) -> None:
+    def _forget(self, gone: list[Write]) -> None:
         for key, writes in list(self._pending.items()):
-            left = [write for write in writes if write.touch.number not in numbers]
+            left = [write for write in writes if write not in gone]
             if left:
                 self._pending[key] = left
             else:
                 del self._pending[key]
 
-    def _carried(self, event: Event) -> Iterator[_Write]:
+    def _carried(self, event: Event) -> Iterator[Write]:
         """The writes whose value is in the event; those of its author count first."""
         for key, value in event.actions.state_delta.items():
-            writes = self._pending.get(key, [])
+            writes = [write for write in self._pending.get(key, ()) if not self._leaving.has(write)]
             own = [write for write in writes if _of(event, write.actor)]
             text = json_of(value)
             same = [write for write in own or writes if write.touch.value == text]
@@ -274,9 +275,9 @@ class Uncommitted:
             for write in own:
                 if write not in same:
                     self._send(replace(write.touch, overwritten=True))
-                    self._forget({write.touch.number})
+                    self._forget([write])
 
-    def _changed_in_place(self, event: Event | None) -> Iterator[_Write]:
+    def _changed_in_place(self, event: Event | None) -> Iterator[Write]:
         """Changes that no delta carries, by the event's author; without one, by anybody."""
         delta = event.actions.state_delta if event is not None else {}
         for key, hands in list(self._handed.items()):
@@ -292,7 +293,7 @@ class Uncommitted:
         if event is not None:
             yield from self._raw(event)
 
-    def _in_place(self, key: str, hands: set[Actor]) -> _Write | None:
+    def _in_place(self, key: str, hands: set[Actor]) -> Write | None:
         now = dict.get(self._live or {}, key, _ABSENT)
         then = self._committed.get(key, _ABSENT)
         if now is _ABSENT or not _differ(now, then):
@@ -304,7 +305,7 @@ class Uncommitted:
         who = next(iter(hands)) if len(hands) == 1 else _any_of(hands)
         return self._write(key, who, differing(key, None if then is _ABSENT else then, now))
 
-    def _raw(self, event: Event) -> Iterator[_Write]:
+    def _raw(self, event: Event) -> Iterator[Write]:
         """Keys that the author has put into the state itself, which an event would have to carry.
 
         What callbacks and tools write comes with the event that is made of them; what an agent's
@@ -315,7 +316,7 @@ class Uncommitted:
             for write in writes:
                 if key in delta or write.touch.paths or not _by_hand(write):
                     continue
-                if _near(event, write.actor):
+                if _near(event, write.actor) and not self._leaving.has(write):
                     write.touch = replace(write.touch, paths=[key])
                     self._send(write.touch)
                     yield write
@@ -342,7 +343,7 @@ def _near(event: Event, who: Actor) -> bool:
     return who == NOBODY or who.agent == event.author
 
 
-def _by_hand(write: _Write) -> bool:
+def _by_hand(write: Write) -> bool:
     """Whether an agent's own code wrote it, and no callback, tool or part of the runtime."""
     return bool(write.actor.agent and write.touch.place) and not (
         write.actor.role or write.actor.call

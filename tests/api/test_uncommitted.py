@@ -191,7 +191,63 @@ class Waits(BaseAgent):
 
 root_agent = Waits(name="waits")
 """
+COMMITS = """
+import asyncio
+import time
+from pathlib import Path
+
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event, EventActions
+
+HERE = Path(__file__)
+
+
+class Commits(BaseAgent):
+    ctx: object = None
+
+    async def _run_async_impl(self, ctx):
+        state, self.ctx = ctx.session.state, ctx
+        await getattr(self, HERE.parent.name)(state)
+        yield Event(author=self.name)
+
+    def commit(self, city, **known):
+        actions = EventActions(state_delta={"city": city})
+        event = Event(author=self.name, actions=actions, **known)
+        return self.ctx.session_service.append_event(self.ctx.session, event)
+
+    async def again(self, state):
+        state["city"] = "Oslo"
+        first = asyncio.create_task(self.commit("Oslo"))
+        await asyncio.sleep(0)
+        state["city"] = "Bergen"
+        await asyncio.gather(first, self.commit("Bergen"))
+
+    async def at_once(self, state):
+        HERE.with_name("begun").touch()
+        while not HERE.with_name("gate").exists():
+            time.sleep(0.01)
+        state["city"] = "Bergen"
+        first = "Bergen" if HERE.parent.name == "same" else "Oslo"
+        await asyncio.gather(self.commit(first), self.commit("Bergen"))
+
+    same = at_once
+
+    async def refused(self, state):
+        event = await self.commit("Oslo")
+        state["city"] = "Bergen"
+        try:
+            await self.commit("Bergen", id=event.id)
+        except Exception as error:
+            print("refused:", error)
+        HERE.with_name("begun").touch()
+        while not HERE.with_name("gate").exists():
+            await asyncio.sleep(0.01)
+
+
+root_agent = Commits(name="commits")
+"""
 APPS = {
+    **dict.fromkeys(("again", "at_once", "same", "refused"), COMMITS),
     "custom": CUSTOM,
     "waits": WAITS,
     "blocks": WAITS.replace("await asyncio.sleep", "time.sleep").replace("asyncio", "time"),
@@ -280,6 +336,41 @@ def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not
     assert [(each["fate"], each["event"]) for each in told(debugged)[0]] == [("committed", 2)]
 
 
+def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server):
+    debugged = Debugged(client, "refused").start(pause=False)
+    folder = begun(debugged, server.agents / "refused")
+    with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
+        (folder / "gate").touch()
+        assert any('"status":"done"' in line for line in stream.iter_lines())
+    watched = run(client, "refused")
+    for each in (debugged, watched):
+        write = told(each)[0][-1]
+        assert (write["value"], write["fate"], write["event"]) == ("Bergen", "lost", None)
+
+
+@pytest.mark.parametrize("app", ["at_once", "same"])
+def test_of_two_events_on_their_way_a_dropped_one_loses_nothing_of_the_other(client, server, app):
+    debugged = Debugged(client, app).start(pause=False)
+    folder = begun(debugged, server.agents / app)
+    assert debugged.post("pause", key="pause").status_code == 200
+    (folder / "gate").touch()
+    debugged.settled()
+    patience = time.monotonic() + PATIENCE
+    while len(debugged.position["holds"]) < 2 or not told(debugged)[0]:
+        assert time.monotonic() < patience
+        debugged.settled()
+    first, _ = debugged.position["holds"]
+    debugged.tell("drop", hold=first["id"])
+    debugged.tell("continue")
+    fates = [(each["value"], each["fate"], each["event"]) for each in told(debugged)[0]]
+    assert fates == [("Bergen", "committed", 2)]
+
+
+def test_what_is_written_while_an_event_is_on_its_way_is_a_write_of_its_own(client):
+    fates = [(w["value"], w["fate"], w["event"]) for w in told(run(client, "again"))[0]]
+    assert fates == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
+
+
 def begun(debugged: Debugged, folder: Path) -> Path:
     """The app's folder, once its agent is at work."""
     patience = time.monotonic() + PATIENCE
@@ -336,6 +427,34 @@ def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
             [write], [read] = told(debugged)
     assert (write["value"], write["fate"], write["event"]) == ({"steps": 3}, "lost", None)
     assert (read["fate"], read["event"]) == ("lost", 2)
+
+
+def test_an_edited_event_keeps_what_was_noticed_on_the_way_to_it(client):
+    debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
+    debugged.settled()
+    delta = {"plan": {"x": 1, "steps": [1, 4]}}
+    for agent, edit in [
+        ("careless", {"content": {"parts": [{"text": "edited"}]}}),
+        ("careless", {"content": {"parts": [{"text": "edited"}]}}),
+        ("careless", {"actions": {"stateDelta": delta}}),
+        ("reader", {"content": {"parts": [{"text": "edited"}]}}),
+    ]:
+        debugged.tell("run_to", like={"gate": "before_commit", "agent": agent})
+        debugged.tell("edit", value=edit)
+        debugged.tell("run_to", like={"gate": "after_commit", "agent": agent})
+    debugged.tell("continue")
+    noted = [row_of(debugged, number)["notes"] for number in (2, 3, 4, 5)]
+    assert [[f"{note['kind']} {note['key']}" for note in notes] for notes in noted] == [
+        ["silent plan.x"],
+        [],
+        ["silent forgotten"],
+        ["dirty forgotten"],
+    ]
+    writes, [read] = told(debugged)
+    assert read["event"] == 5
+    fates = [(write["fate"], write["event"]) for write in writes if write["value"] == delta["plan"]]
+    assert fates == [("committed", 4)]
+    assert debugged.kept()["state"] == delta
 
 
 def test_a_dropped_event_loses_what_it_carried(client):
