@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.api.test_uncommitted import APPS
+from tests.api.test_uncommitted import APPS, begun
 from tests.browser.test_debugger import is_held, press
 from tests.kit.browser import SessionPage
 from tests.kit.debugged import Debugged
@@ -24,7 +24,7 @@ GATE = Path(__file__).with_name("gate")
 class Writes(BaseAgent):
     async def _run_async_impl(self, ctx):
         ctx.session.state["city"] = "Oslo"
-        GATE.with_name("written").touch()
+        GATE.with_name("begun").touch()
         while not GATE.exists():
             await asyncio.sleep(0.05)
         yield Event(author=self.name, actions=EventActions(state_delta={"city": "Oslo"}))
@@ -65,8 +65,7 @@ def test_what_a_running_agent_has_written_is_pending_until_its_event_is_committe
 def test_a_page_that_comes_later_shows_what_is_pending_by_then(visit, server):
     with server.client() as client:
         debugged = Debugged(client, "late").start(pause=False)
-        while not (server.agents / "late" / "written").exists():
-            client.get(f"/api/runs/{debugged.run}")
+        begun(debugged, server.agents / "late")
         session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
         expect(strip(session)).to_contain_text('"Oslo"')
         expect(strip(session)).to_contain_text("pending from code of no known agent: 1 key")
