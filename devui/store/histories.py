@@ -16,15 +16,9 @@ from devui.store.state import prefixed, scoped
 _END = 2**63 - 1
 
 # The one scope of a session that is of a kind; as a value, so that the index orders its writes.
-# Writers are found by the event's seq, which no other event has, in whatever session. Where there
-# is no event, the session that began with it is one of the app's that have changed since.
+# Writers are found by the event's seq, which no other event has, in whatever session.
 _WRITES = """
-    SELECT writes.seq, writes.value,
-           CASE WHEN event_rows.seq IS NULL
-                THEN (SELECT began.key FROM sessions JOIN sessions AS began
-                      ON began.app = sessions.app AND began.seq >= writes.seq
-                      WHERE sessions.key = ?1 AND began.born = writes.seq) END,
-           event_rows.*
+    SELECT writes.seq, writes.value, event_rows.*
     FROM writes LEFT JOIN event_rows ON event_rows.seq = writes.seq
     WHERE writes.scope = (
         SELECT scopes.id FROM sessions
@@ -32,6 +26,13 @@ _WRITES = """
         WHERE sessions.key = ?1 AND scopes.kind = ?2
     ) AND writes.key = ?3 AND writes.seq <= ?4
     ORDER BY writes.seq DESC LIMIT ?5
+"""
+# Which sessions began with a write: they are among the app's that have changed since the first of
+# these, and are gone through once for all writes.
+_BEGAN = """
+    SELECT born, key FROM sessions
+    WHERE app = (SELECT app FROM sessions WHERE key = ?1) AND seq >= ?2
+    AND born IN (SELECT value FROM json_each(?3))
 """
 _PREVIOUS = """
     SELECT events.number FROM writes CROSS JOIN events ON events.seq = writes.seq
@@ -103,7 +104,16 @@ class Histories:
         """
         end = _END if until is None else until
         asked = (session_key, scope, key, end, max(limit, 0))
-        return [_write(row) for row in reversed(await self._database.fetch(_WRITES, *asked))]
+        rows = await self._database.fetch(_WRITES, *asked)
+        began = await self._began(session_key, [seq for seq, _, event, *_ in rows if event is None])
+        return [_write(row, began.get(row[0])) for row in reversed(rows)]
+
+    async def _began(self, session_key: int, seqs: Sequence[int]) -> dict[int, int]:
+        """Return the sessions that began with writes that no event made, by the writes' seqs."""
+        if not seqs:
+            return {}
+        asked = (session_key, min(seqs), json.dumps(seqs))
+        return dict(await self._database.fetch(_BEGAN, *asked))
 
     async def previous(self, session_key: int, scope: Scope, key: str, seq: int) -> int | None:
         """Return the number of this session's last event before the seq that wrote the key."""
@@ -147,8 +157,8 @@ class Histories:
         return _first(await self._database.fetch(sql, session_key, seq))
 
 
-def _write(row: Sequence[Any]) -> Write:
-    seq, value, began, *event = row
+def _write(row: Sequence[Any], began: int | None) -> Write:
+    seq, value, *event = row
     known = event[0] is not None
     return Write(seq, value, began=began, event=EventRow(*event) if known else None)
 

@@ -96,6 +96,25 @@ async def test_no_read_and_no_append_costs_more_in_a_long_session(tmp_path: Path
     assert not dear, "\n".join(dear)
 
 
+async def test_what_many_sessions_began_with_is_found_by_going_through_them_once(
+    tmp_path: Path,
+) -> None:
+    journal = await Journal.open(tmp_path, factory=ListeningConnection)
+    keys, costs = [], []
+    for count in (15, 60):
+        while len(keys) < count:
+            row = await journal.sessions.create("travel", "ada", None, {"app:c": len(keys)})
+            keys.append(row.key)
+        for key in keys:  # what has changed since does not come at once
+            await journal.sessions.rename(key, f"{count} sessions")
+        ListeningConnection.steps = 0
+        writes = await journal.histories.writes(keys[0], "app", "c", limit=count)
+        costs.append(ListeningConnection.steps)
+        assert [write.began for write in writes] == keys
+    await journal.close()
+    assert costs[1] < costs[0] * 6, costs
+
+
 async def test_every_table_is_reached_by_an_index(tmp_path: Path) -> None:
     journal, key = await fill(tmp_path, SMALL)
     ListeningConnection.statements.clear()
