@@ -4,15 +4,22 @@
 """
 
 import difflib
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import ModuleType
 
 from devui.runtime.private_paths import Paths
 
 ROOT = "devui.runtime"
+
+_LISTED = re.compile(r'"([A-Za-z]\w*)"')
+_DEFINED = re.compile(r"^(?:class |def |async def |)([A-Za-z]\w*)(?=[(:\[]| [:=])", re.MULTILINE)
+"""Names that a package lists, and those that a module defines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,16 +328,38 @@ def install() -> None:
 
 def _suggestion(name: str) -> str:
     where, _, last = name.rpartition(".")
+    if home := _homes().get(last):
+        return f" It is in {home}."
     module = sys.modules.get(f"{ROOT}.{where}" if where else ROOT)
-    close = difflib.get_close_matches(last, list(_public(module)), n=1, cutoff=0.8)
-    if close:
-        return f" Did you mean {close[0]}?"
-    loaded = [one for path, one in sys.modules.items() if path.startswith(f"{ROOT}.")]
-    homes = [one.__name__ for one in loaded if last in vars(one).get("__all__", ())]
-    return f" It is in {min(homes, key=len)}." if homes else ""
+    known = [*_public(module), *_modules_in(module)]
+    close = difflib.get_close_matches(last, known, n=1, cutoff=0.8)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _public(module: ModuleType | None) -> Iterator[str]:
     """What a module offers: all that it lists, or all that does not begin with `_`."""
     found = vars(module) if module else {}
     yield from found.get("__all__", [one for one in found if not one.startswith("_")])
+
+
+def _modules_in(module: ModuleType | None) -> Iterator[str]:
+    for folder in module.__path__ if module else ():
+        yield from (path.stem for path in Path(folder).glob("[!_]*"))
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """For each class and function the module to import it from, by the text of the files.
+
+    That is the package that lists it, or the module that defines it; nothing is loaded.
+    """
+    homes: dict[str, str] = {}
+    base = Path(sys.modules[ROOT].__path__[0])
+    files = sorted(base.rglob("*.py"), key=lambda path: (path.stem != "__init__", len(str(path))))
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        inside = path.relative_to(base).with_suffix("").parts
+        module = ".".join([ROOT, *(part for part in inside if part != "__init__")])
+        for name in (_LISTED if path.stem == "__init__" else _DEFINED).findall(text):
+            homes.setdefault(name, module)
+    return homes

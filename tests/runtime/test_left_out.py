@@ -154,6 +154,14 @@ def test_what_authors_import_is_there_or_explained(name, module):
         ("from devui.runtime.tools.langchain_tool import LangchainTool", "def search"),
         ("from devui.runtime.agents import LlmAgnet", "Did you mean LlmAgent?"),
         ("from devui.runtime import Agnet", "Did you mean Agent?"),
+        ("from devui.runtime.agents.llm_agnt import LlmAgent", "Did you mean llm_agent?"),
+        ("import devui.runtime.runner", "Did you mean runners?"),
+        ("from devui.runtime import LlmAgent", "It is in devui.runtime.agents."),
+        ("from devui.runtime.agents import Runner", "It is in devui.runtime."),
+        (
+            "from devui.runtime.tools import StdioConnectionParams",
+            "It is in devui.runtime.tools.mcp_tool.",
+        ),
         ("from devui.runtime.agents.llm_agent import LlmAgnet", "Did you mean LlmAgent?"),
         (
             "from devui.runtime.tools.function_tool import ToolContext",
