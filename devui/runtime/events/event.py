@@ -88,9 +88,12 @@ class Event(LlmResponse):
         """An event of values known to be right: without validation, which would cost the most."""
         if "actions" not in values:
             values["actions"] = EventActions()
-        values.setdefault("id", cls.new_id())
-        values.setdefault("node_info", NodeInfo())
-        values.setdefault("timestamp", get_time())
+        if "id" not in values:
+            values["id"] = new_uuid()
+        if "node_info" not in values:
+            values["node_info"] = NodeInfo()
+        if "timestamp" not in values:
+            values["timestamp"] = get_time()
         blank: Self = _blank(cls)
         return altered(blank, **values)
 

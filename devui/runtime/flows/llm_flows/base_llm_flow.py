@@ -180,9 +180,12 @@ class BaseLlmFlow(Extensible):
     async def _ask(
         self, ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        base = base_of(ctx)
+        base, is_told = base_of(ctx), False
         async with aclosing(self._call_llm_async(ctx, llm_request, base)) as responses:
             async for response in responses:
+                if is_told:  # a whole answer has had that id
+                    base.id = Event.new_id()
+                is_told = not response.partial
                 async with aclosing(
                     self._postprocess_async(ctx, llm_request, response, base)
                 ) as events:

@@ -60,7 +60,9 @@ class Contents:
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
         key = (ctx.app_name, ctx.user_id, ctx.session.id, view)
-        history = self._histories.setdefault(key, History(view))
+        history = self._histories.get(key)
+        if history is None:
+            history = self._histories[key] = History(view)
         self._histories.move_to_end(key)
         if len(self._histories) > _HISTORIES_KEPT:
             self._histories.popitem(last=False)

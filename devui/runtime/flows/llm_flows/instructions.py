@@ -45,7 +45,7 @@ async def _global_instruction(agent: LlmAgent, context: ReadonlyContext) -> str:
 
 async def _filled(text: str, bypass: bool, context: ReadonlyContext) -> str:
     """The instruction with its templates filled; what a function returned is left as it is."""
-    return text if bypass or not text else await inject_session_state(text, context)
+    return text if bypass or "{" not in text else await inject_session_state(text, context)
 
 
 def _static_content(instruction: types.ContentUnion) -> types.Content:

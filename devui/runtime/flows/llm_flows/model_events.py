@@ -27,8 +27,8 @@ def event_of(response: LlmResponse, base: Event) -> Event | None:
     """The event of a response; None if it says nothing.
 
     All fragments and the whole answer have the id of `base`, so that a client can put the one in
-    the place of the others; then it gets a new one. Only the whole answer carries the actions:
-    fragments are never committed (events seed).
+    the place of the others. Only the whole answer carries the actions: fragments are never
+    committed (events seed).
     """
     given = vars(response)
     values = {name: given[name] for name in response.model_fields_set if given[name] is not None}
@@ -37,6 +37,4 @@ def event_of(response: LlmResponse, base: Event) -> Event | None:
     values["timestamp"] = get_time()
     if response.partial:
         return altered(base, **{"actions": EventActions(), **values})
-    event = altered(base, **{"node_info": NodeInfo(), **values})
-    base.id = Event.new_id()
-    return event
+    return altered(base, **{"node_info": NodeInfo(), **values})
