@@ -36,6 +36,7 @@ _OURS = (
     "exit_loop",
     "finish_task",
     "get_user_choice",
+    "google_search_agent",
     "load_artifacts",
     "load_mcp_resource",
     "load_memory",
