@@ -264,6 +264,12 @@ TABLE = (
         "google-adk offers it as an experiment, to who has switched that on.",
         "`SkillToolset(lifecycle_config=...)`, or `unload_skill` of the toolset in a function.",
     ),
+    LeftOut(
+        "Reading web pages",
+        "tools.load_web_page",
+        "It fetches whatever address a model names, also within your network.",
+        "A function that fetches the pages you allow, or url_context with a Gemini model.",
+    ),
 )
 
 
