@@ -14,7 +14,7 @@ from devui.debugger.weights import bytes_of
 
 T = TypeVar("T")
 
-CAPACITY = 2000
+CAPACITY = 1000
 """How many items a subscriber may be behind."""
 BYTES = 8 * 1024 * 1024
 """How much memory these items may take; one item always fits alone, however large it is."""
