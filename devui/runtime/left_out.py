@@ -18,7 +18,9 @@ from devui.runtime.private_paths import Paths
 ROOT = "devui.runtime"
 
 _LISTED = re.compile(r'"([A-Za-z]\w*)"')
-_DEFINED = re.compile(r"^(?:class |def |async def |)([A-Za-z]\w*)(?=[(:\[]| [:=])", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^(?:class |(?:async )?def |(?=[A-Z]\w*[a-z]))([A-Za-z]\w+)(?=[(:\[]| [:=])", re.MULTILINE
+)
 """Names that a package lists, and those that a module defines."""
 
 

@@ -74,10 +74,14 @@ class Departures:
         self.take(gone, but=leaving)
         return [write for write in gone if not self.has(write)]
 
-    def end(self, event: Event) -> None:
-        """It is on its way no more; what it has not been committed with is pending as before."""
+    def end(self, event: Event, *, answered: bool) -> None:
+        """It is on its way no more; what it has not been committed with is pending as before.
+
+        `answered`: whether the server has said what became of it. Otherwise that is as the server
+        has noted it, and nothing is told.
+        """
         left = self._leaving.pop(id(event), None)
-        writes = left.writes if left is not None else []
+        writes = left.writes if left is not None and answered else []
         self.take(writes)
         for write in writes:
             if not self.has(write):

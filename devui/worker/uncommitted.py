@@ -19,6 +19,7 @@ from devui.runtime.sessions.state import State
 from devui.wire.uncommitted import StateTouch, Touched
 from devui.worker.acting import NOBODY, Actor, at_work
 from devui.worker.leaving import Departures, Write
+from devui.worker.link import Refused
 from devui.worker.livestate import LiveState
 from devui.worker.statetexts import differing, json_of, place_in, same
 
@@ -195,11 +196,17 @@ class Uncommitted:
         """Meanwhile the event is on its way to its commit, whether it gets there or not."""
         with self._lock:
             self._leaving.of(event)
+        answered = True
         try:
             yield
+        except Refused:
+            raise
+        except BaseException:  # cancelled, or the server is gone: it may be committed all the same
+            answered = False
+            raise
         finally:
             with self._lock:
-                self._leaving.end(event)
+                self._leaving.end(event, answered=answered)
 
     def at_commit(self, event: Event) -> Touched | None:
         """What the event brings to an end if it is committed as it is now; None if nothing.

@@ -142,6 +142,7 @@ def test_a_hostile_message_of_the_user_is_shown_as_it_is(visit):
     for number, text in enumerate(PAYLOADS):
         session.say(f"{text} {number}", "failed")
         said = session.page.locator("#messages > .msg.user").last.locator(".plain")
+        expect(said).to_have_text(re.compile(rf"\s{number}\s*$"))
         assert squeezed(said.text_content()) == f"{squeezed(text)} {number}"
         if number % 10 == 9:
             is_inert(session.page)

@@ -40,6 +40,15 @@ async def test_a_reader_that_leaves_too_many_bytes_waiting_is_cut_off():
         assert await ends(reader)
 
 
+async def test_a_reader_may_be_a_thousand_items_behind_and_no_more():
+    bus = Bus[News]()
+    with bus.subscribe(1) as reader:
+        for left in (1000, 1001):
+            for _ in range(left):
+                bus.publish(1, PartialArrived("r", "x"))
+            assert len(await reader.batch()) == (left if left == 1000 else 0)
+
+
 async def test_bytes_are_counted_wherever_an_item_has_them():
     bus = Bus[News]()
     lines = [OutputLine(stream="stdout", text="x" * (QUARTER // 100), at=0.0)] * 100

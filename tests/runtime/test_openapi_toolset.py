@@ -266,10 +266,14 @@ async def test_private_networks_are_out_of_reach_unless_allowed(url):
     found = await ask(closed, "text")
     assert "private network" in found["error"]
     assert "allow_private_network_access" in found["error"]
-    for address in ("169.254.169.254", "10.0.0.1", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]"):
+    inside = ("169.254.169.254", "10.0.0.1", "[::1]", "0.0.0.0", "[::ffff:127.0.0.1]", "[fec0::1]")
+    tunnels = ("[64:ff9b::a9fe:a9fe]", "[2002:7f00:1::]", "[::127.0.0.1]", "[::ffff:0:127.0.0.1]")
+    for address in (*inside, *tunnels):
         with pytest.raises(BlockedHost, match="private"):
             await public_host(f"http://{address}:80/x")
-    assert await public_host("https://8.8.8.8/x") == PinnedHost("8.8.8.8", "8.8.8.8")
+    for address in ("8.8.8.8", "64:ff9b::808:808", "2606:4700::1111"):
+        url = f"https://[{address}]/x" if ":" in address else f"https://{address}/x"
+        assert await public_host(url) == PinnedHost(address, address)
 
 
 def test_a_pinned_host_keeps_port_path_and_query():

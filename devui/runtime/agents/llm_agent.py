@@ -348,7 +348,7 @@ class LlmAgent(CalledBack):
     def _tool(self, entry: Any) -> BaseTool:
         """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
         if isinstance(entry, BaseTool):
-            return entry.beside_others(self) if len(self.tools) > 1 else entry
+            return entry.beside_others(self)
         known = self._made_tools.get(id(entry))
         if known is None or known[0] is not entry:
             made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)

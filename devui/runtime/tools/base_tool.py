@@ -69,7 +69,7 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         self.response_scheduling = response_scheduling
 
     def beside_others(self, agent: "LlmAgent") -> "BaseTool":
-        """What is offered in its place to the model of an agent with several tools: itself."""
+        """What the agent's model is offered in its place: itself."""
         return self
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:

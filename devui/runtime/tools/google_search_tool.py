@@ -32,8 +32,13 @@ class GoogleSearchTool(ServerTool):
         self.bypass_multi_tools_limit = bypass_multi_tools_limit
 
     def beside_others(self, agent: "LlmAgent") -> BaseTool:
-        """With `bypass_multi_tools_limit` an agent that searches; else the tool itself."""
-        if not self.bypass_multi_tools_limit:
+        """With `bypass_multi_tools_limit` an agent that searches; else the tool itself.
+
+        To hand over to other agents is a tool, too.
+        """
+        if not self.bypass_multi_tools_limit or not (
+            len(agent.tools) > 1 or agent.transfer_targets
+        ):
             return self
         return GoogleSearchAgentTool(create_google_search_agent(agent.canonical_model))
 

@@ -10,6 +10,11 @@ import socket
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""The IPv4 addresses, as a network sees them that has only IPv6."""
+_TUNNELS = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "2001::/32", "2002::/16")))
+"""Addresses with an IPv4 address in them that may be of any network; no service has one today."""
+
 
 class BlockedHost(ValueError):
     """The host is not public, or unknown."""
@@ -59,6 +64,10 @@ async def _addresses(name: str, port: int | str) -> list[str]:
 
 def _is_public(address: str) -> bool:
     parsed = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
-        parsed = parsed.ipv4_mapped
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.is_site_local or any(parsed in network for network in _TUNNELS):
+            return False
+        parsed = parsed.ipv4_mapped or (
+            ipaddress.IPv4Address(parsed.packed[-4:]) if parsed in _NAT64 else parsed
+        )
     return parsed.is_global and not parsed.is_multicast
