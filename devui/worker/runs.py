@@ -35,6 +35,8 @@ class Runs:
         self._instruments = instruments
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._begun: set[str] = set()
+        """Runs whose tasks have taken their first step."""
         self._stopped: set[str] = set()
 
     def start(self, start: StartRun) -> None:
@@ -47,8 +49,11 @@ class Runs:
     def stop(self, run: str) -> None:
         """Cancel a run; one that has ended already is left alone."""
         task = self._tasks.get(run)
-        if task is not None:
-            self._stopped.add(run)
+        if task is None:
+            return
+        self._stopped.add(run)
+        # A task that is cancelled before its first step takes none, and would not tell its end.
+        if run in self._begun:
             task.cancel("stopped by the user")
 
     def arm(self, message: ArmGates) -> None:
@@ -69,10 +74,14 @@ class Runs:
 
     async def _run(self, start: StartRun) -> None:
         current_run.set(start.run)
+        self._begun.add(start.run)
         outcome: Outcome = "done"
         error: AgentError | None = None
         try:
-            await self._engine.run(start)
+            if start.run in self._stopped:
+                outcome = "stopped"
+            else:
+                await self._engine.run(start)
         # Agent code may raise anything, sys.exit() included: it ends its run, never the worker.
         except BaseException as raised:  # noqa: BLE001
             stopped = isinstance(raised, asyncio.CancelledError) and start.run in self._stopped
@@ -80,6 +89,7 @@ class Runs:
             error = None if stopped else agent_error(raised, self._agents)
         outcome, error, verdict = self._judged(start.run, outcome, error)
         self._stopped.discard(start.run)
+        self._begun.discard(start.run)
         self._outputs.end(start.run)
         self._instruments.forget(start.run)
         alone = len(self._tasks) <= 1

@@ -1,5 +1,6 @@
 """A run that hangs is noticed, and stopped whatever it does (R52)."""
 
+import asyncio
 import threading
 import time
 
@@ -7,6 +8,8 @@ import psutil
 import pytest
 
 from devui.debugger.driver import SECONDS_TO_STOP, SECONDS_TO_TERMINATE
+from devui.debugger.process import WorkerProcess
+from devui.wire.messages import RunEnded, Shutdown, StartRun, StopRun
 from tests.faults.seen import (
     GOING,
     HTML,
@@ -66,6 +69,28 @@ def test_stop_right_after_the_start_is_not_lost(client, server):
             time.sleep(0.02)
         workers |= {process.pid for process in workers_of(server.agents, "sleeps")}
     assert len(workers) == 1, "a process had to be killed"
+
+
+async def ends_of_runs(agents, app: str, *messages) -> list[RunEnded]:
+    """What a worker that gets all the messages while it still imports its app says of runs."""
+    worker, ends = await WorkerProcess.start(agents, app), []
+
+    async def receive(message) -> None:
+        ends.extend([message] if isinstance(message, RunEnded) else [])
+
+    for message in messages:
+        await worker.send(message)
+    await worker.listen(receive, str)
+    return ends
+
+
+@pytest.mark.req("R52")
+def test_a_run_ends_that_is_stopped_before_its_worker_comes_to_it(server):
+    """As when the processor, or agent code of another run, is busy: both wait for the worker."""
+    start = StartRun(run="r", user="u", session="s", session_key=1, head=0, shared="{}")
+    told = (start, StopRun(run="r"), Shutdown())
+    ends = asyncio.run(ends_of_runs(server.agents, "sleeps", *told))
+    assert ends == [RunEnded(run="r", outcome="stopped")]
 
 
 @pytest.mark.req("R52")
