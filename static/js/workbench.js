@@ -1,5 +1,6 @@
 // The session page: every behaviour there is. Menus come before keys: an Escape closes one thing.
 import * as announce from "./announce.js";
+import * as asked from "./asked.js";
 import { start } from "./behaviours.js";
 import * as breaks from "./breaks.js";
 import * as choosing from "./choosing.js";
@@ -46,7 +47,7 @@ import * as trials from "./trials.js";
 import * as unique from "./unique.js";
 
 start([
-  announce, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
+  announce, asked, breaks, choosing, composer, confirm, connection, copy, dialogs, drafts, earlier, filter, filterwords, fold, fork, gutter,
   history, log, menus, keys, notes, once, outside, panes, player, putaway, unique, refusal, returning, rows, scrubber, seats, share, splitters, stream,
   switches, tab, tail, taken, theme, times, tip, title, trace, trials,
 ]);

@@ -145,7 +145,7 @@ def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
 
 
 def name_of(session: SessionPage) -> str:
-    drawn = session.page.wait_for_function("sessionStorage.getItem('tab')")
+    drawn = session.page.wait_for_function("() => sessionStorage.getItem('tab')")
     return f"{drawn.json_value()} tab"
 
 

@@ -7,10 +7,14 @@ from playwright.sync_api import expect
 
 from tests.api.test_key_history import PLANNER
 from tests.api.test_uncommitted import APPS
-from tests.kit.browser import SessionPage
+from tests.kit.browser import HeldBack, SessionPage
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
+
+ANSWERED = """document.addEventListener("htmx:finally:request", (event) => {
+  if (event.detail.ctx.request.action.includes("/history?")) document.body.dataset.answered = "";
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +101,22 @@ def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
     session.say("once more")
     expect(writes).to_have_count(4)
     expect(writes.nth(3)).to_have_attribute("aria-current", "true")
+
+
+def test_an_answer_about_what_is_not_shown_any_more_is_not_placed(visit):
+    """An open history asks for itself when its stream begins; the reader may be elsewhere then."""
+    session = visit.session("planner", state='{"plan": "none"}')
+    session.say("go")
+    session.select(6)
+    session.tab("state")
+    session.panel.locator(".var dt a", has_text="plan").click()
+    history, held = session.panel.locator("#key-history"), HeldBack(session.page, "**/history?*")
+    expect(history.locator(".set-by")).to_have_text("set by #6 second via write_plan")
+    session.page.reload()
+    answer = held.next()
+    session.select(3)
+    expect(history.locator(".set-by")).to_have_text("set by #3 first via write_plan")
+    session.page.evaluate(ANSWERED)
+    answer.continue_()
+    expect(session.page.locator("body")).to_have_attribute("data-answered", "")
+    expect(history.locator(".set-by")).to_have_text("set by #3 first via write_plan")

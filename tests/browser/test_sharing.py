@@ -71,7 +71,7 @@ def noted_and_linked(visit, page, path):
     page.keyboard.press("y")
     link = page.wait_for_function("() => navigator.clipboard.readText()").json_value()
     assert link.endswith(f"{path}?event=3&tab=raw")
-    page.wait_for_function("window.seen")  # that it is copied is seen
+    page.wait_for_function("() => window.seen")  # that it is copied is seen
     page.goto(link)
     expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#raw-text")).to_be_visible()
