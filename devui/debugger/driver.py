@@ -215,7 +215,7 @@ class Driver:
         while isinstance(first := await live.inbox.get(), Moved):
             await self._take(worker, first)
         if isinstance(first, WorkerGone) and not live.stopping:
-            self._gone = first
+            self._gone, live.worker = first, None  # who stops it now need not wait for a process
             return False
         clock = asyncio.create_task(self._leash.run_out(), name=f"clock of run {live.row.id}")
         try:

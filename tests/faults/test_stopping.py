@@ -20,6 +20,7 @@ from tests.faults.seen import (
     session_page,
     still_serves,
 )
+from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run_body
@@ -91,6 +92,17 @@ def test_a_run_ends_that_is_stopped_before_its_worker_comes_to_it(server):
     told = (start, StopRun(run="r"), Shutdown())
     ends = asyncio.run(ends_of_runs(server.agents, "sleeps", *told))
     assert ends == [RunEnded(run="r", outcome="stopped")]
+
+
+@pytest.mark.req("R52")
+def test_a_run_is_stopped_while_its_app_loads_anew_since_its_process_died(client, server):
+    client.post("/apps/relapses/reload")
+    [first] = workers_of(server.agents, "relapses")
+    debugged = Debugged(client, "relapses").start(pause=False)
+    while not [each for each in workers_of(server.agents, "relapses") if each != first]:
+        time.sleep(0.02)
+    client.post(f"/runs/{debugged.run}/stop", headers=HTMX)
+    assert debugged.settled()["status"] == "stopped"
 
 
 @pytest.mark.req("R52")

@@ -119,6 +119,25 @@ app = App(name="tools", root_agent=root, resumability_config=again)
 """
 """Calls a tool by the name that the user says, and another beside it; writes down what was made."""
 
+_RELAPSES = """
+import os, time
+from pathlib import Path
+from devui.runtime.agents import BaseAgent
+from devui.runtime.apps import App
+from devui.runtime.plugins import BasePlugin
+
+DIED = Path(__file__).with_name("died")
+
+class Dies(BasePlugin):
+    async def on_user_message_callback(self, **_):
+        DIED.touch()
+        os._exit(1)
+
+while DIED.exists(): time.sleep(0.01)
+app = App(name="relapses", root_agent=BaseAgent(name="zoo"), plugins=[Dies(name="dies")])
+"""
+"""Dies before anything of the run is told; after that its import takes until `died` is removed."""
+
 AGENTS = {
     "fine": _agent("pass"),
     "raises": _agent("raise ValueError('no such seat')"),
@@ -278,6 +297,7 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     "laments": _IMPORT + "raise RuntimeError('no key')\n",
     "prattles": "for n in range(10_000): print('line', n)\n" + _agent("pass"),
     "tools": TOOLS,
+    "relapses": _RELAPSES,
     "syntax": "def broken(:\n    pass\n",
     "missing": "import a_module_that_is_not_there\n",
     "endless": "import time\nwhile True: time.sleep(1)\n",
