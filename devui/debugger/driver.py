@@ -97,6 +97,9 @@ class Driver:
         self._due: float | None = None
         self._followed = False
         self._gone = WorkerGone(0, "")
+        self._stopping_early = asyncio.Lock()
+        self._refused: StoreError | None = None
+        """Why the journal did not take that the run was stopped before it began."""
 
     async def run(self, request: RunRequest) -> None:
         """From the start of the worker to the end of the run."""
@@ -106,8 +109,12 @@ class Driver:
             for _ in range(_ATTEMPTS):
                 worker = await self._worker()
                 if worker is None or await self._attempt(worker, request):
-                    return
-            await self.end("failed", self._died())
+                    break
+            else:
+                await self.end("failed", self._gone.error)
+            async with self._stopping_early:
+                if self._refused is not None:
+                    await self._abandon(self._refused)
         # A worker may send nonsense, the journal may be damaged: whatever it is, this run cannot go
         # on, what is committed stays, and the server and its other runs go on.
         except Exception as error:
@@ -120,7 +127,11 @@ class Driver:
         live.stopping = True
         self._hurry.set()
         if live.worker is None:  # its app is still being loaded, which may take long
-            await self.end("stopped")
+            async with self._stopping_early:
+                try:
+                    await self.end("stopped")
+                except PASSING as error:
+                    self._refused = error  # the run's task sees to it, as it does to its own ends
             return
         with contextlib.suppress(*PASSING):  # it is stopped all the same
             await self.change("stopping")
@@ -363,21 +374,10 @@ class Driver:
     # --- ends ------------------------------------------------------------------------------
 
     async def _lost(self, gone: WorkerGone) -> None:
-        self._gone = gone
         if self.live.stopping:
             await self.end("stopped")
         else:
-            await self.end("failed", self._died())
-
-    def _died(self) -> AgentError:
-        status = self._gone.status
-        how = f"with signal {-status}" if status < 0 else f"with status {status}"
-        return AgentError(
-            type="WorkerDied",
-            message=f"the agent's process ended {how} in the middle of the run; "
-            "events committed before are kept",
-            traceback=self._gone.last_words,
-        )
+            await self.end("failed", gone.error)
 
     async def _abandon(self, error: Exception) -> None:
         self.live.ended.set()

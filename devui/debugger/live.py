@@ -22,7 +22,7 @@ from devui.debugger.uncommitted import Touches
 from devui.debugger.workers import Worker
 from devui.store.events import USER
 from devui.store.rows import OutputLine, RunRow, SessionRow
-from devui.wire.messages import Blocked, Output, ToServer
+from devui.wire.messages import AgentError, Blocked, Output, ToServer
 from devui.wire.standing import Seen
 
 CHUNK_BATCH = 64
@@ -115,6 +115,17 @@ class WorkerGone:
 
     status: int
     last_words: str
+
+    @property
+    def error(self) -> AgentError:
+        """What is told of a run that ended with it."""
+        how = f"signal {-self.status}" if self.status < 0 else f"status {self.status}"
+        return AgentError(
+            type="WorkerDied",
+            message=f"the agent's process ended with {how} in the middle of the run; "
+            "events committed before are kept",
+            traceback=self.last_words,
+        )
 
 
 Inbound = ToServer | WorkerGone | Moved

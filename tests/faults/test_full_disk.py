@@ -26,6 +26,11 @@ from tests.kit.stuck_apps import MODEL
 ANY = resource.RLIM_INFINITY
 PATH = "/apps/fine/users/u/sessions"
 WARNING = "The journal cannot be written"
+LOADS = """
+import pathlib, time
+while not pathlib.Path(__file__).with_name("go").exists(): time.sleep(0.01)
+"""
+"""The import of an app that has this first waits for a file."""
 
 
 def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int, str]:
@@ -39,12 +44,17 @@ def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int
                 seen[told["number"]] = told["id"]
             if len(seen) == 20:
                 break
+    fill(server, client)
+    return seen
+
+
+def fill(server, client) -> None:
+    """Let the disk have no room for what the journal writes."""
     log = (server.data / "journal.db-wal").stat().st_size
     psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (log, ANY))
     while (refused := client.post(PATH, json={})).status_code != 503:
         assert refused.status_code == 200
     assert "check the disk" in refused.json()["detail"]
-    return seen
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -126,6 +136,19 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
             status = debugged.settled()["status"]
             assert status == ("stopped" if ends == "by a person" else "interrupted")
             assert debugged.kept()["events"][: len(kept)] == kept
+
+
+@pytest.mark.req("R42")
+def test_a_run_that_is_stopped_while_its_app_loads_ends_when_the_disk_has_room(tmp_path):
+    file = write_app(tmp_path / "agents", "slow", LOADS + AGENTS["fine"])
+    write_app(tmp_path / "agents", "fine", AGENTS["fine"])
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "slow").start(pause=False)
+        fill(server, client)
+        client.post(f"/runs/{debugged.run}/stop", headers={"HX-Request": "true"})
+        make_room(server, client, f"/sessions/{debugged.key}")
+        file.with_name("go").touch()
+        assert debugged.settled()["status"] == "stopped"
 
 
 @pytest.mark.req("R42")
