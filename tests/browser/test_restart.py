@@ -12,7 +12,11 @@ from tests.kit.server import SAMPLES, make_session, run, running
 pytestmark = pytest.mark.browser
 
 SUMMARISE = "Summarise the document about the runtime"
-AWAY = r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
+AWAY = (
+    r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
+    r"|NetworkError when|Error in input stream"
+)
+"""What browsers say where a server is gone."""
 
 
 @pytest.fixture

@@ -1,0 +1,51 @@
+"""Leaving a page ends its requests, in Firefox before the next page is there: that is no loss."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.browser.test_restart import AWAY, banner
+from tests.kit.browser import Visit
+from tests.kit.server import SAMPLES, running
+
+pytestmark = pytest.mark.browser
+
+NOTE_LOSSES = """
+() => {
+  sessionStorage.setItem("losses", "");
+  const note = (changes) => changes.filter(({ target }) => !target.hidden).forEach(({ target }) =>
+    sessionStorage.setItem("losses", sessionStorage.getItem("losses") + target.id));
+  const observer = new MutationObserver(note);
+  const all = { subtree: true, attributeFilter: ["hidden"] };
+  observer.observe(document.getElementById("notices"), all);
+  addEventListener("pagehide", () => observer.disconnect());
+}
+"""
+"""Puts down which notices appear for as long as the page can be seen."""
+
+
+@pytest.fixture
+def own_visit(browser, tmp_path):
+    with (
+        running(SAMPLES, tmp_path / "data", "--no-auth") as server,
+        Visit(browser.new_context(viewport=DESKTOP), server) as begun,
+    ):
+        yield begun
+
+
+def test_a_page_that_is_left_says_nothing_of_its_stream_and_one_that_stays_says_it(own_visit):
+    session = own_visit.session("summary")
+    session.say("Shorter, please: one sentence")
+    page = session.page
+    page.evaluate(NOTE_LOSSES)
+    page.reload()
+    assert page.evaluate("sessionStorage.getItem('losses')") == ""
+    with page.expect_response(re.compile("/export")):
+        page.evaluate("(path) => { location = path }", f"/api{session.path}/export?format=json")
+    own_visit.allow(AWAY)
+    own_visit.server.kill()
+    session.send("Shorter, please: one sentence")
+    expect(banner(page)).to_be_visible()
+    expect(page.locator("#trouble")).to_be_visible()
