@@ -141,7 +141,7 @@ def test_the_changelog_knows_this_version() -> None:
     assert re.search(heading, changelog, re.MULTILINE), f"no entry for {devui.__version__}"
 
 
-@pytest.mark.parametrize("script", ["run", "test", "check", "fix", "bench"])
+@pytest.mark.parametrize("script", ["run", "test", "check", "fix", "bench", "nightly"])
 def test_every_script_is_explained(script: str) -> None:
     pages = [README, ROOT / "CONTRIBUTING.md"]
     assert any(f"scripts/{script}" in page.read_text(encoding="utf-8") for page in pages)

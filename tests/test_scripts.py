@@ -9,7 +9,7 @@ import pytest
 
 from tests.source import ROOT
 
-SCRIPTS = ["run", "test", "check", "fix", "bench"]
+SCRIPTS = ["run", "test", "check", "fix", "bench", "nightly"]
 RECORDER = """#!/bin/sh
 [ "$1" = -c ] && exit 0
 echo "$@" >> "$CALLS"
@@ -40,6 +40,17 @@ class Copy:
             capture_output=True,
         )
         return self.log.read_text().splitlines()
+
+    def tests(self, script: str, folder: Path, *arguments: str) -> list[str]:
+        """The same of a script that wants browsers and google-adk, which are there."""
+        program = folder / "program"
+        program.write_text("#!/bin/sh\necho Mozilla Firefox\n")
+        program.chmod(0o755)
+        wanted = ("DEVUI_CHROMIUM", "DEVUI_FIREFOX", "DEVUI_ADK_PYTHON")
+        with pytest.MonkeyPatch.context() as patch:
+            for name in wanted:
+                patch.setenv(name, str(program))
+            return self.run(script, *arguments)
 
 
 @pytest.fixture
@@ -93,18 +104,12 @@ def test_run_shows_the_samples_unless_a_folder_is_named(
 
 
 def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
-    chromium = tmp_path / "chromium"
-    chromium.write_text("#!/bin/sh\n")
-    chromium.chmod(0o755)
-    environment = {
-        **os.environ,
-        "CALLS": str(checkout.log),
-        "DEVUI_CHROMIUM": str(chromium),
-        "DEVUI_ADK_PYTHON": str(chromium),
-    }
-    script = checkout.folder / "scripts" / "test"
-    subprocess.run([script, "-k", "one"], env=environment, check=True, capture_output=True)
-    calls = checkout.log.read_text().splitlines()
+    calls = checkout.tests("test", tmp_path, "-k", "one")
     assert calls[-1].startswith("-m pytest ")
     assert calls[-1].endswith(" -k one")
     assert "-m mypy --no-error-summary" in calls
+
+
+def test_at_night_hostile_texts_go_through_firefox(checkout: Copy, tmp_path: Path) -> None:
+    files = " ".join(f"tests/browser/test_{name}.py" for name in ("hostile", "matrix", "leaving"))
+    assert checkout.tests("nightly", tmp_path, "-x")[-1] == f"-m pytest {files} -x"

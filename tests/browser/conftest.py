@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.browser import Visit, chromium, cookies
+from tests.kit.browser import Visit, chosen, cookies
 from tests.kit.server import SAMPLES, running
 
 HERE = Path(__file__).parent
@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="package")
 def browser():
-    with chromium() as opened:
+    with chosen() as opened:
         yield opened
 
 

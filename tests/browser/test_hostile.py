@@ -1,6 +1,7 @@
 """Whatever agents, tools and users write stays text, on every page (R13 to R16)."""
 
 import re
+import time
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ from tests.browser import hostile
 from tests.browser.conftest import DESKTOP
 from tests.browser.hostile import EVENTS, PAYLOADS
 from tests.kit.browser import SessionPage, Visit
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]
@@ -28,6 +30,15 @@ FOREIGN = """
     || [...element.attributes].some(({ name }) => /^(on|style$|id$|hx-|data-hx)/.test(name)))
   .map((element) => element.outerHTML)
 """
+OUTRAGES = {
+    "document.body.innerHTML += '<img src=http://evil.example/x>'": "CSP: img-src http://evil",
+    "document.body.setAttribute('onclick', '1')": "CSP: script-src-attr inline",
+    "document.body.innerHTML += '<img src=/no-such>'": "status 404: .*/no-such",
+    "alert('asked')": "dialog: asked",
+    "throw Error('thrown')": "page error: .*thrown",
+    "location = location.href.replace('127.0.0.1', 'localhost')": "request to another origin",
+}
+"""What a page may not do, and how a visit complains of it, in every browser it is made with."""
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +73,19 @@ def squeezed(text: str) -> str:
 
 def shown(page: Page, selector: str) -> list[str]:
     return [squeezed(text) for text in page.locator(selector).all_text_contents()]
+
+
+def test_what_no_page_may_do_would_be_seen(browser, lair):
+    with Visit(browser.new_context(), lair) as begun:
+        begun.allow("")
+        page = begun.open("/")
+        for act, told in OUTRAGES.items():
+            page.evaluate(f"() => void setTimeout(() => {{ {act} }})")
+            deadline = time.monotonic() + PATIENCE
+            while not any(re.search(told, complaint) for complaint in begun.complaints):
+                assert time.monotonic() < deadline, f"{act} went unnoticed: {begun.complaints}"
+                page.wait_for_timeout(10)
+        expect(page).to_have_url(re.compile("//localhost"))
 
 
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), GROUP))

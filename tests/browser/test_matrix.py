@@ -5,6 +5,7 @@ each text looks like is the matter of tests/browser/test_hostile.py.
 """
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -29,7 +30,7 @@ ASKED = re.compile(
     r"|(GET|POST) /apps/(teller|clerk)(/sessions)?"
     r"|GET /compare(/\w+)?\?.*"
     r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks)?|state|trace|standing"
-    r"|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks))?(\?.*)?"
+    r"|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter))?(\?.*)?"
     r"|POST /runs/\w+/commands"
 )
 
@@ -91,6 +92,9 @@ def test_what_an_agent_says_by_itself(visit):
     assert {squeezed(visible(text)) for text in CORPUS} <= keys
     for number in range(1, last, 40):
         load(visit, f"{session.path}?at={number}&event={number}")
+    loaded.page.locator("#filter-field").focus()
+    expect(loaded.page.locator("#filter-words > li").nth(GROUPS)).to_be_attached()
+    is_inert(loaded.page)
 
 
 def test_what_an_agent_asks(visit):
@@ -114,7 +118,7 @@ def test_what_goes_to_a_model_and_a_tool(visit, client):
     look_through(visit, session, 2, 3, 4)
 
 
-def test_what_people_write_into_breakpoints_forks_and_titles(visit, client):
+def test_what_people_write_into_breakpoints_forks_and_filters(visit, client):
     debugged = Debugged(client, "clerk").start("go", pause=False)
     debugged.settled()
     path = f"/sessions/{debugged.key}"
@@ -132,5 +136,8 @@ def test_what_people_write_into_breakpoints_forks_and_titles(visit, client):
     load(visit, f"/compare?{sides}&open=2-2")
     load(visit, f"/compare?{sides}&unfold=yes&open=4-")
     load(visit, f"/compare?left={debugged.key}")
+    for number in range(8):
+        typed = f"kind:{' '.join(CORPUS[number::8])}"[:1000]
+        load(visit, f"{path}?filter={quote(typed)}")
     load(visit, "/apps/clerk")
     load(visit, "/")

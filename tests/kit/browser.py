@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from playwright.sync_api import (
     Dialog,
     Locator,
     Page,
+    Playwright,
     Request,
     Response,
     Route,
@@ -23,6 +25,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from tests.kit import firefox
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 
@@ -34,6 +37,16 @@ document.addEventListener("securitypolicyviolation", (event) => {
 });
 """
 
+_SAY_LEAVING = """
+console.debug("here");
+for (const end of ["beforeunload", "pagehide"])
+  addEventListener(end, () => console.debug("leaving"));
+"""
+_CUT_BY_LEAVING = re.compile(
+    "htmx:sse:error: Error in input stream|htmx:error: NetworkError when attempting to fetch"
+)
+"""What htmx says where Firefox ends a page's requests: as soon as it is to be left."""
+
 _KEPT: dict[str, StorageState] = {}
 """Cookies by the link they were got by."""
 
@@ -43,14 +56,38 @@ _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The Chromium that is installed."""
-    expect.set_options(timeout=PATIENCE * 1000)
     path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=_ARGUMENTS)
-        try:
+    with _driver() as driver:
+        yield from _until_closed(driver.chromium.launch(executable_path=path, args=_ARGUMENTS))
+
+
+@contextmanager
+def chosen() -> Iterator[Browser]:
+    """The Firefox that `DEVUI_FIREFOX` names, or Chromium."""
+    path = os.environ.get("DEVUI_FIREFOX")
+    if not path:
+        with chromium() as browser:
             yield browser
-        finally:
-            browser.close()
+        return
+    with tempfile.TemporaryDirectory() as folder, _driver() as driver:
+        program = firefox.executable(path, Path(folder))
+        yield from _until_closed(
+            driver.firefox.launch(channel="moz-firefox", executable_path=program)
+        )
+
+
+@contextmanager
+def _driver() -> Iterator[Playwright]:
+    expect.set_options(timeout=PATIENCE * 1000)
+    with sync_playwright() as driver:
+        yield driver
+
+
+def _until_closed(browser: Browser) -> Iterator[Browser]:
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
 def cookies(browser: Browser, server: Server) -> StorageState:
@@ -75,8 +112,12 @@ class Visit:
         """Every request of every page, as `GET /path`."""
         self._allowed: list[re.Pattern[str]] = []
         self._answers: list[bool] = []
+        self._leaving: set[Page | None] = set()
+        """Those that said so and did not come back as another; only Firefox is asked to say it."""
         context.set_default_timeout(PATIENCE * 1000)
         context.add_init_script(_REPORT_VIOLATIONS)
+        if context.browser and context.browser.browser_type.name == "firefox":
+            context.add_init_script(_SAY_LEAVING)
         context.on("page", self._watch)
 
     def __enter__(self) -> Self:
@@ -131,7 +172,12 @@ class Visit:
         page.on("response", self._response)
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        if message.text == "here":
+            self._leaving.discard(message.page)
+        elif message.text == "leaving":
+            self._leaving.add(message.page)
+        cut = message.page in self._leaving and _CUT_BY_LEAVING.search(message.text)
+        if message.type in {"error", "warning"} and not cut:
             where = message.location.get("url", "")
             self.complaints.append(f"console {message.type}: {message.text} at {where}")
 
