@@ -9,6 +9,7 @@ import pytest
 from tests.api.test_openapi import check
 from tests.api.test_standing import let_go, seen
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
 
@@ -168,7 +169,7 @@ def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(serv
     assert order(debugged, told["calls"][0], "end").status_code == 200
     assert debugged.settled()["status"] == "held"
     (server.agents / "thread" / "go.txt").write_text("go", encoding="utf-8")
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE
     while "fetch has come to its end in its thread" not in log(debugged):
         assert time.monotonic() < until, log(debugged)
         time.sleep(0.05)

@@ -13,6 +13,7 @@ import time
 import pytest
 
 from devui.runtime.calling import MAX_THREADS, THREAD_NAME_PREFIX, active_threads, call
+from tests.kit.patience import PATIENCE
 
 IN_A_COPY = """
 import asyncio, os
@@ -69,7 +70,7 @@ async def test_exceptions_pass_through():
 
 async def test_stop_iteration_does_not_hang_the_caller():
     with pytest.raises(RuntimeError, match="StopIteration"):
-        await asyncio.wait_for(call(next, iter(())), 5)
+        await asyncio.wait_for(call(next, iter(())), PATIENCE)
 
 
 async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():

@@ -7,6 +7,7 @@ from threading import Barrier
 import pytest
 
 from devui.runtime.collecting import collector_paused
+from tests.kit.patience import PATIENCE
 
 
 def collections_of(objects: int) -> int:
@@ -40,7 +41,7 @@ def test_the_collector_goes_on_after_an_error():
 
 
 def test_it_goes_on_when_the_last_of_several_threads_is_done():
-    both = Barrier(2, timeout=10)
+    both = Barrier(2, timeout=PATIENCE)
 
     def pause() -> bool:
         with collector_paused():

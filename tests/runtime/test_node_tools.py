@@ -15,6 +15,7 @@ from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools import BaseToolset
 from devui.runtime.workflow import START, JoinNode, node
 from devui.runtime.workflow.errors import WorkflowDataError
+from tests.kit.patience import PATIENCE
 
 WHO = {"user_id": "u", "session_id": "s"}
 CALLS = ScriptedLlm(
@@ -108,7 +109,7 @@ async def test_nodes_of_a_call_are_stopped_with_it():
 
     runner = await opened(steps(wait))
     run = asyncio.create_task(said(runner, "go"))
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     run.cancel()
     await asyncio.wait([run])
     assert stopped.is_set()

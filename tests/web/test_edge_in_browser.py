@@ -17,6 +17,7 @@ from starlette.routing import Route
 from devui.web.errors import Conflict, NotFound
 from devui.web.htmx import CONFIG_JSON
 from devui.web.sse import AWAY, Message, Streams, stream_response
+from tests.kit.patience import PATIENCE
 from tests.web.edge_kit import TOKEN, Site, free_socket, running
 
 CHROMIUM = os.environ.get("DEVUI_CHROMIUM") or shutil.which("chromium")
@@ -30,9 +31,11 @@ pytestmark = [
 @asynccontextmanager
 async def browser_page(*, hostile: bool = False) -> AsyncIterator[Page]:
     """A fresh browser; unless the page is hostile, a violation of our policy fails the test."""
+    expect.set_options(timeout=PATIENCE * 1000)
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         page = await browser.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text))
         yield page

@@ -22,6 +22,7 @@ from devui.web.sse import (
     Streams,
     stream_response,
 )
+from tests.kit.patience import PATIENCE
 
 
 def read(stream: bytes) -> list[tuple[str, str, str]]:
@@ -116,7 +117,7 @@ class Reader:
         return send
 
     async def until(self, text: bytes) -> None:
-        async with asyncio.timeout(10), self.changed:
+        async with asyncio.timeout(PATIENCE), self.changed:
             await self.changed.wait_for(lambda: text in self.body)
 
     @property
