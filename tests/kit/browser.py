@@ -242,8 +242,10 @@ class SessionPage:
     def say(self, text: str, status: str = "done") -> None:
         """Send a message and wait for the end of its run."""
         last = self.events.last.get_attribute("data-event") if self.events.count() else ""
+        before = self.status.get_attribute("data-run")
         self.send(text)
         expect(self.events.last).not_to_have_attribute("data-event", last or "")
+        expect(self.status).to_have_attribute("data-run", re.compile(f"^(?!{before}$).+"))
         self.ends(status)
 
     def ends(self, status: str = "done") -> None:

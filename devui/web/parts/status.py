@@ -20,5 +20,7 @@ class RunStatus:
     started: Moment | None = None
     why_href: str = ""
     """Where it is said what holds a run up that is under way."""
+    run: str = ""
+    """The run; empty if there was none."""
     quiet: Moment | None = None
     """Since when nothing has come of it, if that is long."""

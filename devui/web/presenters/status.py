@@ -33,6 +33,7 @@ def run_status(run: RunRow | None, *, held: bool = False, quiet: float | None = 
         word=WORDS[status],
         stop_href=stop_url(run.id) if active else None,
         started=moment(run.started) if active else None,
+        run=run.id,
         why_href="" if run.ended else session_url(run.session, tab="run"),
         quiet=moment(quiet) if quiet and active else None,
     )
