@@ -243,9 +243,8 @@ class SessionPage:
         """Send a message and wait for the end of its run."""
         last = self.events.last.get_attribute("data-event") if self.events.count() else ""
         before = self.status.get_attribute("data-run")
-        self.composer.fill(text)
         expect(self.page.locator("#send")).to_be_enabled()
-        self.composer.press("Enter")
+        self.send(text)
         expect(self.events.last).not_to_have_attribute("data-event", last or "")
         expect(self.status).to_have_attribute("data-run", re.compile(f"^(?!{before}$).+"))
         self.ends(status)
