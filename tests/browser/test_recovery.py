@@ -7,13 +7,13 @@ from tests.browser.conftest import DESKTOP
 from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
+from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.processes import worker_of
 from tests.kit.server import running
 
 pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
-SUMMARISE = "Summarise the document about the runtime"
 
 
 @pytest.fixture
@@ -121,14 +121,15 @@ def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):
         expect(own_visit.open(lists).locator(".session .status")).to_have_text("closed")
 
 
-def test_what_was_streamed_and_lost_is_struck_through(visit):
-    session = visit.session("summary")
+def test_what_was_streamed_and_lost_is_struck_through(own_visit, tmp_path):
+    write_lingering(tmp_path / "agents")
+    session = own_visit.session("summary")
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")
     expect(bar(session).locator("s")).to_contain_text("Events carry everything")
-    again = visit.again(session)
+    again = own_visit.again(session)
     session.equals(again, "#resume")
 
 

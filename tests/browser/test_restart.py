@@ -7,11 +7,12 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import DESKTOP
 from tests.kit.browser import SessionPage, Visit
+from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.server import SAMPLES, make_session, run, running
 
 pytestmark = pytest.mark.browser
 
-SUMMARISE = "Summarise the document about the runtime"
+SHORTER = "Shorter, please: one sentence"
 AWAY = (
     r"ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|ERR_NETWORK|Failed to fetch|network error"
     r"|NetworkError when|Error in input stream"
@@ -19,10 +20,24 @@ AWAY = (
 """What browsers say where a server is gone."""
 
 
+@pytest.fixture(scope="module")
+def agents(tmp_path_factory):
+    """The samples, with an answer that never ends."""
+    folder = shutil.copytree(SAMPLES, tmp_path_factory.mktemp("restart") / "agents")
+    write_lingering(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(agents):
+    with running(agents, agents.parent / "data") as started:
+        yield started
+
+
 @pytest.fixture
-def open_server(tmp_path):
+def open_server(agents, tmp_path):
     """A server of this test's own, without sign-in."""
-    with running(SAMPLES, tmp_path / "data", "--no-auth") as started:
+    with running(agents, tmp_path / "data", "--no-auth") as started:
         yield started
 
 
@@ -53,13 +68,13 @@ def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit, button):
     expect(session.messages.last).to_contain_text("The run was stopped")
     expect(session.live).to_have_count(0)
     expect(session.page.locator("#live-rows .row")).to_have_count(0)
-    session.say("Shorter, please: one sentence")
+    session.say(SHORTER)
     expect(session.messages.last).to_contain_text("Events are the history")
 
 
 def test_what_a_stopped_answer_had_said_so_far_stays_to_be_read(visit):
     session = visit.session("summary")
-    session.send("Summarise the document about the runtime")
+    session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -110,7 +125,7 @@ def test_after_a_kill_the_page_goes_on_by_itself(open_visit):
     expect(session.page.locator("#resume s")).to_contain_text("three main points")
     expect(session.messages.last.locator(".unfinished")).to_contain_text("three main points")
     expect(session.page.locator("#send")).to_be_enabled()
-    session.say("Shorter, please: one sentence")
+    session.say(SHORTER)
     expect(session.messages.last).to_contain_text("Events are the history")
     expect(session.live).to_have_count(0)
 
@@ -121,9 +136,9 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
     session = open_visit.session("summary")
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
-    session.send(SUMMARISE)
+    session.send(SHORTER)
     expect(session.page.locator("#trouble")).to_be_visible()
-    expect(session.composer).to_have_value(SUMMARISE)
+    expect(session.composer).to_have_value(SHORTER)
     open_visit.server.start()
     expect(banner(session.page)).to_be_hidden()
     session.composer.press("Enter")
@@ -132,14 +147,14 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
 
 
 @pytest.mark.req("R58")
-def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, tmp_path):
+def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, agents, tmp_path):
     session = open_visit.session("travel")
     session.say("I live in Paris, remember that for the next trip")
     seen = session.events.count()
-    with running(SAMPLES, tmp_path / "other", "--no-auth") as server, server.client() as client:
+    with running(agents, tmp_path / "other", "--no-auth") as server, server.client() as client:
         made = make_session(client, "summary")
         for _ in range(10):  # more has happened there than the page has seen
-            run(client, "summary", made["id"], "Shorter, please: one sentence")
+            run(client, "summary", made["id"], SHORTER)
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
     shutil.rmtree(open_visit.server.data)
@@ -162,7 +177,7 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
         visit.allow("401")
         visit.context.new_page().goto(server.link)
         session = visit.session("summary")
-        session.say("Shorter, please: one sentence")
+        session.say(SHORTER)
         server.kill()
         expect(banner(session.page)).to_contain_text("trying again")
         server.start()
@@ -170,5 +185,5 @@ def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed
         expect(session.page.get_by_text("Sign in").first).to_be_visible()
         visit.context.new_page().goto(server.link)
         expect(banner(session.page)).to_be_hidden()
-        session.say("Shorter, please: one sentence")
+        session.say(SHORTER)
         expect(session.page.get_by_text("Sign in").first).to_be_hidden()
