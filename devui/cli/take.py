@@ -39,7 +39,10 @@ def command(reach: Reach, file: Path, *, app: str | None, agents: Path) -> None:
 
 def _lines(made: dict[str, Any]) -> list[str]:
     title = f" “{plain(made['title'])}”" if made["title"] else ""
+    aside = made.get("setAside")
+    members = f"unknown member{'' if aside == 1 else 's'} set aside"
     return [
-        f"session {made['key']}{title} of {plain(made['app'])}, {made['events']} events, read only",
+        f"session {made['key']}{title} of {plain(made['app'])}, {made['events']} events, read only"
+        + (f", {aside:,} {members}" if aside else ""),
         *([made["url"]] if made["url"] else []),
     ]

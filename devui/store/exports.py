@@ -136,6 +136,7 @@ async def head(snapshot: Snapshot, key: int) -> Record:
         "forked": [],
         "forks": children,
         "redacted": 0,
+        "extra": {},
     }
     if kept := await snapshot.fetch(_IMPORT, key):
         origin = _origin(kept[0][0])

@@ -30,6 +30,7 @@ from devui.store.state import route_initial, write_state
 from devui.store.values import bounded, clean_text, finite, json_text, optional_text, printable
 
 _GET = "SELECT data FROM imports WHERE session = ?"
+_MEMBERS = "SELECT json_extract(data, '$.extra.members') FROM imports WHERE session = ?"
 _AMONG = "SELECT session FROM imports WHERE session IN (SELECT value FROM json_each(?))"
 _SESSION = """
     INSERT INTO sessions (app, user, id, title, created, updated, seq, born,
@@ -119,6 +120,11 @@ class Imports:
         """Return what the bundle said of the session; None for one that was not imported."""
         rows = await self._database.fetch(_GET, session_key)
         return str(rows[0][0]) if rows else None
+
+    async def set_aside(self, session_key: int) -> int:
+        """Return how many members of its bundle were not known, and set aside."""
+        rows = await self._database.fetch(_MEMBERS, session_key)
+        return int(rows[0][0] or 0) if rows else 0
 
     async def among(self, session_keys: Sequence[int]) -> set[int]:
         """Return those of the sessions that were imported."""

@@ -95,6 +95,64 @@ def test_what_is_no_bundle_is_refused_with_the_line(client):
     assert client.get("/api/sessions").json()["sessions"] == before
 
 
+MARKERS = '"__class__":"os.system","lc":1,"py/object":"os.x","$type":{"__reduce__":["id"]}'
+"""What decoders of objects look for; four members."""
+
+
+KEY = "sk-ant-" + "a1B2" * 10
+
+
+def extended(text):
+    """A bundle of a later devui: unknown members at its beginning, records, notes and end."""
+    first, *others, end = text.splitlines()
+    first = first.replace('"records":[', MARKERS + ',"type":"x","records":[')
+    others = [f'{each[:-1]},{MARKERS},"on":{n}}}' for n, each in enumerate(others)]
+    return "\n".join([first, *others, f'{end[:-1]},"later":"{KEY}"}}', ""])
+
+
+@pytest.mark.req("R27")
+def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, booked):
+    client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
+    plain = client.get(f"/api/sessions/{booked['key']}/export").text
+    assert "setAside" not in imported(client, plain.encode())
+    text = extended(plain)
+    made = imported(client, text.encode())
+    count = 5 + 5 * (len(text.splitlines()) - 2) + 1
+    assert made["setAside"] == count
+    assert shown(client, made["key"]) == shown(client, booked["key"])
+    page = client.get(f"/sessions/{made['key']}").text
+    assert f"{count} unknown members of its file set aside." in page
+    path = f"/api/sessions/{made['key']}"
+    assert client.get(path + "/export?secrets=keep").text == text
+    clean = text.replace(KEY, "[redacted]").replace('"redacted":0', '"redacted":1')
+    assert client.get(path + "/export").text == clean
+    [found] = client.get(path + "/export/preview").json()["findings"]
+    assert (found["hint"][:3], found["places"]) == ("sk-", ["the session's own data"])
+    pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
+    again = imported(client, pretty.encode())
+    assert client.get(f"/api/sessions/{again['key']}/export?secrets=keep").text == text
+    html = client.get(path + "/export?format=html&secrets=keep").text
+    assert not any(said in html for said in ("os.system", KEY, "set aside"))
+    fork = client.post(path + "/forks", json={"number": made["events"], "id": "own"}).json()
+    assert "os.system" not in client.get(f"/api/sessions/{fork['key']}/export").text
+
+
+@pytest.mark.req("R27")
+def test_no_note_gets_what_stood_at_another(client, booked):
+    client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
+    text = extended(client.get(f"/api/sessions/{booked['key']}/export").text)
+    made = imported(client, text.encode())
+    path = f"/api/sessions/{made['key']}"
+    client.patch(path + "/notes/1", json={"text": "a new one in front"})
+    client.patch(path + "/notes/2", json={"text": "another text"})
+    before, after = (
+        {r["number"]: r.get("on") for r in json.loads(each)["records"] if r["type"] == "note"}
+        for each in (text, client.get(path + "/export").text)
+    )
+    assert after == {1: None, 2: None, 4: before[4]}
+    assert before[4] is not None
+
+
 def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client, booked):
     path = f"/api/sessions/{booked['key']}/notes"
     assert client.patch(path + "/0", json={"starred": True, "actor": "Ada"}).json()["text"] == ""
@@ -142,11 +200,12 @@ def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monk
     assert secret not in text
     assert json.loads(text)["records"][0]["state"] == {"n": "[redacted]", "pin": "it is [redacted]"}
     (tmp_path / "half.json").write_text(text[: len(text) // 2])
+    (tmp_path / "it.json").write_text(text[:-2] + ',"later":[1]}\n')
     elsewhere = ("--data-dir", str(tmp_path / "other"), "--agents", str(SAMPLES))
     read = devui("import", "it.json", *elsewhere, cwd=tmp_path)
     assert (
-        "session 1 “Book a flight to London next Tuesday” of travel, 8 events, read only"
-        in read.stdout
+        "session 1 “Book a flight to London next Tuesday” of travel, 8 events, read only,"
+        " 1 unknown member set aside" in read.stdout
     )
     assert "http" not in read.stdout, "the address of a server that has ended"
     refused = devui("import", "half.json", *elsewhere, cwd=tmp_path)

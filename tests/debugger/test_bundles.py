@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from devui.debugger.bundles.exchange import Exchange, Wish
+from devui.debugger.bundles.extras import LARGEST
 from devui.debugger.bundles.reading import BadBundle
+from devui.debugger.bundles.writing import OPENING, dumped
 from devui.debugger.commit import event_of
 from devui.debugger.redaction import MARK
 from devui.settings import Settings
@@ -35,6 +37,9 @@ VALUE = st.recursive(
 )
 KEY = st.sampled_from(["a", "b", "user:name", "user:lang", "app:rate"])
 DELTA = st.dictionaries(KEY, VALUE, max_size=3)
+EXTRA = st.lists(
+    st.tuples(st.integers(0, 999), st.dictionaries(TEXT, VALUE, min_size=1, max_size=2)), max_size=4
+)
 STEP = (
     st.tuples(st.just("event"), DELTA, TEXT)
     | st.tuples(st.just("elsewhere"), DELTA)
@@ -180,9 +185,27 @@ async def seen(journal: Journal, key: int) -> list[Any]:
     return told
 
 
+def extended(text: str, extras: list[tuple[int, dict[str, Any]]]) -> str:
+    """A bundle with members of a later devui on some of its lines."""
+    lines = text.removesuffix("\n").split("\n")
+    for place, members in extras:
+        n = place % len(lines)
+        told = dumped({f"x{n}-{name}": value for name, value in members.items()})[1:-1]
+        if f'"x{n}-' in lines[n]:
+            continue
+        if n == 0:
+            lines[0] = lines[0].removesuffix(OPENING) + f"{told},{OPENING}"
+        else:
+            lines[n] = f"{lines[n][:-1]},{told}}}"
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.req("R27")
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(start=DELTA, steps=st.lists(STEP, max_size=12))
-def test_export_import_export_gives_the_same_file(start: dict[str, Any], steps: list[Any]) -> None:
+@given(start=DELTA, steps=st.lists(STEP, max_size=12), extras=EXTRA)
+def test_export_import_export_gives_the_same_file(
+    start: dict[str, Any], steps: list[Any], extras: list[Any]
+) -> None:
     async def story() -> None:
         with tempfile.TemporaryDirectory() as folder:
             async with exchange(Path(folder)) as (journal, bundles):
@@ -197,7 +220,7 @@ def test_export_import_export_gives_the_same_file(start: dict[str, Any], steps: 
                 for step in steps:
                     await told.step(*step)
                 key = told.session.key
-                first = await exported(bundles, key)
+                first = extended(await exported(bundles, key), extras)
                 row = await bundles.take(io.BytesIO(first.encode()))
                 assert await exported(bundles, row.key) == first
                 assert await seen(journal, row.key) == await seen(journal, key)
@@ -225,8 +248,9 @@ def wrong_files(text: str) -> dict[str, bytes]:
 
     def other(number: int, old: str, new: str) -> bytes:
         assert old in lines[number], lines[number]
-        changed = lines[number].replace(old, new)
-        return "".join([*lines[:number], changed, *lines[number + 1 :]]).encode()
+        changed = lines.copy()
+        changed[number] = changed[number].replace(old, new)
+        return "".join(changed).encode()
 
     at = f"line {event + 1}: "
     number = '"number":1'
@@ -243,7 +267,11 @@ def wrong_files(text: str) -> dict[str, bytes]:
         "line 2: nested": (lines[0] + "[" * 5000 + "]" * 5000).encode(),
         at + "event 7 comes where event 1 should": other(event, number, '"number":7'),
         at + "event.number: Input should be greater": other(event, number, '"number":-1'),
-        at + "event.__class__: Extra": other(event, number, '"__class__":"os.x",' + number),
+        at + "event.number: Field required": other(event, number, '"__class__":"os.x"'),
+        "more than 1,048,576 bytes": other(event, number, f'"x":"{"y" * LARGEST}",{number}'),
+        "line 1: an object has the same key": other(0, '"version"', '"count":7,"version"'),
+        f"line {len(lines)}: an object has the same key": other(-1, '"count"', '"app":1,"count"'),
+        f"line {len(lines)}: a member that is": other(-1, '"count"', r'"x":"\ud800","count"'),
         at + "event.final: Input should be": other(event, '"final":true', '"final":"x"'),
         at + "content: Input should be": other(event, '"content":{', '"content":7,"x":{'),
         at + "the state key 'temp:x' is temporary": other(event, '"a":2', '"temp:x":2'),

@@ -36,6 +36,8 @@ class Wish:
     """Secrets stay in; the reader asked for it in so many words."""
     keys: frozenset[str] = frozenset()
     """State keys that are taken out, with their prefixes."""
+    extra: bool = True
+    """What was set aside when the session was imported comes along."""
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ class Exchange:
         """The lines of a bundle, as they come. Raises SessionNotFound, JournalDamaged."""
         async with self._journal.snapshot() as snapshot:
             cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys)
-            async for line in lines(snapshot, session, cleaning):
+            async for line in lines(snapshot, session, cleaning, extra=wish.extra):
                 yield line
 
     async def preview(self, session: int, wish: Wish) -> Preview:

@@ -33,6 +33,7 @@ def new_import(bundle: Bundle, app: str | None) -> NewImport:
         "forked": [each.model_dump() for each in header.forked],
         "forks": [each.model_dump() for each in header.forks],
         "redacted": bundle.trailer.redacted,
+        "extra": bundle.extra,
     }
     first = header.forked[0] if header.forked else None
     return NewImport(

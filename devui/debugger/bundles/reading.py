@@ -14,6 +14,7 @@ from typing import IO, Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from devui.debugger.bundles import schema
+from devui.debugger.bundles.extras import Members, SetAside, Unkept
 from devui.debugger.bundles.schema import EVENT, FORMAT, HEADER, RECORD, TRAILER, VERSION
 from devui.debugger.bundles.writing import OPENING
 
@@ -35,31 +36,37 @@ class Bundle:
     header: schema.Header
     trailer: schema.Trailer
     events: int
+    extra: Members
+    """What it says in members that are not known, as `extras.PutBack` takes it."""
 
 
 def check(file: IO[bytes]) -> Bundle:
     """Read a whole file and make sure that it is a bundle. Raises BadBundle."""
     header: schema.Header | None = None
     trailer: schema.Trailer | None = None
-    checks = _Checks()
+    checks, aside = _Checks(), SetAside()
     for place, value in _values(file):
         if header is None:
             header = _header(place, value)
+            _keep(place, aside.header, value, header)
         elif trailer is not None:
             raise BadBundle(f"{place}: there is more after the end")
         elif isinstance(value, _End):
             trailer = _valid(TRAILER, place, value.value)
+            _keep(place, aside.trailer, value.value, trailer)
             if trailer.count != checks.count:
                 raise BadBundle(
                     f"{place}: it says that there are {trailer.count} records, there are"
                     f" {checks.count}: a part of the file is missing"
                 )
         else:
-            checks.take(place, _valid(RECORD, place, value))
+            record = _valid(RECORD, place, value)
+            checks.take(place, record)
+            _keep(place, aside.record, value, record)
     if header is None or trailer is None:
         raise BadBundle("the file ends in the middle: it was not written or copied to its end")
     checks.finish()
-    return Bundle(header, trailer, checks.events)
+    return Bundle(header, trailer, checks.events, aside.kept())
 
 
 def records(file: IO[bytes]) -> Iterator[Any]:
@@ -110,8 +117,11 @@ def _formatted(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
     value = _parsed("the file", _text("the file", data))
     if not isinstance(value, dict) or not isinstance(value.get("records"), list):
         raise BadBundle(f'the file is no bundle: it has no "format": "{FORMAT}" and no records')
-    end = {name: value.pop(name) for name in ("count", "redacted") if name in value}
+    names = list(value)
+    behind = set(names[names.index("records") :]) - schema.Header.model_fields.keys()
     found = value.pop("records")
+    last = behind | schema.Trailer.model_fields.keys()
+    end = {name: value.pop(name) for name in names if name in last and name in value}
     yield "the beginning", value
     for number, record in enumerate(found, 1):
         yield f"record {number}", record
@@ -208,6 +218,14 @@ def _valid(adapter: TypeAdapter[Any], place: str, value: Any) -> Any:
         raise BadBundle(f"{place}: {where or 'the record'}: {first['msg']}") from None
     except RecursionError:
         raise BadBundle(f"{place}: nested too deeply") from None
+
+
+def _keep(place: str, keep: Callable[[Members, Any], None], value: Members, known: Any) -> None:
+    """Set aside what is not known."""
+    try:
+        keep(value, known)
+    except Unkept as error:
+        raise BadBundle(f"{place}: {error}") from None
 
 
 @dataclass(slots=True)

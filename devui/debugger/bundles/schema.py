@@ -1,4 +1,4 @@
-"""The records of a bundle: what each may hold, and nothing else (R27).
+"""The records of a bundle: what each holds, as far as it is known here (R27).
 
 Runs, edits and pieces of requests are named `r1`, `1`, `p1` … in the order in which they first
 come, so that the same session gives the same file wherever it is.
@@ -25,9 +25,9 @@ Seconds: TypeAlias = Annotated[float, Field(ge=-LATEST, le=LATEST)]
 
 
 class Strict(BaseModel):
-    """A member that is not known is a mistake, and so is a number for a text."""
+    """A number for a text is a mistake; a member that is not known is left out (`extras`)."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class Lineage(Strict):

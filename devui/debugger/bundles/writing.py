@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from devui.debugger.bundles.extras import PutBack
 from devui.debugger.bundles.schema import FORMAT, VERSION
 from devui.debugger.fragments import clean_answers, clean_fragments
 from devui.debugger.redaction import MARK, NOTHING, Redactor, without_keys
@@ -51,6 +52,11 @@ class Cleaning:
                 said["text"] = self.redactor.growing(said["text"])
         if record["type"] == "artifact" and "data" in record:
             clean["data"] = self.redactor.base64(record["data"], heard)
+        return clean
+
+    def header(self, members: Record) -> Record:
+        """Members of the first line, or the last one, without secrets."""
+        clean: Record = self.record({"type": "session", "members": members})["members"]
         return clean
 
     def chunks(self, chunks: Sequence[Record]) -> list[Record]:
@@ -106,28 +112,36 @@ class _Labels:
         return self.pieces.setdefault(name, f"p{len(self.pieces) + 1}")
 
 
-async def lines(snapshot: Snapshot, key: int, cleaning: Cleaning) -> AsyncIterator[str]:
-    """The lines of a bundle, each with its end. Raises SessionNotFound, JournalDamaged."""
+async def lines(
+    snapshot: Snapshot, key: int, cleaning: Cleaning, *, extra: bool = True
+) -> AsyncIterator[str]:
+    """The lines of a bundle, each with its end. Raises SessionNotFound, JournalDamaged.
+
+    Those of an imported session with what was set aside of its own bundle, if `extra`.
+    """
     told = await head(snapshot, key)
-    before = told.pop("redacted")
-    header = {"format": FORMAT, "version": VERSION, **told}
-    clean = cleaning.record({"type": "session", **header})
-    del clean["type"]
-    yield f"{dumped(clean)[:-1]},{OPENING}\n"
-    labels, count = _Labels(), 0
-    async for record in _clean(snapshot, key, cleaning, labels):
+    before, aside = told.pop("redacted"), told.pop("extra")
+    back = PutBack(aside if extra else {})
+    header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **told}))
+    yield f"{dumped(header)[:-1]},{OPENING}\n"
+    count = 0
+    async for record in _clean(snapshot, key, cleaning, back):
         yield f"{',' if count else ''}{dumped(record)}\n"
         count += 1
-    yield f'],"count":{count},"redacted":{before + cleaning.count}}}\n'
+    # Names, too, may have lost a secret: no two may be the same then, nor in the first line.
+    end = {k: v for k, v in cleaning.header(back.trailer()).items() if k not in header}
+    counts = {"count": count, "redacted": before + cleaning.count}
+    yield f"],{dumped(counts | end)[1:]}\n"
 
 
 async def _clean(
-    snapshot: Snapshot, key: int, cleaning: Cleaning, labels: _Labels
+    snapshot: Snapshot, key: int, cleaning: Cleaning, back: PutBack
 ) -> AsyncIterator[Record]:
     """The records without secrets; chunks of one answer are cleaned together."""
+    labels = _Labels()
     waiting: list[Record] = []
     async for found in records(snapshot, key):
-        record = labels.record(found)
+        record = back.record(labels.record(found))
         if waiting and (record["type"] != "chunk" or record["event"] != waiting[0]["event"]):
             for chunk in cleaning.chunks(waiting):
                 yield chunk

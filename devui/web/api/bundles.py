@@ -64,7 +64,9 @@ async def take(request: Request) -> Response:
             raise Unprocessable(str(error)) from error
     await found.know_credentials()
     told = {"key": made.key, "id": made.id, "app": made.app, "user": made.user}
-    return answer({**told, "title": made.title, "events": made.events}, status=201)
+    aside = await found.journal.imports.set_aside(made.key)
+    unknown = {"setAside": aside} if aside else {}
+    return answer({**told, "title": made.title, "events": made.events, **unknown}, status=201)
 
 
 def exchange(found: Services) -> Exchange:

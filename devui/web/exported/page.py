@@ -54,7 +54,8 @@ async def html(found: Services, session: int, wish: Wish) -> AsyncIterator[str]:
         tempfile.TemporaryDirectory(prefix="devui-export-") as folder,
         tempfile.TemporaryFile(dir=folder) as file,
     ):
-        async for line in Exchange(found.journal, found.settings).lines(session, wish):
+        known = replace(wish, extra=False)
+        async for line in Exchange(found.journal, found.settings).lines(session, known):
             file.write(line.encode())
         async with await Journal.open(Path(folder) / "data") as journal:
             row = await Exchange(journal, found.settings).take(file)

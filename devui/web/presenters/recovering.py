@@ -21,6 +21,7 @@ from devui.web.presenters.runs import cut_off
 from devui.web.recovery import NO_CHECKPOINTS, goes_on
 from devui.web.services import Services
 from devui.web.text.bounds import clipped
+from devui.web.text.figures import plural
 from devui.web.text.visible import visible
 
 _TITLES: Final[Mapping[Standing, str]] = {
@@ -58,9 +59,11 @@ async def resume(found: Services, session: int, live: LiveRun | None) -> parts.R
     """What became of the newest invocation, if that needs a word."""
     if await found.journal.imports.get(session) is not None:
         row = await found.journal.sessions.get(session)
+        count = await found.journal.imports.set_aside(session)
+        aside = f"{plural(count, 'unknown member')} of its file set aside." if count else ""
         return parts.Resume(
             title="Imported",
-            text="It is read only; a fork of it is yours.",
+            text="It is read only; a fork of it is yours." + (f" {aside}" if aside else ""),
             imported=True,
             fork_action=forks_url(session),
             number=row.events if row else 0,
