@@ -23,6 +23,13 @@ _SAID = {"calls": "calls of tools", "seconds": "seconds at work"}
 class TooManyRuns(Exception):
     """As many runs go on as may at once."""
 
+    def __init__(self, most: int) -> None:
+        """`most`: how many may."""
+        super().__init__(
+            f"{most} {'run goes' if most == 1 else 'runs go'} on, which is the limit: wait for "
+            f"one, stop one, or start devui with a higher limit: --limit runs={10 * most}"
+        )
+
 
 class Leash:
     """Holds one run to its limits."""

@@ -146,9 +146,7 @@ class Runs:
         """
         self._workers.folder.require(session.app)
         if follows is None and len(self._drivers) >= self._limits.runs:
-            raise TooManyRuns(
-                f"{self._limits.runs} runs go on, which is the limit: wait for one or stop one"
-            )
+            raise TooManyRuns(self._limits.runs)
         if self._promised.get(session.key, request) is not request:
             raise RunActive(f"session {session.key} is being rewound to go on: wait for that")
         seen = await check_answers(self._journal, session.key, request.said)
