@@ -47,7 +47,7 @@ def _append_twice(patch: pytest.MonkeyPatch) -> None:
     append = InMemorySessionService.append_event
 
     async def wrong(self: InMemorySessionService, session: Any, event: Any) -> Any:
-        self._by_id.clear()
+        self._ids.clear()
         return await append(self, session, event)
 
     patch.setattr(InMemorySessionService, "append_event", wrong)

@@ -36,7 +36,8 @@ class InMemorySessionService(BaseSessionService):
         """State by app and user, keys without prefix."""
         self.app_state: dict[str, dict[str, Any]] = {}
         """State by app, keys without prefix."""
-        self._by_id: dict[tuple[str, str, str], dict[str, list[Event]]] = {}
+        self._ids: dict[tuple[str, str, str], set[str]] = {}
+        """The ids of the events of each session."""
 
     async def create_session(
         self,
@@ -96,7 +97,7 @@ class InMemorySessionService(BaseSessionService):
         """Delete the session; state of the user and the app stays."""
         session_id = session_id.strip()
         self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
-        self._by_id.pop((app_name, user_id, session_id), None)
+        self._ids.pop((app_name, user_id, session_id), None)
 
     # The same for code that cannot await; deprecated, as in google-adk
 
@@ -159,11 +160,11 @@ class InMemorySessionService(BaseSessionService):
                 f"{session.user_id!r} does not exist; it may have been deleted."
             )
         key = (session.app_name, session.user_id, session.id)
-        same_id = self._by_id.setdefault(key, {}).setdefault(event.id, [])
-        if any(known is event or known == event for known in same_id):
+        ids = self._ids.setdefault(key, set())
+        if event.id in ids and event in stored.events:
             return event
         await super().append_event(session, event)
-        same_id.append(event)
+        ids.add(event.id)
         session.last_update_time = stored.last_update_time = event.timestamp
         if stored is not session:
             stored.events.append(event)
