@@ -197,9 +197,11 @@ class LivePage:
         await prepare(message.text for message in chat.messages)
         return rows + fill("#live-chat", render.part(chat))
 
-    async def _debugger(self, _: Batch) -> Markup:
+    async def _debugger(self, batch: Batch) -> Markup:
         found, key = self._found, self._session.key
         live, newest = found.runs.live(key), await found.journal.runs.newest(key)
+        if newest is not None and newest.seq > batch.seq:
+            return Markup("")  # its news come next, and its last events: it is not over before
         part = found.render.part
         self._committing = is_committing(live)
         return (
