@@ -124,6 +124,20 @@ def test_a_stream_goes_on_from_where_it_was_cut(done):
         assert next(frames(stream.iter_lines()))["number"] == 5
 
 
+@pytest.mark.req("R58")
+def test_a_stream_that_was_cut_between_two_events_goes_on_with_the_second(done):
+    path = f"/api/sessions/{done.key}/stream"
+    with done.client.stream("GET", path) as stream:
+        cut = [frame.id for frame, _ in zip(messages(stream.iter_lines()), range(4), strict=False)]
+    Debugged.start(done, "again", pause=False)
+    done.settled()
+    seen = []
+    for last in cut:
+        with done.client.stream("GET", path, headers={"Last-Event-ID": last}) as stream:
+            seen.append(next(frames(stream.iter_lines()))["number"])
+    assert seen == [2, 3, 4, 5]
+
+
 def test_a_stream_of_another_journal_begins_with_a_reset(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path, headers={"Last-Event-ID": "0123456789abcdef.7"}) as stream:

@@ -178,16 +178,19 @@ async def _after(request: Request) -> int:
 async def _messages(
     found: Services, session: SessionRow, after: int
 ) -> AsyncGenerator[Message, None]:
-    news = follow(found.journal, found.bus, session.key, after)
+    """Each with the point up to which its reader has seen all: it may be cut off behind it."""
+    news, seq = follow(found.journal, found.bus, session.key, after), after
     try:
         with found.runs.viewing(session.key):
             async with aclosing(news) as batches:
                 async for batch in batches:
                     if batch.begins and (live := found.runs.live(session.key)):
                         batch.news.append(PositionChanged(live.row.id, live.stepper.position))
-                    for value in await _told(found, batch):
+                    told = await _told(found, batch)
+                    for value in told:
+                        seq = batch.seq if value is told[-1] else value.get("seq", seq)
                         text = json.dumps(value, separators=(",", ":"))
-                        yield Message(text, id=str(Cursor(found.journal.id, batch.seq)))
+                        yield Message(text, id=str(Cursor(found.journal.id, seq)))
                     if SessionChanged(None) in batch.news:
                         return
     except TooFarBehind:
