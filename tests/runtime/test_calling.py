@@ -79,7 +79,7 @@ async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():
 
     def block() -> None:
         loop.call_soon_threadsafe(started.set)
-        release.wait(10)
+        release.wait(PATIENCE)
         loop.call_soon_threadsafe(ended.set)
 
     task = asyncio.create_task(call(block))
@@ -97,7 +97,7 @@ async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():
 
 async def test_more_calls_than_threads_wait_for_a_free_one():
     release = threading.Event()
-    blocked = [asyncio.create_task(call(release.wait, 30)) for _ in range(MAX_THREADS)]
+    blocked = [asyncio.create_task(call(release.wait, PATIENCE)) for _ in range(MAX_THREADS)]
     while active_threads() < MAX_THREADS:  # noqa: ASYNC110  the count has no event to wait for
         await asyncio.sleep(0)
     late = asyncio.create_task(call(threading.active_count))
@@ -111,7 +111,7 @@ async def test_more_calls_than_threads_wait_for_a_free_one():
 
 async def test_the_thread_that_worked_last_is_the_next_to_work():
     together = threading.Barrier(4)
-    await asyncio.gather(*[call(together.wait, 10) for _ in range(4)])
+    await asyncio.gather(*[call(together.wait, PATIENCE) for _ in range(4)])
     assert len({await call(threading.get_ident) for _ in range(20)}) == 1
 
 
@@ -128,7 +128,7 @@ async def test_without_files_for_another_thread_calls_wait_for_those_there_are()
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
     try:
         calls = [call(time.sleep, 0.01) for _ in range(MAX_THREADS + 1)]
-        told = await asyncio.wait_for(asyncio.gather(*calls), 10)
+        told = await asyncio.wait_for(asyncio.gather(*calls), PATIENCE)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert told == [None] * (MAX_THREADS + 1)
@@ -143,6 +143,10 @@ async def test_many_callers_at_once_do_not_hold_up_the_loop():
 
 def test_a_forked_copy_has_threads_of_its_own():
     done = subprocess.run(
-        [sys.executable, "-c", IN_A_COPY], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", IN_A_COPY],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from devui.runtime.environment import LocalEnvironment
+from tests.kit.patience import PATIENCE
 from tests.source import ROOT
 
 ASKING = """
@@ -19,30 +20,31 @@ from devui.runtime.environment import LocalEnvironment
 async def main():
     environment = LocalEnvironment()
     await environment.initialize()
-    await environment.execute("echo $$ > {path}; sleep 60 & sleep 60")
+    await environment.execute("echo $$ > {path}; sleep 600 & sleep 600")
 
 asyncio.run(main())
 """
-TRIES = 500
 
 
 def pid_in(path) -> int:
     """The process that has written its id into the file."""
-    for _ in range(TRIES):
-        if path.exists() and path.read_text().strip():
-            return int(path.read_text())
+    patience = time.monotonic() + PATIENCE
+    while not path.exists() or not path.read_text().strip():
+        assert time.monotonic() < patience, f"{path} was not written"
         time.sleep(0.02)
-    raise TimeoutError(f"{path} was not written")
+    return int(path.read_text())
 
 
 def is_over(pid: int) -> bool:
     """Whether the process ends, in a while; that nobody has asked how does not matter."""
+    patience = time.monotonic() + PATIENCE
     try:
-        psutil.Process(pid).wait(timeout=10)
+        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > patience:
+                return False
+            time.sleep(0.02)
     except psutil.NoSuchProcess:
         return True
-    except psutil.TimeoutExpired:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     return True
 
 
@@ -61,7 +63,7 @@ def test_a_command_ends_when_who_asked_for_it_is_killed(tmp_path):
 async def test_a_command_ends_when_its_call_is_cancelled(tmp_path):
     environment = LocalEnvironment(working_dir=tmp_path)
     await environment.initialize()
-    asked = asyncio.ensure_future(environment.execute("echo $$ > pid; sleep 60 & sleep 60"))
+    asked = asyncio.ensure_future(environment.execute("echo $$ > pid; sleep 600 & sleep 600"))
     pid = await asyncio.to_thread(pid_in, tmp_path / "pid")
 
     asked.cancel()
@@ -75,7 +77,10 @@ async def test_a_command_ends_when_its_call_is_cancelled(tmp_path):
 async def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path):
     environment = LocalEnvironment(working_dir=tmp_path)
 
-    ended = await environment.execute("echo begun; sleep 60 & echo $! > pid; wait", timeout=2)
+    command, seconds = "echo begun; sleep 600 & echo $! > pid; wait", 1
+
+    while not (ended := await environment.execute(command, timeout=seconds)).stdout:
+        seconds *= 4  # that did not do for its beginning
 
     assert (ended.stdout, ended.timed_out) == ("begun\n", True)
     assert is_over(pid_in(tmp_path / "pid"))

@@ -12,6 +12,7 @@ from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import FunctionTool
 from devui.runtime.tools.agent_tool import AgentTool
+from tests.kit.patience import PATIENCE
 from tests.kit.stages import WHERE, run, runner_of, said, stored, texts
 from tests.kit.turns import answer, calls, invocation_of, responses, said_by
 
@@ -99,7 +100,7 @@ async def test_a_run_that_is_stopped_in_a_step_of_a_plain_generator_does_not_wai
 
     def count():
         begun.set()
-        release.wait(30)
+        release.wait(PATIENCE)
         ended.set()
         yield 1
 

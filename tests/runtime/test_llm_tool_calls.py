@@ -15,6 +15,7 @@ from devui.runtime.models import (
 )
 from devui.runtime.tools import LongRunningFunctionTool, ToolContext
 from tests.kit.conversation import Conversation, said
+from tests.kit.patience import PATIENCE
 from tests.kit.travel import travel_agent
 
 
@@ -62,8 +63,8 @@ async def test_a_blocking_tool_does_not_hold_up_the_loop():
     released = threading.Event()
 
     def block() -> str:
-        # Ends as soon as the loop goes on meanwhile; if it does not, only after ten seconds.
-        return "free" if released.wait(10) else "the loop stood still"
+        # Ends as soon as the loop goes on meanwhile.
+        return "free" if released.wait(PATIENCE) else "the loop stood still"
 
     async def heartbeat() -> None:
         for _ in range(20):

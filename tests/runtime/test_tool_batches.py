@@ -9,6 +9,7 @@ import pytest
 from devui.runtime.agents import Agent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import BasePlugin
+from tests.kit.patience import PATIENCE
 from tests.kit.stages import run, runner_of, stored
 from tests.kit.turns import invocation_of, responses, said_by
 
@@ -36,7 +37,7 @@ async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first
 
     def slow() -> str:
         ran["slow"] += 1
-        assert release.wait(30)
+        assert release.wait(PATIENCE)
         return "S"
 
     def bad() -> str:
@@ -79,7 +80,7 @@ async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
 
     def before(tool, args, tool_context):
         if tool.name == "good":
-            assert release.wait(30)
+            assert release.wait(PATIENCE)
 
     def good() -> str:
         return "G"
@@ -136,7 +137,7 @@ async def test_of_several_failures_the_first_in_the_order_of_calls_is_raised():
     release = threading.Event()
 
     def late() -> None:
-        assert release.wait(30)
+        assert release.wait(PATIENCE)
         raise ValueError("late")
 
     def early() -> None:
@@ -168,10 +169,10 @@ async def test_a_batch_that_is_stopped_does_not_wait_for_plain_functions():
 
     def stuck() -> None:
         begun.set()
-        release.wait(30)
+        release.wait(PATIENCE)
 
     def other() -> None:
-        release.wait(30)
+        release.wait(PATIENCE)
 
     turn = asyncio.create_task(run(runner_of(buyer(stuck, other))))
     await asyncio.to_thread(begun.wait)

@@ -147,11 +147,12 @@ async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
             await asyncio.Event().wait()
         return "in time"
 
-    retry = RetryConfig(initial_delay=0, exceptions=[NodeTimeoutError])
+    retry = RetryConfig(initial_delay=0, max_attempts=100, exceptions=[NodeTimeoutError])
     runner = await opened((START, node(slow, timeout=0.01, retry_config=retry)))
-    error, answer = await say(runner)
+    error, *others, answer = await say(runner)
 
-    assert error.error_code == "NodeTimeoutError"
+    # On a busy machine a second attempt may take too long as well.
+    assert {each.error_code for each in (error, *others)} == {"NodeTimeoutError"}
     assert "'slow' did not end within 0.01 s; raise its `timeout`" in error.error_message
     assert answer.output == "in time"
 

@@ -23,6 +23,7 @@ from devui.web.security.login import Login
 from devui.web.security.policy import Policy
 from devui.web.server import Server, settings
 from devui.web.static import STATIC_PATH, StaticFiles
+from tests.kit.patience import PATIENCE
 
 PORT = 8000
 BASE = f"http://localhost:{PORT}"
@@ -118,6 +119,6 @@ async def exchange(port: int, request: bytes) -> bytes:
     try:
         writer.write(request)
         await writer.drain()
-        return await asyncio.wait_for(reader.read(), 10)
+        return await asyncio.wait_for(reader.read(), PATIENCE)
     finally:
         writer.close()

@@ -33,7 +33,9 @@ async def browser_page(*, hostile: bool = False) -> AsyncIterator[Page]:
     """A fresh browser; unless the page is hostile, a violation of our policy fails the test."""
     expect.set_options(timeout=PATIENCE * 1000)
     async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        browser = await driver.chromium.launch(
+            executable_path=CHROMIUM, args=OPTIONS, timeout=PATIENCE * 1000
+        )
         page = await browser.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         said: list[str] = []

@@ -29,9 +29,9 @@ from devui.web.services import Services
 from devui.web.text import markdown
 from devui.web.text.jsontext import json_text
 from tests.faults.zoo import AGENTS
+from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
 
-SECONDS = 30
 STREAMING = AGENTS["sleeps"].replace(
     "        await asyncio",
     "        yield event('*partial*').model_copy(update={'partial': True})\n        await asyncio",
@@ -56,7 +56,7 @@ class Held:
     def hook(self, frame: FrameType, event: str, argument: Any) -> None:
         if event == "call" and frame.f_code is self._code:
             self.entered.set()
-            assert self.go_on.wait(SECONDS)
+            assert self.go_on.wait(PATIENCE)
 
     async def is_reached_by(self, work: asyncio.Task[Any]) -> bool:
         """Wait until the function was entered beside the loop, or the work done without that."""

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route
 
 from devui.web.joining import CannotJoin, joined
 from tests.kit.browser import chromium
+from tests.kit.patience import PATIENCE
 from tests.source import ROOT
 
 FILES = {
@@ -46,7 +47,9 @@ def of(texts: dict[str, str]) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
     with chromium() as browser:
-        yield browser.new_page()
+        opened = browser.new_page()
+        opened.set_default_timeout(PATIENCE * 1000)
+        yield opened
 
 
 def run(page: Page, files: dict[str, bytes]) -> list[object]:

@@ -12,6 +12,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from devui.web.server import HEADER_BYTES, Server, settings
+from tests.kit.patience import PATIENCE
 from tests.web.edge_kit import BEARER, Site, exchange, free_socket, running
 
 PROGRAM = Path(__file__).with_name("endless_server.py")
@@ -77,10 +78,10 @@ class Program:
 
     async def line(self) -> str:
         assert self.process.stdout is not None
-        return (await asyncio.wait_for(self.process.stdout.readline(), 20)).decode().strip()
+        return (await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)).decode().strip()
 
     async def end(self) -> tuple[int, str]:
-        out, _ = await asyncio.wait_for(self.process.communicate(), 20)
+        out, _ = await asyncio.wait_for(self.process.communicate(), PATIENCE)
         assert self.process.returncode is not None
         return self.process.returncode, out.decode()
 
@@ -115,9 +116,9 @@ async def test_one_signal_ends_it_in_order_with_streams_open(number: signal.Sign
         port = int(await running_program.line())
         readers = [await connect(port, "/stream") for _ in range(10)]
         for reader, _ in readers:
-            await asyncio.wait_for(reader.readuntil(b"data: hello"), 20)
+            await asyncio.wait_for(reader.readuntil(b"data: hello"), PATIENCE)
         running_program.process.send_signal(number)
-        ends = [await asyncio.wait_for(reader.read(), 20) for reader, _ in readers]
+        ends = [await asyncio.wait_for(reader.read(), PATIENCE) for reader, _ in readers]
         code, said = await running_program.end()
         for _, writer in readers:
             writer.close()

@@ -174,7 +174,7 @@ async def test_the_first_bytes_come_at_once_and_say_how_to_come_back() -> None:
 async def test_a_source_that_ends_says_bye() -> None:
     reader, source, streams = Reader(), Source("a", "b", endless=False), Streams()
     async with opened(stream_response(source.messages(), streams=streams), reader) as task:
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     assert [event[:2] for event in read(reader.body)] == [
         ("message", "a"),
         ("message", "b"),
@@ -200,7 +200,7 @@ async def test_a_reader_that_leaves_ends_the_stream_and_closes_the_source() -> N
     async with opened(stream_response(source.messages(), streams=streams), reader) as task:
         await reader.until(b"data: a")
         reader.gone.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     assert source.closed.is_set()
     assert not reader.ended
     assert len(streams) == 0
@@ -221,7 +221,7 @@ async def test_streams_are_sent_home_together() -> None:
         await reader.until(b"data: a")
     assert len(streams) == 3
     streams.close(AWAY)
-    await asyncio.wait_for(asyncio.gather(*tasks), 10)
+    await asyncio.wait_for(asyncio.gather(*tasks), PATIENCE)
     for reader in readers:
         assert read(reader.body)[-1][:2] == (AWAY, "")
         assert reader.ended
@@ -234,7 +234,7 @@ async def test_a_reader_that_takes_nothing_is_dropped() -> None:
     manner = Manner(heartbeat=None, stalled=0.01)
     response = EventStream(source.messages(), streams=streams, manner=manner)
     send = reader.sticking_at(b"data: a")
-    await asyncio.wait_for(response({"type": "http"}, reader.receive, send), 10)
+    await asyncio.wait_for(response({"type": "http"}, reader.receive, send), PATIENCE)
     assert source.closed.is_set()
     assert not reader.ended
     assert len(streams) == 0
@@ -248,7 +248,7 @@ async def test_a_stuck_reader_holds_up_nobody_who_closes() -> None:
     task = asyncio.create_task(response({"type": "http"}, reader.receive, send))
     await reader.until(b"data: a")
     streams.close()
-    await asyncio.wait_for(task, 10)
+    await asyncio.wait_for(task, PATIENCE)
     assert source.closed.is_set()
     assert len(streams) == 0
 
@@ -265,7 +265,7 @@ async def test_the_seats_are_counted_and_given_back() -> None:
             )
         assert error.value.headers == {"Retry-After": "5"}
         reader.gone.set()
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     again = Source("b", endless=False)
     other = Reader()
     await stream_response(again.messages(), streams=streams)(
@@ -292,7 +292,7 @@ async def test_a_bare_stream_is_messages_and_nothing_else() -> None:
     reader, source = Reader(), Source('{"a":1}', '{"b":2}', endless=False)
     stream = stream_response(source.messages(), streams=Streams(), manner=BARE)
     async with opened(stream, reader) as task:
-        await asyncio.wait_for(task, 10)
+        await asyncio.wait_for(task, PATIENCE)
     assert reader.body == b'data: {"a":1}\n\ndata: {"b":2}\n\n'
     assert [m["body"] for m in reader.sent if m.get("body")] == [
         b'data: {"a":1}\n\n',
