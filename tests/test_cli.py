@@ -4,7 +4,6 @@ import inspect
 import json
 import os
 import re
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -21,6 +20,7 @@ from devui.fast_api import get_fast_api_app
 from devui.keys import kept_key, key_file
 from devui.settings import Settings
 from tests.kit.patience import PATIENCE
+from tests.kit.ports import default_port_taken
 from tests.kit.server import SAMPLES, TOKEN, Server, running
 from tests.kit.terminal import devui
 
@@ -206,17 +206,11 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path, server):
 
 
 def test_the_next_free_port_is_taken_when_none_was_asked_for(tmp_path):
-    with socket.socket() as busy:
-        busy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            busy.bind(("127.0.0.1", 8000))
-            busy.listen()
-        except OSError:
-            pass  # somebody else has it, which serves as well
+    with default_port_taken() as taken:
         server = Server(SAMPLES, tmp_path / "data")
         server.port = None
         server.start()
-        assert server.port > 8000
+        assert server.port > taken
         server.stop()
 
 

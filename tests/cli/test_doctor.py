@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from click.testing import CliRunner
 from devui.cli import main
 from devui.store import place
 from tests.kit.debugged import Debugged
+from tests.kit.ports import default_port_taken
 from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app
 from tests.kit.terminal import devui
 
@@ -356,16 +356,10 @@ def test_keys_are_told_by_name_and_never_by_value(data, agents):
 
 
 def test_a_port_that_is_taken_is_a_note(data):
-    with socket.socket() as busy:
-        busy.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            busy.bind(("127.0.0.1", 8000))
-            busy.listen()
-        except OSError:
-            pass  # somebody else has it, which serves as well
+    with default_port_taken() as taken:
         status, found = doctor(data)
     assert status == 0
-    assert any(what.startswith("port 8000 cannot be had") for what in said(found, "note"))
+    assert any(what.startswith(f"port {taken} cannot be had") for what in said(found, "note"))
 
 
 def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
