@@ -11,10 +11,8 @@ from typing import Any
 import pytest
 
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
-
-PATIENCE = 600
-"""How often to look whether something has happened."""
 
 WEATHER = """
 import asyncio
@@ -241,9 +239,9 @@ def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
         base = f"/api/sessions/{debugged.key}/spans"
-        for _ in range(PATIENCE):
-            if any(s["type"] == "tool" for s in client.get(base).json()["spans"]):
-                break
+        patience = time.monotonic() + PATIENCE
+        while not any(s["type"] == "tool" for s in client.get(base).json()["spans"]):
+            assert time.monotonic() < patience
             time.sleep(0.05)
         assert debugged.tell("stop")["status"] == "stopped"
         ends = {s["type"]: s["error"] for s in client.get(base).json()["spans"]}

@@ -8,11 +8,9 @@ import pytest
 
 from tests.api.test_openapi import check
 from tests.kit.debugged import Debugged
+from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
-
-_PATIENCE = 60
-"""Seconds after which a test gives up; none of them takes so long by itself."""
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +53,7 @@ def let_go(server, debugged: Debugged) -> str:
 
 def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """What the run waits for, once it is so."""
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + PATIENCE
     while True:
         told = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
         if is_so(told):
@@ -134,7 +132,7 @@ def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(serv
         ("blocked/agent.py", n, "crunch") for n in (line - 1, line)
     }
     page = debugged.client.get(f"/sessions/{debugged.key}").text
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + PATIENCE
     while "The tool crunch blocks the event loop" not in page:
         assert time.monotonic() < until
         page = debugged.client.get(f"/sessions/{debugged.key}").text

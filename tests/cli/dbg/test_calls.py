@@ -16,16 +16,25 @@ def begun(terminal, client):
     return debugged
 
 
+def has_results(debugged, count: int) -> None:
+    """Wait until so many calls have their results in the session."""
+    until = time.monotonic() + PATIENCE
+    while len(results(debugged)) < count:
+        assert time.monotonic() < until
+
+
 def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
     debugged = begun(terminal, client)
     answer = ("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait", "--key", "once")
     done = terminal(*answer)
     assert (done.returncode, done.stderr) == (0, "")
+    has_results(debugged, 1)
     until = time.monotonic() + PATIENCE
-    while len(results(debugged)) < 1 or "tool wait" not in terminal("dbg", "why").stdout:
+    while "tool wait" not in terminal("dbg", "why").stdout:
         assert time.monotonic() < until
     shown = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
     assert json.loads(shown.stdout)["lastCommand"]["command"] == "end"
+    has_results(debugged, 2)
     assert terminal(*answer).returncode == 0  # the same call is not under way any more,
     terminal("dbg", "stop")
     assert terminal(*answer).returncode == 0  # nor is its run
