@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.browser import Visit, chosen, cookies
+from tests.kit.lingering import write_lingering
 from tests.kit.server import SAMPLES, running
 
 HERE = Path(__file__).parent
@@ -40,3 +41,14 @@ def visit(browser, server, signed_in):
     context = browser.new_context(storage_state=signed_in, viewport=DESKTOP)
     with Visit(context, server) as begun:
         yield begun
+
+
+@pytest.fixture
+def halting(browser, tmp_path):
+    """A visit to a server with the sample `summary` alone, and what lets its answers go on."""
+    go = write_lingering(tmp_path / "agents")
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as started,
+        Visit(browser.new_context(viewport=DESKTOP), started) as begun,
+    ):
+        yield begun, go

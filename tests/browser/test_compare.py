@@ -61,7 +61,7 @@ def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
     session = SessionPage(visit.open(f"/sessions/{fork.key}"))
     session.page.locator("#lineage").get_by_role("link", name="compare").click()
     page, keys = session.page, session.page.keyboard
-    expect(page).to_have_url(re.compile(rf"/compare\?left={parent.key}&right={fork.key}$"))
+    page.wait_for_url(re.compile(rf"/compare\?left={parent.key}&right={fork.key}$"))  # takes keys
     expect(page.locator(".verdict")).to_contain_text("the first at #3: result differs")
     expect(page.locator(".compared[aria-label*=right] .about")).to_contain_text("a fork of session")
     first = pair(page, 3, 3)

@@ -36,7 +36,7 @@ def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_fie
     answer = sent.fetch()
     travel.ends()
     travel.composer.fill(BOOK)
-    with travel.page.expect_event("requestfinished"):
+    with travel.page.expect_event("requestfinished", lambda asked: asked.url.endswith("/runs")):
         sent.fulfill(response=answer)
     travel.page.unroute_all()
     travel.composer.press("Enter")

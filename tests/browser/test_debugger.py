@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.lingering import SUMMARISE
 from tests.kit.terminal import Terminal
 
 pytestmark = pytest.mark.browser
@@ -172,11 +173,14 @@ def test_a_double_click_steps_once(paused):
     expect(paused.events).to_have_count(1)
 
 
-def test_a_run_that_goes_on_is_paused_at_its_next_event(visit):
+def test_a_run_that_goes_on_is_paused_at_its_next_event(halting):
+    visit, go = halting
     session = visit.session("summary")
-    session.send("Summarise the document about the runtime")
+    session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     press(session, "p")
+    expect(session.page.locator("#debugger .plan")).to_have_text("to the next event")
+    go.touch()
     is_held(session, "Paused before the commit")
     expect(session.events).to_have_count(1)
     session.composer.press("F8")
@@ -332,12 +336,14 @@ def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
     session.ends("stopped")
 
 
-def test_a_stopped_invocation_is_resumed_from_the_page(visit):
+def test_a_stopped_invocation_is_resumed_from_the_page(halting):
+    visit, go = halting
     session = visit.session("summary")
-    session.send("Summarise the document about the runtime")
+    session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")
+    go.touch()
     session.page.get_by_role("button", name="Resume").click()
     session.ends()
     expect(session.messages.last).to_contain_text("the one that counts")

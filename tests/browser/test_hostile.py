@@ -97,6 +97,7 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
         expect(streamed.page.locator("#rows .run-end")).to_have_count(place)
         is_inert(streamed.page)
     loaded = visit.again(streamed)
+    streamed.equals(loaded, "#rows", "#messages")
     for session in (streamed, loaded):
         is_inert(session.page)
         authors, ends = shown(session.page, "#rows .who"), shown(session.page, "#rows .run-end")
@@ -106,7 +107,6 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
             assert authors[begun + 1 : begun + EVENTS] == [text] * (EVENTS - 1)
             assert text in ends[place]
             assert text in said
-    streamed.equals(loaded, "#rows", "#messages")
     title = squeezed(PAYLOADS[first])
     assert squeezed(loaded.page.locator("#title-text").input_value()) == title
     assert squeezed(loaded.page.title()) == f"{title} · devui"

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.lingering import SUMMARISE
 
 pytestmark = pytest.mark.browser
 
@@ -217,12 +218,14 @@ def test_a_title_being_typed_survives_what_arrives(answered):
     expect(answered.page.locator("#title-text")).to_be_focused()
 
 
-def test_a_draft_survives_an_answer_that_arrives(visit):
+def test_a_draft_survives_an_answer_that_arrives(halting):
+    visit, go = halting
     session = visit.session("summary")
-    session.send("Summarise the document about the runtime")
+    session.send(SUMMARISE)
     expect(session.live).to_be_visible()
     session.page.keyboard.type("And then?")
     press(session, "Enter")
+    go.touch()
     session.ends()
     expect(session.composer).to_have_value("And then?")
     expect(session.events).to_have_count(2)

@@ -4,10 +4,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
+from tests.kit.lingering import SUMMARISE
 
 pytestmark = pytest.mark.browser
 
-SUMMARISE = "Summarise the document about the runtime"
 TURNS = {
     "travel": ["Book a flight to London next Tuesday", "Book it and pay with my card"],
     "summary": ["Think first, then summarise it", "Shorter, please: one sentence"],
@@ -32,11 +32,8 @@ SHOWN = [
 
 def converse(session: SessionPage, turns: list[str]) -> None:
     for text in turns:
-        before = session.events.count()
         session.send(text)
-        expect(session.row(before + 1)).to_be_attached()
-        ended = session.page.locator("#run .run:is(.done, .failed)")
-        expect(ended).to_be_visible()
+        session.ends("done", "failed")
 
 
 def numbers(session: SessionPage) -> list[str]:
@@ -68,7 +65,8 @@ def test_a_page_loaded_between_two_answers_goes_on_as_if_it_had_been_there(visit
 def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_nothing(visit):
     session = visit.session("travel")
     for text in TURNS["travel"]:
-        session.send(text)
+        with session.page.expect_response("**/runs"):
+            session.send(text)
         for _ in range(4):
             session.page.reload()
         session.ends()
@@ -76,7 +74,8 @@ def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_noth
     same(session, visit.again(session), SHOWN)
 
 
-def test_a_second_tab_shows_the_same_live(visit):
+def test_a_second_tab_shows_the_same_live(halting):
+    visit, go = halting
     first = visit.session("summary")
     second = visit.again(first)
     first.send(SUMMARISE)
@@ -84,6 +83,7 @@ def test_a_second_tab_shows_the_same_live(visit):
     expect(first.live).to_contain_text("Events carry everything")
     expect(second.status).to_have_class("run running")
     expect(second.page.locator("#composer-stop")).to_be_visible()
+    go.touch()
     for tab in (first, second):
         tab.ends()
     same(first, second, SHOWN)

@@ -189,6 +189,7 @@ def test_f_forks_at_the_selected_event_and_the_lineage_leads_back(travelled):
     fork = forked(travelled)
     expect(fork.events).to_have_count(3)
     fork.page.locator("#lineage .fork-of").click()
+    fork.page.wait_for_url(lambda url: url.split("?")[0].endswith(path))
     back = SessionPage(fork.page)
     assert back.path == path
     expect(back.events).to_have_count(whole)

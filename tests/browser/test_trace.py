@@ -17,7 +17,7 @@ TALKING = """
 from devui.runtime.agents import Agent
 from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
 
-rules = [Rule(then=Say("word " * 50, chunks=50, delay=0.1))]
+rules = [Rule(then=Say("word " * 9000, chunks=9000, delay=0.1))]
 root_agent = Agent(name="talking", model=ScriptedLlm(rules=rules))
 """
 

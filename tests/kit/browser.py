@@ -57,8 +57,9 @@ _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 def chromium() -> Iterator[Browser]:
     """The Chromium that is installed."""
     path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
+    options = {"executable_path": path, "args": _ARGUMENTS, "timeout": PATIENCE * 1000}
     with _driver() as driver:
-        yield from _until_closed(driver.chromium.launch(executable_path=path, args=_ARGUMENTS))
+        yield from _until_closed(driver.chromium.launch(**options))
 
 
 @contextmanager
@@ -228,6 +229,8 @@ class SessionPage:
         self.live = page.locator("#live-chat .msg.live")
         self.status = page.locator("#run .run")
         self.panel = page.locator("#panel")
+        self._before: str | None = None
+        """The run whose status was shown when this page sent its last message."""
 
     @property
     def path(self) -> str:
@@ -235,23 +238,28 @@ class SessionPage:
         return "/" + self.page.url.split("/", 3)[3].partition("?")[0]
 
     def send(self, text: str) -> None:
-        """Type a message and press Enter."""
+        """Type a message and press Enter, as soon as the page lets one."""
+        expect(self.page.locator("#send")).to_be_enabled()
+        self._before = self.status.get_attribute("data-run")
         self.composer.fill(text)
         self.composer.press("Enter")
 
     def say(self, text: str, status: str = "done") -> None:
         """Send a message and wait for the end of its run."""
         last = self.events.last.get_attribute("data-event") if self.events.count() else ""
-        before = self.status.get_attribute("data-run")
-        expect(self.page.locator("#send")).to_be_enabled()
         self.send(text)
         expect(self.events.last).not_to_have_attribute("data-event", last or "")
-        expect(self.status).to_have_attribute("data-run", re.compile(f"^(?!{before}$).+"))
         self.ends(status)
 
-    def ends(self, status: str = "done") -> None:
-        """Wait for the end of the run."""
-        expect(self.status).to_have_class(f"run {status}")
+    def ends(self, *status: str) -> None:
+        """Wait for the end of the run, that of its message if this page has sent one.
+
+        It ends in one of these ways; done if none is named.
+        """
+        other = re.compile(f"^(?!{self._before}$)")
+        expect(self.status).to_have_attribute("data-run", other)
+        ways = "|".join(status or ("done",))
+        expect(self.status).to_have_class(re.compile(f"^run ({ways})$"))
 
     def row(self, number: int) -> Locator:
         return self.page.locator(f"#e-{number}")

@@ -1,20 +1,40 @@
-"""The sample `summary` with an answer that never ends, for tests that cut it off."""
+"""The sample `summary` with an answer that halts, for tests that do something in the middle."""
 
 from pathlib import Path
 
 from tests.kit.server import SAMPLES, write_app
 
 SUMMARISE = "Summarise the document about the runtime"
-"""What it is asked: two of its three points come, a second apart, and then nothing more."""
+"""What it is asked: two of its three points come, a second apart; the last when a test lets it."""
 _WHOLE = "Rule(then=Say(SUMMARY, chunks=40, delay=0.075))"
 _CUT = """Rule(then=[
         Say(SUMMARY[: SUMMARY.index("3.")], chunks=2, delay=1),
-        Say(SUMMARY[SUMMARY.index("3.") :], delay=3600),
+        Say(SUMMARY[SUMMARY.index("3.") :]),
     ])"""
+_MODEL = "ScriptedLlm(model="
+_WAITS = """
+import asyncio
+from pathlib import Path
 
 
-def write_lingering(agents: Path) -> None:
-    """Put it in the place of the sample, or where there is none yet."""
+class Waiting(ScriptedLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        async for answer in super().generate_content_async(llm_request, stream):
+            while "3." in str(answer.content) and not Path(__file__).with_name("go").exists():
+                await asyncio.sleep(0.02)
+            yield answer
+
+
+root_agent ="""
+
+
+def write_lingering(agents: Path) -> Path:
+    """Put it in the place of the sample, or where there is none yet.
+
+    The rest of its answers comes when there is the file whose path is returned.
+    """
     code = (SAMPLES / "summary" / "agent.py").read_text(encoding="utf-8")
-    assert _WHOLE in code
-    write_app(agents, "summary", code.replace(_WHOLE, _CUT))
+    for old, new in ((_WHOLE, _CUT), (_MODEL, "Waiting(model="), ("\nroot_agent =", _WAITS)):
+        assert code.count(old) == 1
+        code = code.replace(old, new)
+    return write_app(agents, "summary", code).with_name("go")
