@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from tests.kit.frames import frames
+from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.server import SAMPLES, TOKEN, get_session, make_session, run, run_body, running
 
 PROMPT = "Book a flight to London next Tuesday"
@@ -126,16 +127,19 @@ def test_every_page_tells_of_a_body_that_was_too_large(client):
 
 
 @pytest.mark.req("R34")
-def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(client):
-    session = make_session(client, "summary")
-    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
-    with client.stream("POST", "/run_sse", json=body) as first:
-        lines = first.iter_lines()
-        next(lines)
-        second = client.post("/run", json=run_body("summary", session["id"], "Hi"))
-        assert second.status_code == 409, second.text
-        assert "running" in second.json()["detail"]
-        rest = [line for line in lines if line.startswith("data:")]
+def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(tmp_path):
+    go = write_lingering(tmp_path / "agents")
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        session = make_session(client, "summary")
+        body = run_body("summary", session["id"], SUMMARISE, streaming=True)
+        with client.stream("POST", "/run_sse", json=body) as first:
+            lines = first.iter_lines()
+            next(lines)
+            second = client.post("/run", json=run_body("summary", session["id"], "Hi"))
+            assert second.status_code == 409, second.text
+            assert "running" in second.json()["detail"]
+            go.touch()
+            rest = [line for line in lines if line.startswith("data:")]
     assert '"finishReason":"STOP"' in rest[-1]
 
 

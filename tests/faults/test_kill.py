@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.kit.frames import frames
+from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.patience import PATIENCE
 from tests.kit.server import (
     SAMPLES,
@@ -101,7 +102,9 @@ def test_the_worker_ends_with_its_server(server):
 
 
 @pytest.mark.req("R56")
-def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_open(server):
+def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_open(tmp_path):
+    write_lingering(tmp_path / "agents")
+    server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
         session = make_session(client, "summary")
         streaming = threading.Event()
@@ -115,7 +118,7 @@ def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_
 
         reader = threading.Thread(target=read)
         reader.start()
-        body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+        body = run_body("summary", session["id"], SUMMARISE, streaming=True)
         with client.stream("POST", "/run_sse", json=body) as answer:
             next(answer.iter_lines())
             assert streaming.wait(PATIENCE)
@@ -126,6 +129,7 @@ def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_
     with server.client() as client:
         page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
         assert "interrupted" in page
+    server.stop()
 
 
 @pytest.mark.req("R56")

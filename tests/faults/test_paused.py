@@ -20,6 +20,7 @@ NUMBERS = 300
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paused")
     write_app(folder / "agents", "flood", FLOOD.replace("5_000", str(NUMBERS)))
+    write_app(folder / "agents", "flood_on", FLOOD)
     write_app(folder / "agents", "fine", AGENTS["fine"])
     with running(folder / "agents", folder / "data") as started:
         yield started
@@ -31,9 +32,9 @@ def client(server):
         yield opened
 
 
-def under_way(client) -> Debugged:
+def under_way(client, app: str = "flood") -> Debugged:
     """A run that has committed something and has much more to say."""
-    debugged = Debugged(client, "flood").start(pause=False)
+    debugged = Debugged(client, app).start(pause=False)
     while len(debugged.kept()["events"]) < 5:
         pass
     return debugged
@@ -79,8 +80,8 @@ def test_a_worker_that_stands_still_goes_on_where_it_was(server, client):
 
 @pytest.mark.req("R52")
 def test_a_run_whose_worker_stands_still_is_stopped_by_force(server, client):
-    debugged = under_way(client)
-    worker = worker_of(server, "flood")
+    debugged = under_way(client, "flood_on")
+    worker = worker_of(server, "flood_on")
     worker.send_signal(signal.SIGSTOP)
     asked = time.monotonic()
     stopped = client.post(f"/runs/{debugged.run}/stop", headers={"HX-Request": "true"})
@@ -88,6 +89,6 @@ def test_a_run_whose_worker_stands_still_is_stopped_by_force(server, client):
     assert debugged.settled()["status"] == "stopped"
     assert time.monotonic() - asked < PATIENCE
     worker.wait(timeout=PATIENCE)
-    assert worker not in workers_of(server.agents, "flood")
+    assert worker not in workers_of(server.agents, "flood_on")
     again = Debugged(client, "fine").start(pause=False)
     assert again.settled()["status"] == "done"
