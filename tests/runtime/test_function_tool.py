@@ -101,6 +101,20 @@ def test_an_annotation_that_cannot_be_resolved_leaves_the_schema_out(caplog):
     assert "Import the type" in caplog.text
 
 
+def test_only_the_annotations_that_a_model_is_told_of_have_to_be_resolved():
+    def find(
+        city: str,
+        *args: "Nowhere",  # noqa: F821  as if imported under TYPE_CHECKING
+        tool_context: "Nowhere",  # noqa: F821
+        many: "int" = 1,
+    ) -> "Nowhere":  # noqa: F821
+        """Finds."""
+
+    schema = declared(find).parameters_json_schema
+    assert list(schema["properties"]) == ["city", "many"]
+    assert schema["properties"]["many"]["type"] == "integer"
+
+
 def test_a_type_without_a_form_in_json_is_refused_with_advice():
     class Socket: ...
 

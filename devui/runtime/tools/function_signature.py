@@ -6,7 +6,7 @@ See adk-runtime 8.2.
 import functools
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -128,17 +128,29 @@ def _parameters(
             f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
             " Wrap it in a Python function with annotated parameters."
         ) from error
-    hints, resolved = _hints(target, name)
+    asked = {
+        key
+        for key, parameter in parameters.items()
+        if key != _CONTEXT_NAME and parameter.kind in _FILLABLE
+    }
+    hints, resolved = _hints(target, name, asked)
     return {
         key: parameter.replace(annotation=hints.get(key, parameter.annotation))
         for key, parameter in parameters.items()
     }, resolved
 
 
-def _hints(target: Callable[..., Any], name: str) -> tuple[dict[str, Any], bool]:
+def _hints(
+    target: Callable[..., Any], name: str, asked: Collection[str]
+) -> tuple[dict[str, Any], bool]:
+    """What the annotations stand for, and whether all are known that a model is told of."""
     annotated = target if hasattr(target, "__name__") else type(target).__call__
     try:
         return get_type_hints(annotated, include_extras=True), True
+    except (NameError, AttributeError, TypeError):
+        pass
+    try:
+        return _hints_of(annotated, asked), True
     except (NameError, AttributeError, TypeError) as error:
         logger.warning(
             "Tool %r has an annotation that cannot be resolved (%s): its parameters are not"
@@ -147,6 +159,18 @@ def _hints(target: Callable[..., Any], name: str) -> tuple[dict[str, Any], bool]
             error,
         )
         return {}, False
+
+
+def _hints_of(annotated: Any, asked: Collection[str]) -> dict[str, Any]:
+    """The hints of some parameters: many import under TYPE_CHECKING what the others are."""
+
+    def stand_in() -> None:
+        """Has the annotations that are asked for, and no others."""
+
+    annotations = {key: hint for key, hint in annotated.__annotations__.items() if key in asked}
+    stand_in.__annotations__ = annotations
+    known = inspect.unwrap(annotated).__globals__
+    return get_type_hints(stand_in, globalns=known, include_extras=True)
 
 
 def _context_parameter(parameters: Mapping[str, inspect.Parameter]) -> str | None:

@@ -58,3 +58,26 @@ async def declarations_of_long_running_tools(stage):
     tool = stage.ns.LongRunningFunctionTool(ask)
     await stage.open(stage.agent("agent", "Hi.", tools=[tool]))
     await stage.say()
+
+
+def half_known(
+    city: str,
+    *args: "Nowhere",  # noqa: F821  as if imported under TYPE_CHECKING
+    tool_context: "Nowhere",  # noqa: F821
+    many: "int" = 1,
+) -> "Nowhere":  # noqa: F821
+    """Finds."""
+    return {"city": city, "many": many, "agent": tool_context.agent_name}
+
+
+def unknown(city: str, where: "Nowhere") -> str:  # noqa: F821
+    """Finds nothing."""
+    return city
+
+
+@case()
+async def annotations_that_cannot_be_resolved(stage):
+    calls = [Call("half_known", {"city": "Rome", "many": 2}), Call("unknown", {"city": "Rome"})]
+    agent = stage.agent("agent", *calls, "Done.", tools=[half_known, unknown])
+    await stage.open(agent)
+    await stage.say()
