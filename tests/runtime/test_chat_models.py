@@ -334,6 +334,18 @@ def test_names_of_providers_go_through_litellm():
     assert LLMRegistry.new_llm("litellm:any/model").model == "any/model"
 
 
+@litellm_only
+@pytest.mark.parametrize("name", ["openrouter/google/gemini-2.5-pro", "xai/grok-4", "gemini/x"])
+def test_names_of_any_provider_that_litellm_knows_go_through_it(name):
+    model = LLMRegistry.new_llm(name)
+    assert (type(model), model.model) == (LiteLlm, name)
+
+
+def test_a_name_of_a_provider_that_nobody_knows_is_told_how_others_are_named():
+    with pytest.raises(ValueError, match=r"'opnai/gpt-4o'.*devui\[litellm\].*anthropic/claude"):
+        LLMRegistry.resolve("opnai/gpt-4o")
+
+
 def test_the_interactions_api_is_refused():
     with pytest.raises(ValueError, match="Leave use_interactions_api out"):
         Gemini(model="gemini-2.5-flash", use_interactions_api=True)

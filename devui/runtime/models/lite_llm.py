@@ -31,6 +31,11 @@ _OURS = ("llm_client", "messages", "tools", "stream")
 _MILLISECONDS = 1000
 
 
+def knows_provider(name: str) -> bool:
+    """Whether litellm has models whose names begin with `name/` (adk-runtime 9.2)."""
+    return name in litellm.provider_list
+
+
 class LiteLLMClient:
     """What calls litellm; give a `LiteLlm` another one to see or change the calls."""
 
@@ -48,6 +53,7 @@ class LiteLlm(BaseLlm):
     """
 
     llm_client: LiteLLMClient = Field(default_factory=LiteLLMClient, exclude=True)
+    """What calls litellm."""
 
     _arguments: dict[str, Any] = PrivateAttr(default_factory=dict)
 

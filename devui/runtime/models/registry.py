@@ -12,7 +12,7 @@ from devui.runtime.models.providers import PROVIDERS
 _classes: dict[str, type[BaseLlm]] = {
     pattern: llm_cls for llm_cls in (Gemini, OpenAILlm) for pattern in llm_cls.supported_models()
 }
-_load_optional = lazy("devui.runtime.models", {"LiteLlm": "lite_llm"})
+_load_optional = lazy("devui.runtime.models", {"LiteLlm": "lite_llm", "knows_provider": "lite_llm"})
 
 
 class LLMRegistry:
@@ -58,14 +58,24 @@ def _find(model: str) -> tuple[type[BaseLlm], str]:
             return llm_cls, model
     if prefix.lower() == "litellm" and colon:
         return _lite_llm(), rest
-    if model.partition("/")[0] in PROVIDERS:
+    provider, slash, _ = model.partition("/")
+    if provider in PROVIDERS or (slash and _is_known_to_litellm(provider)):
         return _lite_llm(), model
     known = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
     raise ValueError(
-        f"No model class is registered for {model!r}. Known: {', '.join(known)}."
+        f"No model class is registered for {model!r}. Known: {', '.join(known)}; and, with"
+        " devui[litellm], models of others by names such as anthropic/claude-sonnet-4-5."
         " Check the name, pass a BaseLlm object as Agent(model=...), or register a class"
         " for such names with LLMRegistry.register(YourLlm)."
     )
+
+
+def _is_known_to_litellm(provider: str) -> bool:
+    """Whether litellm reaches models of that provider; False if it is not installed."""
+    try:
+        return bool(_load_optional("knows_provider")(provider))
+    except ImportError:
+        return False
 
 
 def _lite_llm() -> type[BaseLlm]:
