@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
+from devui.runtime.mistakes import place
 from devui.runtime.plain_threads import PlainThreads
 
 P = ParamSpec("P")
@@ -24,6 +25,12 @@ THREAD_NAME_PREFIX = "devui-sync"
 MAX_THREADS = 64
 
 _threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX)
+
+_OF_THREADS = {
+    "RuntimeError": ("no running event loop", "no current event loop"),
+    "ProgrammingError": ("SQLite objects created in a thread",),
+}
+"""What Python says of code that does not run in the thread it was made for."""
 
 
 def active_threads() -> int:
@@ -71,11 +78,25 @@ async def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Call `fn` and return its result, awaited if it is awaitable.
 
     Coroutine functions run on the loop; everything else runs in a thread, with the caller's
-    context variables. Exceptions pass through unchanged, save StopIteration (RuntimeError).
+    context variables; what it sets of them holds for the caller. Exceptions pass through
+    unchanged, save StopIteration (RuntimeError); one of the thread gets a note on what to do.
     """
     if is_async_callable(fn):
         return await fn(*args, **kwargs)
-    result = await _threads.run(functools.partial(fn, *args, **kwargs))
+    try:
+        result = await _threads.run(functools.partial(fn, *args, **kwargs))
+    except Exception as error:
+        if _wants_the_loops_thread(error):
+            error.add_note(
+                f"{place(fn)} is a plain function, so it runs in a thread; define it with"
+                " `async def` to run it on the event loop, in the loop's own thread."
+            )
+        raise
     if inspect.isawaitable(result):  # e.g. a lambda that returns a coroutine
         return await result
     return result
+
+
+def _wants_the_loops_thread(error: Exception) -> bool:
+    signs = _OF_THREADS.get(type(error).__name__, ())
+    return any(sign in str(error) for sign in signs)

@@ -21,6 +21,7 @@ _MOMENT = 0.001
 """Seconds for which a caller waits on the spot, before its loop goes on with other things."""
 _MOMENTS = 0.002
 """Seconds for which all callers in one round of a loop do: many of them may be ready at once."""
+_UNSET = object()
 
 
 class Call:
@@ -86,6 +87,16 @@ class Call:
         if self.ended.acquire(blocking=False):  # just before it could see the new waker
             future.set_result(None)
         return future
+
+    def hand_back(self) -> None:
+        """Set for the caller the context variables that the function has set for itself.
+
+        As if it had run in the caller: what a callback binds, such as an id for the log, holds for
+        what follows.
+        """
+        for variable, value in self.context.items():
+            if variable.get(_UNSET) is not value:
+                variable.set(value)
 
     def outcome(self) -> Any:
         """What the function returned; raises what it raised."""
@@ -182,13 +193,14 @@ class PlainThreads:
         """The tasks that wait for a function, and its end."""
 
     async def run(self, function: Callable[[], Any]) -> Any:
-        """Call the function in a thread, with the caller's context variables.
+        """Call the function in a thread, with the caller's context variables, there and back.
 
         A quick one is done when this returns to the loop for the first time.
         """
         call = self.begin(function)
         if call.left is not None:
             await self._end(call.left)
+        call.hand_back()
         return call.outcome()
 
     def begin(self, function: Callable[[], Any]) -> Call:

@@ -250,7 +250,8 @@ OFF_THE_LOOP = Difference(
     "Plain functions",
     here="Tools and callbacks that are plain functions run in threads. Of one batch of calls they"
     " run at the same time: what one reads, waits and then writes may take back what another wrote"
-    " meanwhile, as with async functions.",
+    " meanwhile, as with async functions. One that needs the loop, or a thing that belongs to its"
+    " thread, such as a connection of sqlite3, has to be `async def`; the error says so.",
     there="They run on the event loop, unless `tool_thread_pool_config` is set, and hold it up.",
     why="A function that blocks must not stop the other runs of the process (runtime seed).",
 )

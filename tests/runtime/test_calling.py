@@ -4,7 +4,9 @@ import asyncio
 import contextvars
 import functools
 import os
+import re
 import resource
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -58,6 +60,40 @@ async def test_async_functions_run_on_the_loop(function):
 async def test_threads_see_the_callers_context():
     variable.set("mine")
     assert await call(variable.get) == "mine"
+
+
+async def test_what_a_function_sets_holds_for_its_caller():
+    await call(variable.set, "bound")
+    assert variable.get() == "bound"
+
+
+async def test_what_a_function_has_set_before_it_fails_holds_for_its_caller():
+    def fail() -> None:
+        variable.set("bound")
+        raise KeyError("k")
+
+    with pytest.raises(KeyError):
+        await call(fail)
+    assert variable.get() == "bound"
+
+
+@pytest.mark.parametrize("wish", [asyncio.get_running_loop, asyncio.get_event_loop])
+async def test_a_function_that_needs_the_loop_is_told_to_be_async(wish):
+    def schedule() -> None:
+        wish()
+
+    with pytest.raises(RuntimeError) as caught:
+        await call(schedule)
+    [note] = caught.value.__notes__
+    assert re.search(r"schedule \(.*test_calling\.py:\d+\) .*`async def`", note)
+
+
+async def test_a_function_with_a_connection_of_another_thread_is_told_to_be_async():
+    connection = sqlite3.connect(":memory:")
+    with pytest.raises(sqlite3.ProgrammingError) as caught:
+        await call(lambda: connection.execute("SELECT 1"))
+    assert "`async def`" in caught.value.__notes__[0]
+    connection.close()
 
 
 async def test_exceptions_pass_through():

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing_state import OLD_DELTAS
 from tests.differential.script import Boom, call
 
 SCOPES = {"session": "x", "user": "user:x", "app": "app:x", "temp": "temp:x"}
@@ -192,4 +193,14 @@ async def output_key_in_other_scopes(stage):
         for i, key in enumerate(("user:said", "app:said", "temp:said"))
     ]
     await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
+    await stage.say()
+
+
+@case(differs=OLD_DELTAS)
+async def a_list_grows_after_its_commit(stage):
+    def grow(tool_context, word: str) -> None:
+        tool_context.state.setdefault("words", []).append(word)
+
+    calls = [call("grow", word=word) for word in ("one", "two")]
+    await stage.open(stage.agent("agent", *calls, "Done.", tools=[grow]))
     await stage.say()

@@ -6,6 +6,7 @@ import threading
 from google.genai import types
 
 from tests.differential.case import case
+from tests.differential.differing_state import LATEST_WRITE
 from tests.differential.script import Boom, call
 
 
@@ -155,3 +156,18 @@ async def calls_that_end_in_another_order_add_to_one_list(stage):
 @case()
 async def calls_that_end_in_another_order_return_parts(stage):
     await _add_backwards(stage, plugins=[stage.ns.MultimodalToolResultsPlugin()])
+
+
+@case(differs=LATEST_WRITE)
+async def calls_that_end_in_another_order_raise_a_counter(stage):
+    ended = asyncio.Event()
+
+    async def count(tool_context, word: str) -> None:
+        if word == "first":
+            await ended.wait()
+        tool_context.state["count"] = tool_context.state.get("count", 0) + 1
+        ended.set()
+
+    batch = [call("count", word=word) for word in ("first", "second")]
+    await stage.open(stage.agent("agent", batch, "Done.", tools=[count]))
+    await stage.say()

@@ -11,6 +11,7 @@ from tests.differential.differing import (
     UNSIGNED_EVENTS,
     USER_MESSAGE,
 )
+from tests.differential.differing_state import FILES_OF_MESSAGES
 from tests.differential.script import Boom, Raise, Say, call
 
 
@@ -302,14 +303,23 @@ async def thoughts_of_other_agents(stage):
     await stage.say("again", run_config=shown)
 
 
-@case()
-async def the_files_of_a_message_are_saved_on_demand(stage):
+async def _show_a_file(stage, root: Any) -> None:
     blob = stage.ns.types.Blob(data=b"\x00\xff", mime_type="image/png")
-    agents = [stage.agent("a", "Nice.")]
-    await stage.open(stage.ns.SequentialAgent(name="seq", sub_agents=agents))
+    await stage.open(root)
     config = stage.ns.RunConfig(save_input_blobs_as_artifacts=True)
     part = stage.ns.types.Part(inline_data=blob)
     await stage.say([stage.ns.types.Part(text="Look"), part], run_config=config)
+
+
+@case()
+async def the_files_of_a_message_are_saved_on_demand(stage):
+    agents = [stage.agent("a", "Nice.")]
+    await _show_a_file(stage, stage.ns.SequentialAgent(name="seq", sub_agents=agents))
+
+
+@case(differs=FILES_OF_MESSAGES)
+async def the_files_of_a_message_to_an_agent_with_a_model_are_saved_on_demand(stage):
+    await _show_a_file(stage, stage.agent("a", "Nice."))
 
 
 @case(differs=USER_MESSAGE)
