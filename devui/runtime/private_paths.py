@@ -25,6 +25,7 @@ PUBLIC = {
     "models._fallback_model": "models",
     "plugins._reflect_retry_model_plugin": "plugins",
     "plugins._tool_call_integrity_plugin": "plugins",
+    "runners.runner": "runners",
     "sessions._session_util": "sessions.scopes",
     "skills._utils": "skills",
     "tools._node_tool": "tools.node_tool",
@@ -40,7 +41,8 @@ PUBLIC = {
     "workflow.utils": "workflow",
     "workflow.utils._workflow_hitl_utils": "workflow.requests",
 }
-"""The module for each, below the root; those that google-adk has no public place for, too."""
+"""The module for each, below the root; those that google-adk has no public place for, too, and the
+one in which the Runner is defined by the runtime seed."""
 
 
 class Paths:

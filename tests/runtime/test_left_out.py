@@ -23,7 +23,7 @@ IMPORTED = {
     "Agent": ". agents",
     "LlmAgent": "agents agents.llm_agent",
     "ToolContext": "tools tools.tool_context tools.base_tool",
-    "Runner": ". runners",
+    "Runner": ". runners runners.runner",  # the last one by the runtime seed
     "InMemorySessionService": "sessions sessions.in_memory_session_service",
     "InMemoryRunner": "runners",
     "AgentTool": "tools tools.agent_tool",
