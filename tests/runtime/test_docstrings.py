@@ -70,3 +70,31 @@ def test_every_public_name_tells_where_its_behaviour_comes_from(path):
         "name the seed or the section in the docstring of the module, the class or the function:\n"
         + "\n".join(unfounded)
     )
+
+
+def _offered() -> set[str]:
+    """The names of the classes that packages list."""
+    listings = [path for path in MODULES if path.name == "__init__.py"]
+    return {name for path in listings for name in re.findall(r'"([A-Z]\w*)"', path.read_text())}
+
+
+def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
+    """Public fields without a docstring below; class variables are the runtime's own affair."""
+    for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
+        if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(node.annotation):
+            continue
+        told = isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant)
+        if not ast.unparse(node.target).startswith("_") and not told:
+            yield node
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_place)
+def test_every_field_of_a_class_that_packages_offer_has_a_docstring(path):
+    offered = _offered()
+    silent = [
+        f"{_place(path)}:{field.lineno} {owner.name}.{ast.unparse(field.target)}"
+        for owner in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(owner, ast.ClassDef) and owner.name in offered
+        for field in _silent_fields(owner)
+    ]
+    assert not silent, "\n".join(silent)

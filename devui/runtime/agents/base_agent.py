@@ -58,6 +58,7 @@ class BaseAgent(BaseNode):
     parent_agent: BaseAgent | None = Field(default=None, init=False, exclude=True, repr=False)
     """Set when the agent is put into another's `sub_agents`."""
     sub_agents: list[BaseAgent] = Field(default_factory=list)
+    """The agents below this one, which get it as their `parent_agent`."""
     before_agent_callback: Callbacks = None
     """Called with `callback_context` before the agent; Content returned stands for its answer."""
     after_agent_callback: Callbacks = None

@@ -16,6 +16,7 @@ class ContextCacheConfig(BaseModel):
     min_tokens: int = Field(default=0, ge=0)
     """Smaller requests are not cached."""
     create_http_options: types.HttpOptions | None = None
+    """Options of the request that makes a cache; None: those of any other request."""
 
     @property
     def ttl_string(self) -> str:

@@ -67,11 +67,17 @@ class InvocationContext:
     """
 
     artifact_service: BaseArtifactService | None = None
+    """Where files are kept; None in an app without."""
     session_service: BaseSessionService
+    """Where the session is kept."""
     memory_service: BaseMemoryService | None = None
+    """Where memories are kept; None in an app without."""
     credential_service: BaseCredentialService | None = None
+    """Where credentials are kept; None in an app without."""
     context_cache_config: ContextCacheConfig | None = None
+    """The app's wishes for a cache of requests."""
     invocation_id: str
+    """Common to all events of the invocation: `e-` and a UUID."""
     branch: str | None = None
     """Path of agents, joined by dots, whose events this agent sees; None sees all."""
     isolation_scope: str | None = None
@@ -81,6 +87,7 @@ class InvocationContext:
     user_content: types.Content | None = None
     """The message that began the invocation."""
     session: Session
+    """The conversation, as far as it is committed."""
     node_path: str | None = None
     """Where in the run, or in a graph, the agent is at work: `root@1/sub@1`."""
     agent_states: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -102,17 +109,29 @@ class InvocationContext:
     run_child: Callable[..., Awaitable[Any]] | None = None
     """Runs a node below another: what `Context.run_node` does."""
     live_request_queue: Any = None
+    """Live mode, which is left out: never set."""
     transcription_cache: list[Any] | None = None
+    """Live mode: what was heard so far."""
     live_session_resumption_handle: str | None = None
+    """Live mode: by what a connection is taken up again."""
     input_realtime_cache: list[Any] | None = None
+    """Live mode: sounds of the user."""
     output_realtime_cache: list[Any] | None = None
+    """Live mode: sounds of the model."""
     run_config: RunConfig | None = None
+    """The settings of the run; None means the defaults."""
     resumability_config: ResumabilityConfig | None = None
+    """The app's setting, behind `is_resumable`."""
     events_compaction_config: EventsCompactionConfig | None = None
+    """When the app's old events are summarised."""
     token_compaction_checked: bool = False
+    """Whether this run has looked at the size of its prompt."""
     plugin_manager: PluginManager = field(default_factory=PluginManager)
+    """The hooks of the app's plugins."""
     canonical_tools_cache: list[BaseTool] | None = None
+    """The tools of the agent, found out once in a step."""
     credential_by_key: dict[str, AuthCredential] = field(default_factory=dict)
+    """Credentials that are ready in this invocation, by `credential_key`."""
 
     custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     """Labels that every event of the invocation gets; callbacks may add to them."""

@@ -73,6 +73,7 @@ class LlmAgent(CalledBack):
     """
 
     DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
+    """The model of agents for which none is named, neither their own nor above them."""
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
 
     model: str | BaseLlm = ""

@@ -56,34 +56,51 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, defer_build=True)
 
     speech_config: types.SpeechConfig | None = None
+    """Live mode."""
     http_options: types.HttpOptions | None = None
     """Laid over the options of each model request."""
     labels: dict[str, str] | None = None
     """Labels for the bill of a provider, laid over those of the agents."""
     service_tier: ServiceTier | str | None = None
+    """Kept; models here are asked without it."""
     response_modalities: list[types.Modality] | None = None
+    """Live mode: text, sounds or pictures."""
     avatar_config: types.AvatarConfig | None = None
+    """Live mode."""
     save_input_blobs_as_artifacts: bool = False
     """Save the files of a user message as artifacts, with a note in their place."""
     support_cfc: bool = False
+    """Live mode: calls that a model makes from its own code."""
     streaming_mode: StreamingMode = StreamingMode.NONE
     """SSE lets models answer in fragments, which come as partial events."""
     output_audio_transcription: types.AudioTranscriptionConfig | None = Field(
         default_factory=types.AudioTranscriptionConfig
     )
+    """Live mode: how the model's speech is written down."""
     input_audio_transcription: types.AudioTranscriptionConfig | None = Field(
         default_factory=types.AudioTranscriptionConfig
     )
+    """Live mode: how the user's speech is written down."""
     realtime_input_config: types.RealtimeInputConfig | None = None
+    """Live mode: when the user is taken to speak."""
     explicit_vad_signal: bool | None = None
+    """Live mode: whether the model tells that it hears a voice."""
     translation_config: types.TranslationConfig | None = None
+    """Live mode."""
     enable_affective_dialog: bool | None = None
+    """Live mode: whether the model answers in the user's mood."""
     proactivity: types.ProactivityConfig | None = None
+    """Live mode: whether the model may leave words unanswered."""
     session_resumption: types.SessionResumptionConfig | None = None
+    """Live mode: whether a connection can be taken up again."""
     history_config: types.HistoryConfig | None = None
+    """Live mode."""
     context_window_compression: types.ContextWindowCompressionConfig | None = None
+    """Live mode: what becomes of a long conversation."""
     save_live_blob: bool = False
+    """Live mode: keep what was heard and seen as artifacts."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
+    """Accepted for compatibility: plain functions always run in threads."""
     save_live_audio: bool = False
     """Older name of `save_live_blob`."""
     max_llm_calls: int = Field(default_factory=_max_llm_calls)
@@ -91,6 +108,7 @@ class RunConfig(BaseModel):
     custom_metadata: dict[str, Any] | None = None
     """Labels for every event of the run."""
     telemetry: Any = None
+    """Accepted for compatibility: spans are the business of plugins."""
     get_session_config: GetSessionConfig | None = None
     """How much of the history the Runner reads."""
     model_input_context: list[types.Content] | None = None

@@ -37,9 +37,13 @@ class App(BaseModel):
     root_agent: BaseNode
     """An agent or a Workflow."""
     plugins: list[BasePlugin] = Field(default_factory=list)
+    """Their hooks are asked in this order, before the callbacks of agents."""
     events_compaction_config: EventsCompactionConfig | None = None
+    """When old events are summarised; None: never."""
     context_cache_config: ContextCacheConfig | None = None
+    """What the provider is asked to cache; None: nothing."""
     resumability_config: ResumabilityConfig | None = None
+    """Whether agents record checkpoints; None: they do not."""
 
     @model_validator(mode="before")
     @classmethod

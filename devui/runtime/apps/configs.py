@@ -11,6 +11,7 @@ class ResumabilityConfig(BaseModel):
     """Whether agents record checkpoints, so that a stopped run can go on (resume seed)."""
 
     is_resumable: bool = False
+    """True records a checkpoint at each step, and the end of each agent."""
 
 
 class EventsCompactionConfig(BaseModel):

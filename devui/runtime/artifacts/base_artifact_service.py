@@ -18,10 +18,13 @@ class ArtifactVersion(BaseModel):
     version: int
     """Counts from 0."""
     canonical_uri: str
+    """Where this version is, `memory://…` or `file://…`; for messages that name the file."""
     custom_metadata: dict[str, Any] = Field(default_factory=dict)
+    """Labels that were given when it was saved; must be JSON-able."""
     create_time: float = Field(default_factory=get_time)
     """Unix seconds."""
     mime_type: str | None = None
+    """What the content is; None of a text in a file, and where nothing is known."""
 
 
 def ensure_part(artifact: types.Part | dict[str, Any]) -> types.Part:

@@ -42,70 +42,108 @@ class HttpCredentials(AuthModel):
     """User and password, or a token."""
 
     username: str | None = None
+    """For `basic`."""
     password: Secret = None
+    """For `basic`."""
     token: Secret = None
+    """For `bearer` and its like."""
 
 
 class HttpAuth(AuthModel):
     """Credentials for an HTTP scheme such as `basic` or `bearer`."""
 
     scheme: str
+    """The word in the header: `basic`, `bearer`, …"""
     credentials: HttpCredentials
+    """What follows that word."""
     additional_headers: Annotated[dict[str, str] | None, _secret()] = None
+    """Sent along with it."""
 
 
 class OAuth2Auth(AuthModel):
     """Everything that comes up in an OAuth2 or OpenID Connect exchange."""
 
     client_id: str | None = None
+    """Who the app is, as the server knows it."""
     client_secret: Secret = None
+    """By what it proves that; None of an app that can keep no secret."""
     auth_uri: str | None = None
+    """The address for the user to sign in at; made when the user is asked."""
     nonce: str | None = None
+    """For OpenID Connect: what the server repeats in its token."""
     state: str | None = None
+    """What the server repeats in its answer, so that no other answer is taken."""
     redirect_uri: str | None = None
+    """Where the server sends the user afterwards."""
     auth_response_uri: Secret = None
+    """The address to which the user was sent: the answer to the question."""
     auth_code: Secret = None
+    """What the server gave the user, to be exchanged for a token."""
     access_token: Secret = None
+    """What is sent with requests."""
     refresh_token: Secret = None
+    """By what a new token is got when the old one has ended."""
     id_token: Secret = None
+    """Who the user is, by OpenID Connect."""
     expires_at: int | None = None
     """Unix seconds."""
     expires_in: int | None = None
     """Seconds."""
     audience: str | None = None
+    """Whom the token is for."""
     prompt: str | None = None
+    """Whether the server asks again: `consent`, `login`, `none`."""
     code_verifier: Secret = None
+    """The secret of one sign-in (PKCE); made when the user is asked."""
     code_challenge_method: str | None = None
+    """`S256` for PKCE; None for none, where there is a client secret."""
     token_endpoint_auth_method: (
         Literal["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt"]
         | None
     ) = "client_secret_basic"  # noqa: S105  the name of a method
+    """How the client secret is sent when the token is asked for."""
 
 
 class ServiceAccountCredential(AuthModel):
     """The key file of a Google service account."""
 
     type_: str = Field("", alias="type")
+    """Always `service_account`."""
     project_id: str
+    """The project of the account."""
     private_key_id: Annotated[str, _secret()]
+    """Which of its keys this is."""
     private_key: Annotated[str, _secret()]
+    """The key, in PEM."""
     client_email: str
+    """The name of the account."""
     client_id: str
+    """Its number."""
     auth_uri: str
+    """Where users of Google sign in."""
     token_uri: str
+    """Where the key is exchanged for a token."""
     auth_provider_x509_cert_url: str
+    """Google's certificates."""
     client_x509_cert_url: str
+    """The account's certificates."""
     universe_domain: str
+    """`googleapis.com`, or that of another cloud."""
 
 
 class ServiceAccount(AuthModel):
     """A service account: its key, or the environment's default one."""
 
     service_account_credential: ServiceAccountCredential | None = None
+    """The key; None takes the default one."""
     scopes: list[str] | None = None
+    """What the token is to be good for."""
     use_default_credential: bool | None = False
+    """Take the account of the environment, such as that of a machine in the cloud."""
     use_id_token: bool | None = False
+    """Get a token that says who the account is, for `audience`."""
     audience: str | None = None
+    """The address of the service that is called; for id tokens."""
 
 
 class AuthCredentialTypes(StrEnum):
@@ -122,8 +160,14 @@ class AuthCredential(AuthModel):
     """One credential; `auth_type` tells which of the fields holds it."""
 
     auth_type: AuthCredentialTypes
+    """Which of the fields below holds it."""
     resource_ref: str | None = None
+    """The name of a credential that is kept elsewhere."""
     api_key: Secret = None
+    """For `apiKey`."""
     http: HttpAuth | None = None
+    """For `http`."""
     service_account: ServiceAccount | None = None
+    """For `serviceAccount`."""
     oauth2: OAuth2Auth | None = None
+    """For `oauth2` and `openIdConnect`."""

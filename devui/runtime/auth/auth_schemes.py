@@ -127,13 +127,21 @@ class OpenIdConnectWithConfig(SecurityBase):
     type_: Literal[SecuritySchemeType.openIdConnect] = Field(
         SecuritySchemeType.openIdConnect, alias="type"
     )
+    """Always `openIdConnect`."""
     authorization_endpoint: str
+    """Where the user signs in."""
     token_endpoint: str
+    """Where a code is exchanged for a token."""
     userinfo_endpoint: str | None = None
+    """Where the server tells who the user is."""
     revocation_endpoint: str | None = None
+    """Where a token is given back."""
     token_endpoint_auth_methods_supported: list[str] | None = None
+    """How a client may prove who it is."""
     grant_types_supported: list[str] | None = None
+    """How a token may be got."""
     scopes: list[str] | None = None
+    """What the token is to be good for."""
 
 
 class CustomAuthScheme(AuthModel):

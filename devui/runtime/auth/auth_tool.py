@@ -27,8 +27,11 @@ class AuthConfig(AuthModel):
     """Which scheme, the credential to start from, and the one that came of it."""
 
     auth_scheme: SerializeAsAny[AuthScheme]
+    """How the service wants to be asked."""
     raw_auth_credential: AuthCredential | None = None
+    """What the app has: a key, or the client of a sign-in."""
     exchanged_auth_credential: AuthCredential | None = None
+    """What can be sent, or what the user needs to answer."""
     credential_key: str | None = None
     """Name under which the credential is kept; derived from scheme and credential if not given."""
 
@@ -62,7 +65,9 @@ class AuthToolArguments(AuthModel):
     """The arguments of the function call by which a client is asked for a credential."""
 
     function_call_id: str
+    """The call of the tool that waits for the credential."""
     auth_config: AuthConfig
+    """The question; with its answer it is the response."""
 
 
 def _digest(model: BaseModel, exclude: dict[str, set[str]]) -> str:

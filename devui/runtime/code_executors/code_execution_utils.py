@@ -23,6 +23,7 @@ class File:
     content: str | bytes
     """The bytes, or their base64 form as text."""
     mime_type: str = "text/plain"
+    """What the content is."""
 
     def data(self) -> bytes:
         """The bytes of the file; ValueError if a text is no base64."""
@@ -36,7 +37,9 @@ class CodeExecutionInput:
     """The code, and what it finds when it runs."""
 
     code: str
+    """The program."""
     input_files: list[File] = field(default_factory=list)
+    """Put beside it before it is run."""
     execution_id: str | None = None
     """Executions of one id go on where the last one ended, if the executor is stateful."""
 
@@ -46,6 +49,7 @@ class CodeExecutionResult:
     """What the code wrote."""
 
     stdout: str = ""
+    """What it printed."""
     stderr: str = ""
     """Why the code failed; empty if it ran through."""
     output_files: list[File] = field(default_factory=list)

@@ -10,8 +10,11 @@ class ExecutionResult:
     """How a command ended."""
 
     exit_code: int = 0
+    """The status of the command; 0 if it went well."""
     stdout: str = ""
+    """What it printed."""
     stderr: str = ""
+    """What it complained of."""
     timed_out: bool = False
     """Whether it was ended since it took too long."""
 

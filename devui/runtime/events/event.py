@@ -47,9 +47,11 @@ class Event(LlmResponse):
     author: str = ""
     """`user`, or the name of the agent."""
     actions: EventActions = Field(default_factory=EventActions)
+    """What it changes, and where it sends control."""
     output: Any = None
     """The value that a workflow node gave."""
     node_info: NodeInfo = Field(default_factory=NodeInfo)
+    """The node that made it."""
     long_running_tool_ids: set[str] | None = None
     """Ids of function calls that answer later."""
     branch: str | None = None

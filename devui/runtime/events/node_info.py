@@ -19,6 +19,7 @@ class NodeInfo(BaseModel):
     )
 
     path: str = ""
+    """Empty for what no node made."""
     output_for: list[str] | None = None
     """Paths of further nodes whose output the event's `output` also is."""
     message_as_output: bool | None = None

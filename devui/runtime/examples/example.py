@@ -8,5 +8,6 @@ class Example(BaseModel):
     """What a user says, and what the model should make of it."""
 
     input: types.Content
+    """What the user says."""
     output: list[types.Content]
     """The answer, with the tool calls and results on the way to it."""

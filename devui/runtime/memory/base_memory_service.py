@@ -14,6 +14,7 @@ class SearchMemoryResponse(BaseModel):
     """What a search found, best first."""
 
     memories: list[MemoryEntry] = Field(default_factory=list)
+    """The best ones first."""
 
 
 class BaseMemoryService(ABC):

@@ -12,8 +12,12 @@ class MemoryEntry(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     content: types.Content
+    """What was said."""
     custom_metadata: dict[str, Any] = Field(default_factory=dict)
+    """Free labels; must be JSON-able."""
     id: str | None = None
+    """By what it can be deleted; None if its service cannot."""
     author: str | None = None
+    """Who said it: `user`, or the name of an agent."""
     timestamp: str | None = None
     """When it was said, in ISO 8601."""

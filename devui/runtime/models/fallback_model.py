@@ -43,6 +43,7 @@ class FallbackModel(BaseLlm):
     """
 
     DEFAULT_STATUS_CODES: ClassVar[frozenset[int]] = frozenset({429, 500, 502, 503, 504})
+    """HTTP codes for which the next model is asked, unless others are given."""
 
     models: list[str | BaseLlm] = Field(min_length=1)
     """The models in the order in which they are asked: names, or objects with settings."""

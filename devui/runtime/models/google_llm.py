@@ -30,6 +30,7 @@ class Gemini(BaseLlm):
     """
 
     model: str = "gemini-2.5-flash"
+    """A name of `supported_models`."""
     client: Client | None = Field(default=None, exclude=True)
     """A client to use as it is, instead of making one."""
     client_kwargs: dict[str, Any] | None = Field(default=None, exclude=True, repr=False)

@@ -33,7 +33,9 @@ class LlmResponse(BaseModel):
     turn_complete: bool | None = None
     """Live mode: the model has said all."""
     turn_complete_reason: types.TurnCompleteReason | None = None
+    """Live mode: why the model has stopped."""
     interaction_status: types.InteractionStatus | None = None
+    """For models whose provider keeps the conversation."""
     finish_reason: types.FinishReason | None = None
     """Why the model stopped, in a whole answer."""
     error_code: str | None = None
@@ -47,18 +49,29 @@ class LlmResponse(BaseModel):
     usage_metadata: types.GenerateContentResponseUsageMetadata | None = None
     """Tokens of the request and of the answer."""
     live_session_resumption_update: types.LiveServerSessionResumptionUpdate | None = None
+    """Live mode: by what the connection can be taken up again."""
     live_session_id: str | None = None
+    """Live mode."""
     go_away: types.LiveServerGoAway | None = None
+    """Live mode: the server is about to close the connection."""
     voice_activity: types.VoiceActivity | None = None
+    """Live mode: whether a voice is heard."""
     input_transcription: types.Transcription | None = None
+    """Live mode: the user's speech in writing."""
     output_transcription: types.Transcription | None = None
+    """Live mode: the model's speech in writing."""
     avg_logprobs: float | None = None
     """The mean log probability of the answer's tokens."""
     logprobs_result: types.LogprobsResult | None = None
+    """The probabilities of single tokens."""
     cache_metadata: CacheMetadata | None = None
+    """The cache that the request has used."""
     citation_metadata: types.CitationMetadata | None = None
+    """What the answer quotes."""
     interaction_id: str | None = None
+    """For models whose provider keeps the conversation."""
     environment_id: str | None = None
+    """Where such a provider ran code."""
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls of the content, in the order of its parts."""

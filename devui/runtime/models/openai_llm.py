@@ -45,6 +45,7 @@ class OpenAILlm(BaseLlm):
     """
 
     model: str = "gpt-4o"
+    """A name that the service knows."""
     max_tokens: int = 4096
     """The limit of output tokens where the agent's settings give none."""
     api_key: str | Callable[[], str] | Callable[[], Awaitable[str]] | None = Field(

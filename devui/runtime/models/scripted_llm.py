@@ -41,6 +41,7 @@ class Say:
     """Text of the answer; `{name}` and `{result.key}` are filled in (see `Rule`)."""
 
     text: str
+    """What is said."""
     chunks: int = 1
     """Into how many fragments the text is cut when the answer is streamed."""
     delay: float = 0.0
@@ -58,7 +59,9 @@ class Call:
     """
 
     name: str
+    """The tool."""
     args: dict[str, Any]
+    """The arguments by name."""
 
     def __init__(self, name: str, /, **args: Any) -> None:
         object.__setattr__(self, "name", name)
@@ -74,8 +77,11 @@ class Fail:
     """
 
     code: str = "SCRIPTED_FAILURE"
+    """The `error_code` of the response."""
     message: str = ""
+    """Its `error_message`."""
     raises: BaseException | None = None
+    """Raised in place of a response."""
 
 
 Step = Say | Call | Fail
@@ -126,6 +132,7 @@ class ScriptedLlm(BaseLlm):
     """A deterministic model that answers by rules; see the module's own text."""
 
     model: str = "scripted"
+    """A name for its answers and prices."""
     rules: Sequence[InstanceOf[Rule]] = ()
     """The first one that matches answers."""
     requests: list[InstanceOf[LlmRequest]] = Field(default_factory=list, exclude=True, repr=False)

@@ -34,10 +34,15 @@ class ToolFailureResponse(BaseModel):
     """The response that a model gets in place of a failure."""
 
     response_type: str = REFLECT_AND_RETRY_RESPONSE_TYPE
+    """By what the response is known."""
     error_type: str = ""
+    """The class of the error."""
     error_details: str = ""
+    """What the error says."""
     retry_count: int = 0
+    """How often this has failed in a row, from 1."""
     reflection_guidance: str = ""
+    """What the model is told to do."""
 
 
 class ReflectAndRetryToolPlugin(BasePlugin):

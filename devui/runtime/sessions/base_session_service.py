@@ -24,6 +24,7 @@ class ListSessionsResponse(BaseModel):
     """Sessions without their events, the least recently changed first."""
 
     sessions: list[Session] = Field(default_factory=list)
+    """With their state."""
 
 
 class BaseSessionService(ABC):

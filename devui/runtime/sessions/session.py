@@ -20,8 +20,11 @@ class Session(BaseModel):
     )
 
     id: str
+    """Unique for the user and the app."""
     app_name: str
+    """The app whose conversation it is."""
     user_id: str
+    """The user whose conversation it is."""
     state: dict[str, Any] = Field(default_factory=dict)
     """All scopes in one; keys carry their prefix."""
     events: list[Event] = Field(default_factory=list)

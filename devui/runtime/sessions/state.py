@@ -37,8 +37,11 @@ class State:
     """
 
     APP_PREFIX: ClassVar[str] = "app:"
+    """Keys that all sessions of the app share."""
     USER_PREFIX: ClassVar[str] = "user:"
+    """Keys that all sessions of the user share."""
     TEMP_PREFIX: ClassVar[str] = "temp:"
+    """Keys that are never stored."""
 
     def __init__(
         self,

@@ -22,7 +22,9 @@ class Frontmatter(BaseModel):
     description: str
     """What the skill does and when to use it."""
     license: str | None = None
+    """Of the skill; for readers."""
     compatibility: str | None = None
+    """What it needs around it; for readers, at most 500 characters."""
     allowed_tools: str | None = Field(
         None, alias="allowed-tools", serialization_alias="allowed-tools"
     )
@@ -74,6 +76,7 @@ class Script(BaseModel):
     """The source of a script."""
 
     src: str
+    """The text of the file."""
 
     def __str__(self) -> str:
         """The source."""
@@ -84,8 +87,11 @@ class Resources(BaseModel):
     """The files of a skill, by their paths within its three folders."""
 
     references: dict[str, str | bytes] = Field(default_factory=dict)
+    """What to read, from `references/`."""
     assets: dict[str, str | bytes] = Field(default_factory=dict)
+    """What to use, from `assets/`."""
     scripts: dict[str, Script] = Field(default_factory=dict)
+    """What to run, from `scripts/`."""
 
     def get_reference(self, reference_id: str) -> str | bytes | None:
         """A file of `references/`; bytes if it is no text."""
@@ -116,9 +122,11 @@ class Skill(BaseModel):
     """A skill as a whole."""
 
     frontmatter: Frontmatter
+    """Its head."""
     instructions: str
     """The text of SKILL.md below its head."""
     resources: Resources = Field(default_factory=Resources)
+    """Its files."""
 
     @property
     def name(self) -> str:

@@ -36,9 +36,13 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
 
     # A tool of one's own may set no more than its name and description.
     is_long_running: bool = False
+    """A call that returns nothing pauses the turn until a client sends the response."""
     custom_metadata: dict[str, Any] | None = None
+    """Free labels; must be JSON-able."""
     behavior: types.Behavior | None = None
+    """Kept for models that speak live."""
     response_scheduling: types.FunctionResponseScheduling | None = None
+    """What each function response says of when to take it up."""
 
     def __init__(
         self,

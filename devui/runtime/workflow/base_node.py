@@ -38,6 +38,7 @@ class BaseNode(BaseModel):
     name: str
     """An identifier, unique within the graph."""
     description: str = ""
+    """Tells people, and models where the node is a tool, what it does."""
     rerun_on_resume: bool = False
     """What happens once the answer is there that the node has asked for: run the node again,
     with the answer in `ctx.resume_inputs`; or else take the answer for its output."""

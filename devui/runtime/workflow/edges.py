@@ -23,7 +23,9 @@ class Edge(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
     from_node: SerializeAsAny[BaseNode]
+    """Where it begins."""
     to_node: SerializeAsAny[BaseNode]
+    """Where it leads."""
     route: RouteValue | list[RouteValue] | None = None
     """Taken when the node gives this route, or one of these; None: taken always."""
 

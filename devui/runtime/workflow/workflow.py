@@ -31,6 +31,7 @@ class Workflow(BaseNode):
     """An Edge each, or a chain such as `(START, first, {"yes": second, "no": (third, fourth)})`:
     nodes, tuples of nodes, and dicts of routes. Functions, agents and tools are nodes, too."""
     rerun_on_resume: bool = True
+    """It is always run again, and finds out which of its nodes have ended."""
     max_concurrency: int | None = None
     """How many nodes may run at the same time; None for all. Nodes run by `ctx.run_node()` do
     not count."""

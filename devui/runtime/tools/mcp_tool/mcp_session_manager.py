@@ -32,6 +32,7 @@ class StdioConnectionParams(BaseModel):
     """A server that is started as a child process and spoken to over its pipes."""
 
     server_params: StdioServerParameters
+    """The command, its arguments and its environment."""
     timeout: float = 5.0
     """Seconds until it must answer."""
 
@@ -42,7 +43,9 @@ class SseConnectionParams(BaseModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     url: str
+    """The address of the server."""
     headers: dict[str, Any] | None = None
+    """Sent with each request."""
     timeout: float = 5.0
     """Seconds until it must answer."""
     sse_read_timeout: float = 300.0

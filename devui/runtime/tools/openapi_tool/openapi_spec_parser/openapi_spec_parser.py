@@ -16,6 +16,7 @@ class OperationEndpoint:
     """Where an operation is."""
 
     base_url: str
+    """Of the server."""
     path: str
     """Below it, with `{name}` for each argument that goes into it."""
     method: str
@@ -27,9 +28,11 @@ class ParsedOperation:
     """An operation, and how it wants to be authorised; `RestApiTool` makes a tool of it."""
 
     operation: Operation
+    """As the document has it."""
     auth_scheme: AuthScheme | None = None
     """By default the one that the description demands."""
     auth_credential: AuthCredential | None = None
+    """What calls prove who they are with; None if nothing is asked."""
 
     @property
     def name(self) -> str:
