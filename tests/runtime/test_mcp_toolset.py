@@ -246,6 +246,12 @@ def test_the_former_name_warns():
         MCPToolset(connection_params=STDIO)
 
 
+@pytest.mark.parametrize("params", [None, "http://localhost:1/mcp", {"url": "http://localhost:1"}])
+def test_how_a_server_is_reached_is_checked_at_once(params):
+    with pytest.raises(ValueError, match=r"`connection_params` is .*; give StdioConnectionParams"):
+        McpToolset(connection_params=params)
+
+
 def test_a_toolset_tells_what_it_was_given():
     scheme = APIKey(**{"in": "header", "name": "X-Key"})
     credential = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")

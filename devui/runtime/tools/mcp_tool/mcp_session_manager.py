@@ -10,6 +10,7 @@ from typing import Any, TextIO
 from pydantic import BaseModel, ConfigDict
 
 from devui.runtime.http_client import httpx
+from devui.runtime.mistakes import given
 
 try:
     from mcp import Client, StdioServerParameters
@@ -143,7 +144,15 @@ class MCPSessionManager:
             connection_params: How it is reached.
             errlog: Where the stderr of a child process goes; it needs a file descriptor.
             client_options: More arguments for `mcp.Client`, such as `sampling_callback`.
+
+        Raises:
+            ValueError: `connection_params` does not say how.
         """
+        if not isinstance(connection_params, ConnectionParams):
+            raise ValueError(  # noqa: TRY004  ADK raises it, too
+                f"`connection_params` is {given(connection_params)}; give StdioConnectionParams,"
+                ' StreamableHTTPConnectionParams(url="...") or SseConnectionParams(url="...").'
+            )
         if isinstance(connection_params, StdioServerParameters):
             connection_params = StdioConnectionParams(server_params=connection_params)
         self.connection_params = connection_params

@@ -115,8 +115,8 @@ class McpToolset(BaseToolset):
                 tell of, for the rest of the invocation.
 
         Raises:
-            ValueError: the credential cannot be sent in a header; or a list of tools is to be
-                used for no time at all.
+            ValueError: `connection_params` does not say how the server is reached; the credential
+                cannot be sent in a header; or a list of tools is to be used for no time at all.
         """
         if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
             raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
