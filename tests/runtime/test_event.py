@@ -275,3 +275,8 @@ def test_a_rewind_takes_back_its_invocation_and_what_followed():
     after = Event(invocation_id="four")
     assert live_events([*history, rewind("two"), after, rewind("one")]) == []
     assert live_events(history) is history
+
+
+def test_a_text_in_the_place_of_the_content_is_refused_with_advice():
+    with pytest.raises(ValueError, match=r"types\.Content\(role=\"model\".*`message="):
+        Event(author="agent", content="Hello")

@@ -66,7 +66,15 @@ class Event(LlmResponse):
     @model_validator(mode="before")
     @classmethod
     def _expand_shorthands(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or _SHORTHANDS.isdisjoint(data):
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("content"), str):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                "`content` of an Event is a types.Content; for a text give"
+                ' types.Content(role="model", parts=[types.Part(text=...)]), or `message="..."`'
+                " for one of the user."
+            )
+        if _SHORTHANDS.isdisjoint(data):
             return data
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
 
