@@ -1,5 +1,6 @@
 """What the fields of an agent with a model mean, and how often it may ask."""
 
+import ssl
 from importlib import import_module
 
 import pytest
@@ -13,6 +14,7 @@ from devui.runtime.flows.llm_flows.single_flow import SingleFlow
 from devui.runtime.models import (
     Call,
     Rule,
+    Say,
     ScriptedLlm,
 )
 from devui.runtime.tools import BaseTool, BaseToolset
@@ -43,6 +45,40 @@ async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
     assert sent.labels == {"a": "1", "b": "2", "adk_agent_name": agent.name}
     assert config.labels == {"a": "1"}
     assert config.system_instruction is None
+
+
+async def test_clients_in_http_options_are_shared_and_options_of_the_run_laid_over():
+    context = ssl.create_default_context()
+    options = types.HttpOptions(
+        headers={"x-agent": "1"},
+        async_client_args={"verify": context},
+    )
+    sent = []
+
+    def look(callback_context, llm_request):
+        sent.append(llm_request.config.http_options)
+        llm_request.config.http_options.headers["x-callback"] = "1"
+
+    agent = LlmAgent(
+        name="a",
+        model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]),
+        generate_content_config=types.GenerateContentConfig(http_options=options),
+        before_model_callback=look,
+    )
+    runs = types.HttpOptions(
+        base_url="http://runs.example",
+        headers={"x-run": "1"},
+        retry_options=types.HttpRetryOptions(attempts=2),
+    )
+    await Conversation(agent).say("go")
+    await Conversation(agent).say("go", RunConfig(http_options=runs))
+
+    first, second = sent
+    assert first.async_client_args["verify"] is second.async_client_args["verify"] is context
+    assert second.base_url is None
+    assert second.retry_options.attempts == 2
+    assert second.headers == {"x-agent": "1", "x-run": "1", "x-callback": "1"}
+    assert (options.headers, runs.headers) == ({"x-agent": "1"}, {"x-run": "1"})
 
 
 def test_a_model_is_inherited_from_the_nearest_agent_above():
@@ -100,6 +136,14 @@ async def test_functions_tools_and_toolsets_become_tools():
         (
             {"generate_content_config": types.GenerateContentConfig(system_instruction="x")},
             "use the agent's `instruction`",
+        ),
+        (
+            {
+                "generate_content_config": types.GenerateContentConfig(
+                    http_options=types.HttpOptions(base_url="http://model.example")
+                )
+            },
+            r"is told to the model, as in Gemini\(",
         ),
     ],
 )

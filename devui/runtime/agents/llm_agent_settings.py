@@ -126,7 +126,7 @@ def check_config(config: types.GenerateContentConfig | None) -> None:
     """Refuse generation settings that are the agent's own business.
 
     Raises:
-        ValueError: the config sets tools, a system instruction or a response schema.
+        ValueError: the config sets tools, a system instruction, a response schema or an address.
     """
     if config is None:
         return
@@ -135,6 +135,11 @@ def check_config(config: types.GenerateContentConfig | None) -> None:
             raise ValueError(
                 f"generate_content_config must not set `{name}`; use the agent's {instead}."
             )
+    if config.http_options is not None and config.http_options.base_url:
+        raise ValueError(
+            "generate_content_config must not set `http_options.base_url`: where the service is is"
+            ' told to the model, as in Gemini(model="...", base_url="...").'
+        )
 
 
 def check_tools(tools: list[Any]) -> None:

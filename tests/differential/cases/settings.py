@@ -366,3 +366,19 @@ add(
         MESSAGES_OF_USERS,
     )
 )
+
+
+@case()
+async def http_options_of_a_run_and_of_its_agent(stage):
+    of_agent = types.HttpOptions(headers={"x-a": "1", "x-b": "1"}, timeout=1)
+    of_run = types.HttpOptions(
+        base_url="http://r",
+        headers={"x-b": "2"},
+        timeout=2,
+        extra_body={"x": 1},
+        retry_options=types.HttpRetryOptions(attempts=2),
+    )
+    config = types.GenerateContentConfig(http_options=of_agent)
+    await stage.open(stage.agent("agent", "Hi.", "Ho.", generate_content_config=config))
+    await stage.say()
+    await stage.say("again", run_config=stage.ns.RunConfig(http_options=of_run))

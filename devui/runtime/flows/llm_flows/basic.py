@@ -13,13 +13,16 @@ if TYPE_CHECKING:
     from devui.runtime.agents.run_config import RunConfig
     from devui.runtime.models.llm_request import LlmRequest
 
+_OF_RUNS = frozenset({"timeout", "retry_options", "extra_body"})
+"""HTTP options of a run that are laid over those of its agents (adk-runtime 7.2)."""
+
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     llm_request.model = agent.canonical_model.model
     if agent.generate_content_config is not None:
         # The request gets settings of its own, since callbacks and tools change them.
-        llm_request.config = agent.generate_content_config.model_copy(deep=True)
+        llm_request.config = _own(agent.generate_content_config)
     if ctx.run_config is not None:
         _apply(ctx.run_config, llm_request.config)
 
@@ -32,12 +35,29 @@ def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
         config.http_options = _merged(config.http_options, run_config.http_options)
 
 
+def _own(config: types.GenerateContentConfig) -> types.GenerateContentConfig:
+    """A copy to change. HTTP options may hold a client or a context of TLS, which are shared."""
+    options = config.http_options
+    if options is None:
+        return config.model_copy(deep=True)
+    copied = config.model_copy(update={"http_options": None}).model_copy(deep=True)
+    copied.http_options = _with_own_headers(types.HttpOptions.model_validate(options))
+    return copied
+
+
+def _with_own_headers(options: types.HttpOptions) -> types.HttpOptions:
+    return options.model_copy(update={"headers": dict(options.headers)} if options.headers else {})
+
+
 def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> types.HttpOptions:
-    """The agent's HTTP options with those of the run on top; headers are joined."""
+    """The agent's HTTP options with those of the run on top; headers are joined.
+
+    Where the service is, and by which client it is reached, stays as the agent has it.
+    """
     if agents is None:
-        return runs.model_copy()
+        return _with_own_headers(runs)
     base = types.HttpOptions.model_validate(agents)
-    update = runs.model_dump(exclude_none=True)
+    update = {name: value for name, value in runs if name in _OF_RUNS and value is not None}
     update["headers"] = {**(base.headers or {}), **(runs.headers or {})} or None
     return base.model_copy(update=update)
 
