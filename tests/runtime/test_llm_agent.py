@@ -34,6 +34,13 @@ async def test_the_number_of_model_calls_is_limited():
     assert conversation.heard[-1].error_code == "LlmCallsLimitExceededError"
 
 
+def test_no_generation_settings_are_an_empty_config_when_they_are_given():
+    assert travel_agent(generate_content_config=None).generate_content_config == (
+        types.GenerateContentConfig()
+    )
+    assert travel_agent().generate_content_config is None
+
+
 async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
     config = types.GenerateContentConfig(temperature=0.3, labels={"a": "1"})
     agent = travel_agent(generate_content_config=config)

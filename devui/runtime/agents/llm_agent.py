@@ -9,7 +9,6 @@ from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from google.genai import types
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
@@ -24,6 +23,7 @@ from devui.runtime.agents.llm_agent_node import run_as_node
 from devui.runtime.agents.llm_agent_output import OutputSaver, TaskOutput
 from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
+    GenerationConfig,
     check_config,
     check_given,
     check_mode,
@@ -88,7 +88,7 @@ class LlmAgent(CalledBack):
     Content. The `instruction` then goes to the contents."""
     tools: list[Any] = Field(default_factory=list)
     """Functions, tools, toolsets and nodes, such as a Workflow, that the model may call."""
-    generate_content_config: types.GenerateContentConfig | None = None
+    generate_content_config: GenerationConfig = None
     """Temperature, safety settings and the like."""
     disallow_transfer_to_parent: bool = False
     """Keep the model from handing over to the agent above."""

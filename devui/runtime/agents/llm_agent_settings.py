@@ -2,10 +2,10 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from google.genai import types
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 from pydantic.errors import PydanticUserError
 
 from devui.runtime.agents.base_agent import BaseAgent
@@ -16,6 +16,12 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.finish_task_tool import NAME, FinishTaskTool
 from devui.runtime.workflow.base_node import BaseNode
+
+GenerationConfig = Annotated[
+    types.GenerateContentConfig | None,
+    AfterValidator(lambda config: config or types.GenerateContentConfig()),
+]
+"""Who says None gets a config that callbacks may fill; who says nothing has none."""
 
 _INSTEAD = {
     "system_instruction": "`instruction`",
