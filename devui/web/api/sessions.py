@@ -136,7 +136,8 @@ async def _whole(found: Services, key: int) -> Response:
     if row is None:
         raise NotFound("Session not found")
     head = await _head(found, row)
-    before, after = json.dumps(head, separators=(",", ":")).split('"events":[]', 1)
+    # The last one: a state may have such a member, too.
+    before, after = json.dumps(head, separators=(",", ":")).rsplit('"events":[]', 1)
 
     async def pieces() -> AsyncIterator[str]:
         yield f'{before}"events":['
