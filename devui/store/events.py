@@ -191,7 +191,8 @@ class Events:
 
         What was taken in from elsewhere was not, whatever it says.
         """
-        rows = await self._database.fetch(_ASKING, session_key, USER, json.dumps(call))
+        written = json.dumps(call, ensure_ascii=False)  # as summaries are
+        rows = await self._database.fetch(_ASKING, session_key, USER, written)
         return [(event_row(row[:-1]), bool(row[-1])) for row in rows]
 
     async def of_invocation(

@@ -222,6 +222,22 @@ def test_a_question_that_was_asked_again_is_answered_there(server):
         assert asked.kept()["events"][-1]["output"] == "got 7"
 
 
+@pytest.mark.req("R31")
+def test_a_question_whose_id_has_letters_beyond_ascii_is_answered(server):
+    code = QUESTIONS.replace("always the same", "Größe 😀")
+    write_app(server.agents, "umlauts", code)
+    with server.client() as client:
+        asked = Debugged(client, "umlauts").start("one", pause=False)
+        asked.settled()
+        [question] = client.get(f"/api/runs/{asked.run}/standing").json()["questions"]
+        fields = {"call": question["call"], "answer": "7", "event": 2}
+        answered = client.post(f"/sessions/{asked.key}/answers", data=fields, headers=PAGE)
+        assert answered.status_code == 204, answered.text
+        asked.run = client.get(f"/api/sessions/{asked.key}/run").json()["run"]
+        asked.settled()
+        assert asked.kept()["events"][-1]["output"] == "got 7"
+
+
 def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(server):
     dies = server.agents / "asker" / "dies"
     with server.client() as client:
