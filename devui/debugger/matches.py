@@ -8,6 +8,7 @@ for from there on, and no further than needed.
 
 import asyncio
 import json
+import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
@@ -32,6 +33,8 @@ _BATCH: Final = 1000
 _KEPT: Final = 32
 """Searches that are remembered."""
 _NO_NOTES: Final[Mapping[int, NoteRow]] = {}
+_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
+"""Letters that the journal may have in either case, and as they are or spelled out (`\\u00fc`)."""
 
 _Answers = dict[int, tuple[Facts, bool | None]]
 """By number of the event, whether the filter lets it through; None: only its body tells."""
@@ -250,7 +253,7 @@ async def _holding(
     """The events from the first to the last of these with a phrase somewhere in their JSON."""
     found: set[int] = set()
     for phrase in wanted.phrases:
-        written = json.dumps(phrase, ensure_ascii=False)[1:-1]
+        written = json.dumps(max(_BEYOND_ASCII.split(phrase), key=len))[1:-1]
         found |= await journal.events.holding(session, written, first=numbers[0], last=numbers[-1])
     return found
 

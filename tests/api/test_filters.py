@@ -76,3 +76,15 @@ def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
     wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})
     assert wrong.status_code == 400
     assert "at 2" in wrong.text
+
+
+@pytest.mark.req("R30")
+def test_a_phrase_beyond_ascii_is_found_in_events_that_an_api_brought(client):
+    far = "x" * 300
+    texts = [f"{far} Äpfel nach Zürich 😀", f"{far} to Zurich"]
+    events = [{"author": "reader", "content": {"parts": [{"text": text}]}} for text in texts]
+    told = Debugged(client, "reader", events=events)
+    for phrase in ("zürich", "Zürich 😀", "äpfel", "😀"):
+        query = {"filter": f'"{phrase}"', "last": 9}
+        found = client.get(f"/api/sessions/{told.key}/events", params=query).json()["events"]
+        assert [each["number"] for each in found] == [1], phrase
