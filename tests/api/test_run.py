@@ -7,7 +7,16 @@ import pytest
 
 from tests.kit.frames import frames
 from tests.kit.lingering import SUMMARISE, write_lingering
-from tests.kit.server import SAMPLES, TOKEN, get_session, make_session, run, run_body, running
+from tests.kit.server import (
+    SAMPLES,
+    TOKEN,
+    get_session,
+    make_session,
+    run,
+    run_body,
+    running,
+    write_app,
+)
 
 PROMPT = "Book a flight to London next Tuesday"
 
@@ -124,6 +133,28 @@ def test_every_page_tells_of_a_body_that_was_too_large(client):
     headers = {"Content-Type": "application/json", "Accept": "text/html"}
     assert client.post("/run_sse", content=b" " * 20_000_001, headers=headers).status_code == 413
     assert "a body over the limit" in client.get("/", headers=headers).text
+
+
+def test_an_event_that_only_speaks_of_files_comes_in_one_frame(tmp_path):
+    code = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+from google.genai import types
+
+
+class Speaks(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        call = types.FunctionCall(name="f", args={"artifactDelta": {"a.txt": 0}})
+        said = types.Content(role="model", parts=[types.Part(function_call=call)])
+        yield Event(author=self.name, content=said)
+
+
+root_agent = Speaks(name="speaks")
+"""
+    write_app(tmp_path / "agents", "speaks", code)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        frames_told = run(client, "speaks", make_session(client, "speaks")["id"], "go")
+    assert ["content" in frame for frame in frames_told] == [True]
 
 
 @pytest.mark.req("R34")

@@ -150,7 +150,8 @@ def _split_artifacts(event: str) -> list[str]:
     if '"artifactDelta":{"' not in event:
         return [event]
     whole = json.loads(event)
-    if not (whole.get("content") or {}).get("parts"):
+    saved = (whole.get("actions") or {}).get("artifactDelta")  # and not a word of something else
+    if not saved or not (whole.get("content") or {}).get("parts"):
         return [event]
     content = {**whole, "actions": {**whole["actions"], "artifactDelta": {}}}
     artifact = {key: value for key, value in whole.items() if key != "content"}
