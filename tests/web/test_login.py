@@ -1,6 +1,7 @@
 """Signing a browser in."""
 
 import pytest
+from starlette.testclient import TestClient
 
 from devui.web.htmx import CONFIG
 from tests.web.edge_kit import BASE, NAVIGATION, TOKEN, Site
@@ -17,6 +18,14 @@ def test_the_printed_link_is_exchanged_for_a_cookie() -> None:
     name, *attributes = response.headers["set-cookie"].split("; ")
     assert name.startswith("devui-8000=")
     assert {part.lower() for part in attributes} == {"httponly", "path=/", "samesite=strict"}
+
+
+@pytest.mark.req("R08")
+def test_over_https_the_cookie_is_sent_over_https_alone() -> None:
+    site = Site()
+    client = TestClient(site.app, base_url=BASE.replace("http", "https"), follow_redirects=False)
+    response = client.get(f"/login?code={site.access.new_code()}", headers=NAVIGATION)
+    assert "secure" in response.headers["set-cookie"].lower().split("; ")
 
 
 @pytest.mark.req("R08")
