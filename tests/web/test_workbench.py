@@ -23,9 +23,8 @@ from devui.web.program import opened
 from devui.web.security.access import Access
 from devui.web.services import Services
 from tests.kit.needles import event
+from tests.kit.patience import PATIENCE
 from tests.store.kit import ListeningConnection
-
-SECONDS = 30
 
 
 class PausingConnection(ListeningConnection):
@@ -40,7 +39,7 @@ class PausingConnection(ListeningConnection):
         if type(self).armed and sql == "SELECT seq FROM journal":
             type(self).armed = False
             self.paused.set()
-            assert self.go_on.wait(SECONDS)
+            assert self.go_on.wait(PATIENCE)
         return cursor
 
 
@@ -61,7 +60,7 @@ async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(found: Servi
     await found.journal.runs.start("run-1", session.key)
     PausingConnection.armed = True
     making = asyncio.create_task(session_page(found, session, None, tab=None, theme="auto"))
-    assert await asyncio.to_thread(PausingConnection.paused.wait, SECONDS)
+    assert await asyncio.to_thread(PausingConnection.paused.wait, PATIENCE)
     await found.journal.runs.change("run-1", "failed")
     PausingConnection.go_on.set()
     page = await making
