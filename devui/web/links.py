@@ -101,6 +101,11 @@ def event_url(key: int, number: int) -> str:
     return f"/sessions/{key}/events/{number}"
 
 
+def whole_event_url(key: int, number: int) -> str:
+    """All of an event as JSON, however large it is."""
+    return f"/api/sessions/{key}/events/{number}"
+
+
 def state_url(key: int, at: int | None = None) -> str:
     return _with(f"/sessions/{key}/state", at=at)
 

@@ -156,6 +156,7 @@ debugger = [
     Route("/api/sessions/{key}/trials", trials.every, methods=["GET"]),
     Route("/api/sessions/{key}/spans/{span}/trials", trials.model, methods=["POST"]),
     Route("/api/sessions/{key}/events", watch.events, methods=["GET"]),
+    Route("/api/sessions/{key}/events/{number}", watch.event, methods=["GET"]),
     Route("/api/sessions/{key}/filter", watch.filter_terms, methods=["GET"]),
     Route("/api/sessions/{key}/state", watch.state, methods=["GET"]),
     Route("/api/sessions/{key}/state/history", keyhistory.show, methods=["GET"]),

@@ -119,6 +119,8 @@ def check(value: Any, schema: dict[str, Any]) -> None:
 
 
 def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
+    first = client.get(f"/api/sessions/{key}/events/1").json()
+    yield "/api/sessions/{key}/events/{number}", "get", first
     then = client.get(f"/api/sessions/{key}/state", params={"from": 0}).json()
     yield "/api/sessions/{key}/state", "get", then
     history = client.get(f"/api/sessions/{key}/state/history", params={"key": "n"}).json()

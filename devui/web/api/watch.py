@@ -39,6 +39,7 @@ from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest, NotFound
 from devui.web.services import Services, services
 from devui.web.sse import Message, stream_response
+from devui.web.text.numbers import whole_number
 from devui.web.views.lookup import event_of, session_of
 from devui.web.views.moments import moment_of
 
@@ -63,6 +64,17 @@ async def events(request: Request) -> Response:
         limit = max(1, min(number_in(request, "limit") or _EVENTS, _MOST_EVENTS))
         rows = await page(session.key, after=await _after(request), limit=limit)
     return answer({"events": await _rows_told(found, session, rows)})
+
+
+async def event(request: Request) -> Response:
+    """All of one event, however large it is: pages show the beginnings of long texts."""
+    found, session = await session_of(request)
+    wanted = whole_number(request.path_params["number"])
+    body = await found.journal.events.body(session.key, wanted) if wanted else None
+    if body is None:
+        raise NotFound("there is no such event")
+    text = body[1]
+    return await asyncio.to_thread(lambda: answer({"event": json.loads(public_event(text))}))
 
 
 async def filter_terms(request: Request) -> Response:

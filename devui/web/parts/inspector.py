@@ -217,6 +217,8 @@ class EventDetail:
     notes: EventNotes | None = None
     """What was noticed of the state."""
     taken: TakenBackMark | None = None
+    whole: str = ""
+    """Where all of it is, if it has texts of which only the beginning is shown."""
 
 
 @dataclass(frozen=True, slots=True)

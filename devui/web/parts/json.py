@@ -46,3 +46,5 @@ class JsonText:
     """The size of the whole text in words: `1.2 kB`."""
     cut: str = ""
     """How much of a very large text is not shown."""
+    href: str = ""
+    """Where all of it is."""

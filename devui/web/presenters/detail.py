@@ -11,7 +11,7 @@ from devui.debugger.summary import Summary
 from devui.debugger.usage import usage_of
 from devui.store.rows import Change, EditRow, NoteRow, Usage
 from devui.store.rows import EventRow as StoredEvent
-from devui.web.links import artifact_url, try_call_url
+from devui.web.links import artifact_url, try_call_url, whole_event_url
 from devui.web.parts.basics import Fact
 from devui.web.parts.content import CallPart, ContentPart
 from devui.web.parts.inspector import ArtifactLink, Chunks, EventDetail
@@ -24,6 +24,7 @@ from devui.web.presenters.noting import note_form
 from devui.web.presenters.recovering import fork_form
 from devui.web.presenters.statepanel import changed_values
 from devui.web.text import formats
+from devui.web.text.bounds import SHOWN
 from devui.web.text.figures import money, plain
 from devui.web.text.formats import moment
 from devui.web.text.jsontext import json_text
@@ -89,7 +90,8 @@ def event_detail(
         like=like_this(row, summary),
         fork=fork_form(event, row, opened=fork),
         chunks=_chunks(chunks),
-        raw=json_text(event),
+        raw=json_text(event, whole_event_url(row.session, row.number)),
+        whole=whole_event_url(row.session, row.number) if row.size > SHOWN else "",
         edits=event_edits(edits, summary),
         notes=notes,
     )

@@ -11,7 +11,7 @@ from devui.debugger.fragments import clean_fragments
 from devui.debugger.rewinds import taken_back
 from devui.debugger.summary import Summary
 from devui.store.rows import EditRow, EventRow, OutputLine, SessionRow
-from devui.web.links import log_tab_url, log_url, session_url
+from devui.web.links import log_tab_url, log_url, session_url, whole_event_url
 from devui.web.parts import every as parts
 from devui.web.presenters.breaking import NOTHING_ASKED, Asked, break_count, breaks_panel
 from devui.web.presenters.debugging import pending
@@ -143,7 +143,8 @@ async def raw(found: Services, session: SessionRow, row: EventRow) -> parts.RawP
     body = await found.journal.events.body(session.key, row.number)
     data = body[1] if body else "{}"
     edits = event_edits(await _edits(found, row, data), Summary.from_json(row.summary))
-    text = await _built(row, lambda: json_text(json.loads(data)))
+    whole = whole_event_url(session.key, row.number)
+    text = await _built(row, lambda: json_text(json.loads(data), whole))
     return parts.RawPanel(row.number, text, edits)
 
 

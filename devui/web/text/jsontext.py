@@ -21,15 +21,16 @@ _TOKEN: Final = re.compile(
 """A string is one token, also where the text was cut within it: no quote is looked at twice."""
 
 
-def json_text(value: object) -> JsonText:
-    """The value with two spaces of indentation."""
+def json_text(value: object, href: str = "") -> JsonText:
+    """The value with two spaces of indentation; `href` leads to all of it if that is too much."""
     whole = json.dumps(value, indent=2, ensure_ascii=False)
-    text = visible(whole[:SHOWN])
     left = len(whole) - SHOWN
+    text = visible(whole[:SHOWN]) + ("…" if left > 0 else "")
     return JsonText(
         pieces=tuple(_pieces(text)),
         size=formats.size(len(whole.encode("utf-8", "replace"))),
         cut=f"{left:,} characters not shown" if left > 0 else "",
+        href=href,
     )
 
 

@@ -1,0 +1,47 @@
+"""A tool that returns megabytes: pages show the beginning of it, and lead to all of it (R48)."""
+
+import html
+import json
+import re
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.req("R48")
+
+SIZE = 5_000_000
+AGENT = f"""
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+def read() -> str:
+    return "x" * {SIZE}
+
+
+rules = [Rule(after="read", then=Say("Done.")), Rule(then=Call("read"))]
+root_agent = Agent(name="reader", tools=[read], model=ScriptedLlm(rules=rules))
+"""
+ROOM = 1_500_000
+"""Bytes that a page may have for texts of which the beginnings are shown."""
+
+
+def test_a_result_of_megabytes_is_shown_in_part_and_had_as_a_whole(tmp_path):
+    write_app(tmp_path / "agents", "reader", AGENT)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "reader").start(pause=False)
+        assert debugged.settled()["status"] == "done"
+        page = f"/sessions/{debugged.key}"
+        whole = f"/api{page}/events/3"
+        for query in ("", "?event=3", "?event=3&tab=raw"):
+            shown = client.get(page + query, headers={"Accept": "text/html"}).text
+            assert len(shown) < ROOM, query
+            links = [html.unescape(each) for each in re.findall(r'href="([^"]*)"', shown)]
+            assert (whole in links) is bool(query), query
+        response = client.get(whole).json()["event"]["content"]["parts"][0]["functionResponse"]
+        assert response["response"] == {"result": "x" * SIZE}
+        assert json.dumps(client.get(f"/api{page}/events/2").json()).count('"functionCall"') == 1
+        for missing in (0, 99, "x"):
+            assert client.get(f"/api{page}/events/{missing}").status_code == 404
