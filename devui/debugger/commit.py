@@ -1,19 +1,15 @@
 """Commits events: into the journal first, then out to whoever reads along (Law 3)."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from devui.debugger.bus import Bus
+from devui.debugger.event_shape import told_event
 from devui.debugger.news import EventCommitted, News
 from devui.debugger.summary import summarise
 from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.wire.messages import Append
-
-
-class InvalidEvent(ValueError):
-    """What the worker sent as an event is none (R53)."""
 
 
 class Commits:
@@ -42,12 +38,8 @@ def new_event(message: Append) -> NewEvent:
 
     Raises InvalidEvent when it is no event in ADK's wire form.
     """
-    try:
-        event = json.loads(message.event)
-        new = event_of(event, message.event, final=message.final)
-        return replace(new, spans=tuple(message.spans))
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise InvalidEvent(f"the agent's event is not in ADK's wire form: {error!r}") from error
+    new = event_of(told_event(message.event), message.event, final=message.final)
+    return replace(new, spans=tuple(message.spans))
 
 
 def event_of(event: dict[str, Any], text: str, *, final: bool) -> NewEvent:

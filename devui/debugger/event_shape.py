@@ -1,9 +1,10 @@
-"""Events that do not come from a worker: what the server reads of them has its type (R27)."""
+"""Events that the server did not make: what it reads of them has its type (R27, R53)."""
 
+import json
 import time
-from typing import Final
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 LATEST: Final = 253_000_000_000.0
@@ -19,22 +20,22 @@ class Kept(BaseModel):
 class KeptCall(Kept):
     id: str | None = None
     name: str | None = None
-    args: dict[str, JsonValue] | None = None
+    args: dict[str, Any] | None = None
 
 
 class KeptResponse(Kept):
     id: str | None = None
     name: str | None = None
-    response: dict[str, JsonValue] | None = None
+    response: dict[str, Any] | None = None
 
 
 class KeptPart(Kept):
     text: str | None = None
     thought: bool | None = None
-    inline_data: dict[str, JsonValue] | None = None
-    file_data: dict[str, JsonValue] | None = None
-    executable_code: dict[str, JsonValue] | None = None
-    code_execution_result: dict[str, JsonValue] | None = None
+    inline_data: dict[str, Any] | None = None
+    file_data: dict[str, Any] | None = None
+    executable_code: dict[str, Any] | None = None
+    code_execution_result: dict[str, Any] | None = None
     function_call: KeptCall | None = None
     function_response: KeptResponse | None = None
 
@@ -47,12 +48,12 @@ class KeptContent(Kept):
 class KeptActions(Kept):
     """What an event does besides saying something (adk-runtime 1.3)."""
 
-    state_delta: dict[str, JsonValue] = Field(default_factory=dict)
+    state_delta: dict[str, Any] = Field(default_factory=dict)
     artifact_delta: dict[str, int] | None = None
     transfer_to_agent: str | None = None
     escalate: bool | None = None
-    requested_tool_confirmations: dict[str, JsonValue] | None = None
-    requested_auth_configs: dict[str, JsonValue] | None = None
+    requested_tool_confirmations: dict[str, Any] | None = None
+    requested_auth_configs: dict[str, Any] | None = None
 
 
 class KeptUsage(Kept):
@@ -79,5 +80,48 @@ class FirstEvent(Kept):
     error_code: str | None = None
     error_message: str | None = None
     long_running_tool_ids: list[str] | None = None
-    custom_metadata: dict[str, JsonValue] | None = None
+    custom_metadata: dict[str, Any] | None = None
     usage_metadata: KeptUsage | None = None
+
+
+class InvalidEvent(ValueError):
+    """What a worker sent as an event is none (R53)."""
+
+
+class _OfWorker(FirstEvent):
+    """An event of a worker, which knows when it was made."""
+
+    timestamp: float = Field(ge=0, le=LATEST)
+
+
+_OF_WORKER: Final = TypeAdapter(_OfWorker)
+_SAMPLE: Final = 400
+"""Characters that are told of what is no event."""
+
+
+def told_event(text: str) -> dict[str, Any]:
+    """The event in what a worker has sent: an object whose members have their types.
+
+    Whatever agent code does to the classes of its process, what is not so would be found in the
+    middle of a page, or by the next server at its start. Raises InvalidEvent, with a sample of it.
+    """
+    try:
+        event = json.loads(text, parse_constant=_no_number)
+        _OF_WORKER.validate_python(event)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(step) for step in first["loc"])
+        raise InvalidEvent(_problem(f"{where}: {first['msg']}", text)) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidEvent(_problem(str(error), text)) from None
+    made: dict[str, Any] = event
+    return made
+
+
+def _problem(why: str, text: str) -> str:
+    sample = text if len(text) <= _SAMPLE else f"{text[:_SAMPLE]}…"
+    return f"the agent's event is not in ADK's wire form: {why.lstrip(': ')}. It begins: {sample}"
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number that JSON knows")

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.breakpoints.watching import Watch
+from devui.debugger.event_shape import InvalidEvent, told_event
 from devui.debugger.guard.guard import Guard
 from devui.debugger.inbox import Inbox
 from devui.debugger.recording import Recording
@@ -80,17 +81,16 @@ def unfinished(partials: Iterable[str]) -> str | None:
     """What partial events say, of which none has become an event: JSON text for the run's row."""
     answers: Answers = {}
     for text in partials:
-        _add(answers, text)
+        with contextlib.suppress(InvalidEvent):  # the journal may have been written by others
+            _add(answers, text)
     return _said(answers)
 
 
 def _add(answers: Answers, text: str) -> str:
-    """Take a partial event, and return its id; raises ValueError if it is none."""
-    event = json.loads(text)
-    if not isinstance(event, dict):
-        raise TypeError("a partial event is a JSON object")
+    """Take a partial event, and return its id; raises InvalidEvent if it is none."""
+    event = told_event(text)
     event_id = str(event.get("id", ""))
-    place = (event.get("author", ""), event.get("branch"))
+    place = (event["author"], event.get("branch"))
     answer = answers.get(place)
     if answer is None or answer.event_id != event_id:
         answer = answers[place] = Streaming(
@@ -98,7 +98,7 @@ def _add(answers: Answers, text: str) -> str:
             invocation_id=event.get("invocationId", ""),
             author=place[0],
             branch=place[1],
-            timestamp=event.get("timestamp", 0.0),
+            timestamp=float(event["timestamp"]),
         )
     answer.add(event)
     return event_id
@@ -198,7 +198,7 @@ class LiveRun:
         over.cancel()
 
     def add_partial(self, text: str) -> None:
-        """Take a partial event; raises ValueError if it is none."""
+        """Take a partial event; raises InvalidEvent if it is none."""
         event_id = _add(self.streaming, text)
         self.chunks.append((event_id, text))
         self.chunk_counts[event_id] = self.chunk_counts.get(event_id, 0) + 1

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from devui.debugger.nodes import node_of, says_end
 from devui.debugger.preview import arguments, one_line, preview
-from devui.debugger.usage import usage_of
+from devui.debugger.usage import total_of, usage_of
 from devui.store.rows import Usage
 from devui.wire.gates import EDITED
 
@@ -169,7 +169,7 @@ def summarise(event: Mapping[str, Any], *, final: bool) -> Summary:
         state_keys=tuple(str(key) for key in list(delta)[:KEYS_KEPT]),
         state_count=len(delta),
         artifacts=tuple(str(name) for name in list(artifacts)[:KEYS_KEPT]),
-        tokens=_mapping(event.get("usageMetadata")).get("totalTokenCount"),
+        tokens=total_of(event),
         calls=calls,
         responses=responses,
         long_running=bool(event.get("longRunningToolIds")),

@@ -32,6 +32,13 @@ def usage_of(event: Mapping[str, Any]) -> Usage | None:
     )
 
 
+def total_of(event: Mapping[str, Any]) -> int | None:
+    """All tokens of the event's answer, as far as a model can have counted them."""
+    counts = event.get("usageMetadata")
+    told = counts.get("totalTokenCount") if isinstance(counts, Mapping) else None
+    return None if told is None else _count(told)
+
+
 def _of(counts: Mapping[str, Any], name: str) -> int:
     return _count(counts.get(name))
 

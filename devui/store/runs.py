@@ -371,7 +371,8 @@ def _last_sign(
         if since >= moment:  # a journal of before that was told has no `paused`
             moment, held = since, held if paused is None else paused
     later = [at for (at,) in connection.execute(_LAST_PRINTED, (run,))]
-    later += [json.loads(text).get("timestamp") or 0.0 for text in said[-1:]]
+    told = [json.loads(text).get("timestamp") for text in said[-1:]]
+    later += [at for at in told if isinstance(at, int | float)]  # a server has to start, whatever
     ended = min(max(started, moment, *later), now)
     ended = max(ended, started)
     return ended, min(max(held, 0.0), ended - started)

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable
 from json import loads  # by name: an agent that replaces json.loads must not silence the wire
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 from devui.wire.framing import for_server, read_from_server
 from devui.wire.messages import Failure, Reply, Request, ToServer, ToWorker
@@ -29,6 +29,13 @@ class Refused(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.code = failure.code
+
+
+class InvalidEvent(Refused):
+    """What agent code yielded is no event; its run ends with that, by this name (R53)."""
+
+
+_REFUSALS: Final = {"invalid_event": InvalidEvent}
 
 
 class Link:
@@ -105,7 +112,8 @@ class Link:
         if future is None or future.done():
             return
         if reply.failure is not None:
-            future.set_exception(Refused(reply.failure))
+            refused = _REFUSALS.get(reply.failure.code, Refused)
+            future.set_exception(refused(reply.failure))
         else:
             future.set_result(None if reply.result is None else loads(reply.result))
 

@@ -22,7 +22,8 @@ LONGEST_LINE: Final = 64_000_000
 """Bytes of a line; the largest is an artifact."""
 _WHOLE: Final = 32_000_000
 """Bytes of a file that somebody has formatted anew, which has to be read as a whole."""
-_DEEPEST: Final = 300
+_DEEPEST: Final = 260
+"""Levels: those of the deepest event that a worker can send, and the record around it."""
 
 
 class BadBundle(ValueError):

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from devui.debugger.commit import InvalidEvent, new_event
+from devui.debugger.commit import new_event
+from devui.debugger.event_shape import InvalidEvent
 from devui.debugger.summary import Summary
 from devui.store.rows import NewEvent
 from devui.wire.gates import WorkerGate
