@@ -10,7 +10,8 @@ from typing import Any
 from devui.cli.files import write_files
 from devui.cli.lines import plain, times
 from devui.debugger.keeping.cleaning import cleaned, file_text
-from devui.debugger.redaction import NOTHING, Redactor, secrets_of
+from devui.debugger.redaction import NOTHING, Redactor
+from devui.debugger.secretvalues import secrets_of
 from devui.wire.framing import codecs
 from devui.wire.outcomes import agents_in_turn, last_text, tool_calls, written
 from devui.wire.recordings import Recording

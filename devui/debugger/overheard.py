@@ -6,6 +6,7 @@ import time
 from typing import Final
 
 from devui.debugger.live import LiveRun
+from devui.debugger.preview import shortened
 from devui.wire.messages import Output
 
 HEARD: Final = 1_000_000
@@ -22,6 +23,6 @@ def overhear(live: LiveRun, text: str) -> None:
     lines = text.splitlines()[:_LINES]
     lines += ["… more output is not kept"] if live.heard > HEARD else []
     for line in lines:
-        said = Output(run=live.row.id, stream="stdout", text=line[:_LINE], at=time.time())
+        said = Output(run=live.row.id, stream="stdout", text=shortened(line, _LINE), at=time.time())
         with contextlib.suppress(asyncio.QueueFull):
             live.inbox.put_nowait(said)

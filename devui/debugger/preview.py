@@ -13,6 +13,11 @@ Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | 
 ELLIPSIS = "…"
 
 
+def shortened(text: str, limit: int) -> str:
+    """The text, at most `limit` characters; `…` at a cut tells the redactor of it, too (R64)."""
+    return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
+
+
 def one_line(text: str, limit: int) -> str:
     """The text on one line, every run of white space made one space, at most `limit` characters."""
     shown = " ".join(text[: limit * 4].split())

@@ -3,6 +3,7 @@
 import time
 from typing import Final
 
+from devui.debugger.preview import shortened
 from devui.store.rows import OutputLine
 from devui.wire.messages import Output
 
@@ -23,12 +24,14 @@ class Printed:
 
     def take(self, message: Output) -> None:
         """Keep a line that Python's streams or its logging told."""
-        self._keep(OutputLine(stream=message.stream, text=message.text[:_LINE], at=message.at))
+        self._keep(
+            OutputLine(stream=message.stream, text=shortened(message.text, _LINE), at=message.at)
+        )
 
     def overhear(self, text: str) -> None:
         """Keep what was written past Python's streams, by child processes and C code."""
         for line in text.splitlines():
-            self._keep(OutputLine(stream="stdout", text=line[:_LINE], at=time.time()))
+            self._keep(OutputLine(stream="stdout", text=shortened(line, _LINE), at=time.time()))
 
     def _keep(self, line: OutputLine) -> None:
         self._characters += len(line.text)

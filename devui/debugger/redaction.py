@@ -7,45 +7,16 @@ key. What is taken out leaves MARK behind, never its name and never a part of it
 
 import base64
 import binascii
-import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from pathlib import Path
 from typing import Any, Final
-
-from dotenv import dotenv_values
 
 MARK: Final = "[redacted]"
 SHORTEST: Final = 8
 """Characters of a value from which on it is taken for a secret: shorter ones are words."""
-
-_NAMES: Final = re.compile(
-    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|DSN|AUTH)"
-    r"(?:$|_)",
-    re.IGNORECASE,
-)
-_HARMLESS: Final = re.compile(r"(?:[A-Za-z]+|\d{1,9}|/[\w./@+-]*|true|false)", re.IGNORECASE)
-"""Values of `.env` that say nothing by themselves: one word, a number, a path."""
-
-_GIVEN: Final = frozenset(
-    {
-        "accesstoken",
-        "apikey",
-        "authcode",
-        "authresponseuri",
-        "clientsecret",
-        "codeverifier",
-        "idtoken",
-        "password",
-        "privatekey",
-        "refreshtoken",
-        "token",
-    }
-)
-"""Members of a credential that let one in, without regard to how they are spelled."""
 
 _EDGE: Final = r"(?:(?<![0-9A-Za-z_])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
 """Where a key may begin, also in what is spelled for an address or for JSON."""
@@ -282,33 +253,6 @@ NOTHING: Final = Redactor(shapes=False)
 """Takes nothing out."""
 
 
-def secrets_of(folder: Path, environment: Mapping[str, str] = os.environ) -> list[Secret]:
-    """What must not leave this machine: secret variables, and the `.env` files of a folder of apps.
-
-    These are the files that apps load: beside each app, in the folder, and in the folders above.
-    """
-    found = [
-        Secret(value, "the value of a secret variable")
-        for name, value in environment.items()
-        if _NAMES.search(name) and len(value) >= SHORTEST and not value.startswith("/")
-    ]
-    for file in env_files(folder):
-        values = _env_values(file)
-        found += [
-            Secret(value, "a value of .env")
-            for name, value in values.items()
-            if value is not None and _secret(name, value)
-        ]
-    return found
-
-
-def env_files(folder: Path) -> list[Path]:
-    """The `.env` files that apps of this folder may load."""
-    beside = sorted(folder.glob("*/.env"))
-    above = [place / ".env" for place in (folder, *folder.resolve().parents)]
-    return [file for file in (*beside, *above) if file.is_file()]
-
-
 def in_base64(text: str) -> Iterator[str]:
     """The parts of a text's base64 that are the same wherever in some data it stands.
 
@@ -321,36 +265,6 @@ def in_base64(text: str) -> Iterator[str]:
         coded = coded[before and before + 1 : len(coded) - bool((before + len(data)) % 3)]
         if len(coded) >= SHORTEST:
             yield from {coded, coded.translate(_URL_SAFE)}
-
-
-def named(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret]:
-    """The texts in JSON values, as secrets of a kind; short ones would be found everywhere."""
-    texts: set[str] = set()
-    waiting: list[Any] = [*values]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, str) and len(value) >= shortest and value != MARK:
-            texts.add(value)
-        elif isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            waiting += value.values()
-    return [Secret(text, kind) for text in sorted(texts)]
-
-
-def credentials_in(values: Iterable[Any]) -> list[Secret]:
-    """What is secret in credentials that people gave (AuthConfig), however it is spelled."""
-    secret: list[Any] = []
-    waiting: list[Any] = [*values]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, list):
-            waiting += value
-        elif isinstance(value, dict):
-            for name, member in value.items():
-                is_secret = name.replace("_", "").lower() in _GIVEN
-                (secret if is_secret else waiting).append(member)
-    return named(secret, "a credential that somebody gave")
 
 
 def restored(value: Any, original: Any, redactor: Redactor) -> Any:
@@ -384,16 +298,3 @@ def without_keys(value: Any, keys: Collection[str], told: Callable[[str], None])
         else:
             kept[key] = without_keys(each, keys, told)
     return kept
-
-
-def _secret(name: str, value: str) -> bool:
-    if len(value) < SHORTEST:
-        return False
-    return bool(_NAMES.search(name)) or not _HARMLESS.fullmatch(value)
-
-
-def _env_values(file: Path) -> dict[str, str | None]:
-    try:
-        return dict(dotenv_values(file, interpolate=False))
-    except (OSError, UnicodeDecodeError):
-        return {}

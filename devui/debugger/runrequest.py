@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from devui.debugger.asked import Replaying
 from devui.debugger.guard.guard import Guard
+from devui.debugger.preview import one_line
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 
@@ -64,4 +65,4 @@ class RunRequest:
     def title(self) -> str:
         """What a session that has no name yet is called after its first message; "" without."""
         parts = (self.message or {}).get("parts") or [{}]
-        return " ".join(str(parts[0].get("text") or "").split())[:_TITLE]
+        return one_line(str(parts[0].get("text") or ""), _TITLE)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from devui.debugger.breakpoints.condition_words import ConditionError
 from devui.debugger.breakpoints.conditions import Condition, Facts, compiled, like
+from devui.debugger.preview import shortened
 from devui.debugger.stepping.arrivals import Arrival, GateKind
 from devui.debugger.summary import KINDS, Summary
 from devui.store.rows import BreakpointRow
@@ -143,7 +144,7 @@ class Breakpoint:
 
     def says(self, met: Iterable[Facts]) -> str:
         """The log message for what was met, of which there may be several: keys of one event."""
-        return "; ".join(map(self._message, met))[:_MAX_LOG]
+        return shortened("; ".join(map(self._message, met)), _MAX_LOG)
 
     def _message(self, facts: Facts) -> str:
         told = (each if isinstance(each, str) else _shown(each.value(facts)) for each in self._log)

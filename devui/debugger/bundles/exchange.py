@@ -8,15 +8,8 @@ from typing import IO, Final
 from devui.debugger.bundles.landing import Lander, new_import
 from devui.debugger.bundles.reading import check, records
 from devui.debugger.bundles.writing import Cleaning, lines
-from devui.debugger.redaction import (
-    NOTHING,
-    Redactor,
-    Secret,
-    credentials_in,
-    in_base64,
-    named,
-    secrets_of,
-)
+from devui.debugger.redaction import NOTHING, Redactor, Secret, in_base64
+from devui.debugger.secretvalues import credentials_in, named, secrets_of
 from devui.debugger.summary import CREDENTIAL
 from devui.settings import Settings
 from devui.store.database import Snapshot

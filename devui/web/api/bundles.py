@@ -42,7 +42,9 @@ async def export(request: Request) -> Response:
     if wish.keep_secrets:
         _log.warning("session %s was exported with its secrets", session.key)
     revealed = {REVEALED.decode(): "yes"} if wish.keep_secrets else {}
-    headers = revealed | {"Content-Disposition": disposition(session, f"devui.{wanted}")}
+    name = session.title or session.id
+    shown = name if wish.keep_secrets else found.veil.text(name)
+    headers = revealed | {"Content-Disposition": disposition(session, shown, f"devui.{wanted}")}
     return StreamingResponse(_encoded(lines), media_type=_FORMATS[wanted], headers=headers)
 
 
@@ -91,9 +93,8 @@ def app_of(found: Services, request: Request) -> str | None:
     return app
 
 
-def disposition(session: SessionRow, ending: str) -> str:
+def disposition(session: SessionRow, wanted: str, ending: str) -> str:
     """The name that a browser gives the file: of the session, and of plain characters."""
-    wanted = session.title or session.id
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in wanted)
     name = f"{session.app}-{plain.strip('.-') or session.key}"[:_NAMED]
     return f"attachment; filename=\"{name}.{ending}\"; filename*=UTF-8''{quote(name)}.{ending}"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from devui.debugger.preview import shortened
 from devui.store.rows import SpanRow
 from devui.store.trials import TrialRow
 from devui.web.errors import BadRequest
@@ -149,7 +150,8 @@ def _compared(
     if before == after:
         return () if around else (("same", visible(after)),)
     if len(before) + len(after) > 10 * _LONG:
-        return (("removed", visible(before[:_LONG])), ("added", visible(after[:_LONG])))
+        old, new = shortened(before, _LONG), shortened(after, _LONG)
+        return (("removed", visible(old)), ("added", visible(new)))
     changes = word_diff(before, after)
     return tuple(
         (kind, visible(_edges(text) if around and kind == "same" else text))

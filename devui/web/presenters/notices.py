@@ -3,6 +3,7 @@
 from typing import Final
 
 from devui.debugger.live import LiveRun
+from devui.debugger.preview import one_line
 from devui.debugger.workers import AppStatus
 from devui.store.rows import SessionRow
 from devui.web.links import app_url, session_url
@@ -41,7 +42,7 @@ def _broken(app: AppStatus | None) -> Notice | None:
         return None
     going_on = " The version before goes on being used." if app.status == "ready" else ""
     last = printed_text(app.printed).strip().rpartition("\n")[2]
-    said = f" The last it printed: {visible(last[:_SAID])}" if last else ""
+    said = f" The last it printed: {visible(one_line(last, _SAID))}" if last else ""
     return Notice(
         tone="bad",
         title=f"{app.name} does not load.",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any, Final, Literal
 
+from devui.debugger.preview import shortened
 from devui.debugger.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web.links import session_url
@@ -122,7 +123,7 @@ def _changed(was: Said, now: Said) -> parts.DiffBlock:
 def _whole(kind: parts.Difference, said: Said) -> parts.DiffBlock:
     cut = len(said.text) - _SHOWN
     note = f"{cut:,} more characters" if cut > 0 else ""
-    text = visible(said.text[:_SHOWN])
+    text = visible(shortened(said.text, _SHOWN))
     return parts.DiffBlock(kind, _label(said), ((kind, text),), note=note)
 
 

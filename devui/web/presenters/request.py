@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from devui.debugger.fragments import clean_answers
+from devui.debugger.preview import one_line
 from devui.debugger.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.usage import usage_of
 from devui.store.rows import EventRow, SessionRow, SpanRow, Usage
@@ -195,7 +196,7 @@ def _blocks(span: SpanRow, said: list[Said], tokens: float | None) -> list[parts
                 dom_id=f"block-{span.id}-{position}",
                 role=visible(each.role),
                 place=each.place,
-                preview=visible(" ".join(each.text[: 4 * PREVIEW].split())[:PREVIEW]),
+                preview=visible(one_line(each.text, PREVIEW)),
                 size=_size(len(each.text), tokens),
                 body=body_of(each.value) if at_once else None,
                 href="" if at_once else block_url(span.session, span.id, position),

@@ -16,18 +16,13 @@ from urllib.parse import quote
 
 from starlette.types import Message, Scope, Send
 
-from devui.debugger.redaction import (
-    SHORTEST,
-    Redactor,
-    Secret,
-    credentials_in,
-    in_base64,
-    secrets_of,
-)
+from devui.debugger.redaction import SHORTEST, Redactor, Secret, in_base64
+from devui.debugger.secretvalues import credentials_in, secrets_of
 from devui.debugger.summary import CREDENTIAL
 from devui.store.values import responses_in
 from devui.web.security.headers import RawHeaders
 from devui.web.security.intake import NAMES
+from devui.web.security.ownwords import is_ours
 from devui.web.security.standins import StandIns
 
 REVEALED: Final = b"x-devui-revealed"
@@ -39,7 +34,7 @@ GIVEN: Final = 64
 _TEXTS: Final = (b"text/", b"application/json", b"application/octet-stream")
 _ADDRESSES: Final = frozenset({b"location", b"hx-location", b"hx-redirect", b"hx-push-url"})
 _WORD: Final = re.compile(r"[A-Za-z]{1,15}")
-"""What would be found in our own templates; such a secret is looked for in exports alone."""
+"""What may be a word of our own pages and answers, or of everybody."""
 _INLINE: Final = re.compile(r"(</?(?:a|b|code|del|em|i|ins|mark|s|span|strong|wbr)\b[^<>]*>)")
 """Tags between which a word goes on, as in coloured code, emphasis and differences."""
 _EATEN: Final = re.compile(r"[*`~]")
@@ -106,6 +101,10 @@ class Veil:
         """The text without secrets, however they are spelled in it."""
         return self.redactor().text(text)
 
+    def data(self, data: bytes) -> bytes:
+        """A file that is no text, without the secrets that are known by their value."""
+        return self.redactor().data(data)
+
     def growing(self, text: str) -> str:
         """The text of an answer that is being streamed, as far as it can be told."""
         return self.redactor().growing(text)
@@ -124,7 +123,7 @@ class Veil:
 
     def _look(self) -> None:
         every = [*secrets_of(self._folder), *self._given.values()]
-        known = [each for each in every if not _WORD.fullmatch(each.text)]
+        known = [each for each in every if not (_WORD.fullmatch(each.text) and is_ours(each.text))]
         if known != self._secrets:
             self._secrets = known
             self._redactor = Redactor(
@@ -171,7 +170,7 @@ class Covered:
         try:
             text = body.decode()
         except UnicodeDecodeError:
-            return body
+            return self._veil.data(body)
         clean = self._clean_text(text)
         return body if clean == text else clean.encode()
 

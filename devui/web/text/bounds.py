@@ -10,4 +10,5 @@ def clipped(text: str) -> str:
     """The text, bounded; what was cut is counted."""
     if len(text) <= SHOWN:
         return text
-    return f"{text[:SHOWN]}\n… {len(text) - SHOWN:,} more characters"
+    # Right behind the cut, so that the beginning of a secret there is found (R64).
+    return f"{text[:SHOWN]}…\n… {len(text) - SHOWN:,} more characters"

@@ -84,7 +84,7 @@ def _string(text: str, key: str | None) -> JsonNode:
     if len(text) <= LONG_TEXT and lines <= LONG_LINES:
         return JsonNode(kind="string", text=quoted(text), key=key)
     note = f"{len(text):,} characters" + (f", {lines:,} lines" if lines > 1 else "")
-    cut = f"\n… {len(text) - BODY:,} more characters" if len(text) > BODY else ""
+    cut = f"…\n… {len(text) - BODY:,} more characters" if len(text) > BODY else ""
     return JsonNode(
         kind="text",
         text=quoted(text[:PREVIEW])[:-1] + "…",

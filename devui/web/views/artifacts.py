@@ -46,7 +46,7 @@ async def show(request: Request) -> Response:
         content,
         headers={
             "Content-Type": f"{shown}{charset}",
-            "Content-Disposition": _disposition(name, inline=inline),
+            "Content-Disposition": _disposition(found.veil.text(name), inline=inline),
             "Content-Security-Policy": _SANDBOX,
             "Accept-Ranges": "bytes",
         },

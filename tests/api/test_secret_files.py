@@ -1,0 +1,148 @@
+"""Secrets in files, in their names, and of kinds that are easily overlooked (R64)."""
+
+import json
+from urllib.parse import quote, unquote
+
+import pytest
+
+from tests.kit.debugged import Debugged
+from tests.kit.server import running, write_app
+
+pytestmark = pytest.mark.req("R64")
+
+SECRET = "tok-0123456789"
+LINES = ["first-line-4711", "second-line-4712"]
+VALUES = {
+    "PLAIN_TOKEN": SECRET,
+    "PGPASSWORD": "pg-9-secret",
+    "MYSQL_PWD": "my-9-secret",
+    "GH_PAT": "pat-9-secret",
+    "SERVICE_API_KEYS": "one-key-1111, two-key-2222",
+    "SIGNING_KEY": f"-----BEGIN ODD KEY-----\n{LINES[0]}\n{LINES[1]}\n-----END ODD KEY-----\n",
+    "SLASHED_SECRET": "/9j4AAQSkZJRgABAQ",
+    "DB_PASSWORD": "swordfish",
+}
+HIDDEN = [
+    *("pg-9-secret", "my-9-secret", "pat-9-secret", "one-key-1111", "two-key-2222"),
+    *(*LINES, VALUES["SLASHED_SECRET"], "swordfish", SECRET),
+]
+OURS = {"CHAT_PASSWORD": "conversation", "ROOT_PASSWORD": "minioadmin"}
+"""What our own pages say, and what everybody knows."""
+AGENT = """
+import json
+import os
+from google.genai import types
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+
+SECRET = os.environ["PLAIN_TOKEN"]
+FILES = {
+    "odd.bin": b"\\xff\\xfe\\x00" + SECRET.encode() + b"\\x80",
+    "latin.txt": "caf\\xe9 ".encode("latin-1") + SECRET.encode(),
+    f"of {SECRET}.txt": b"nothing",
+}
+
+
+class Saves(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        for name, data in FILES.items():
+            kind = "text/plain" if name.endswith("txt") else "application/octet-stream"
+            await ctx.artifact_service.save_artifact(
+                app_name=ctx.app_name, user_id=ctx.user_id, session_id=ctx.session.id,
+                filename=name, artifact=types.Part.from_bytes(data=data, mime_type=kind))
+        for text in json.loads(ctx.user_content.parts[0].text):
+            print(text)
+            for each in text.split(","):
+                said = types.Content(role="model", parts=[types.Part(text="It is " + each)])
+                yield Event(author=self.name, content=said)
+
+
+root_agent = Saves(name="saves")
+"""
+
+
+@pytest.fixture
+def client(tmp_path, monkeypatch):
+    for name, value in {**VALUES, **OURS}.items():
+        monkeypatch.setenv(name, value)
+    write_app(tmp_path / "agents", "saves", AGENT)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def said(client):
+    """A session in which all of them were said and printed."""
+    debugged = Debugged(client, "saves")
+    debugged.start(json.dumps([*VALUES.values(), *OURS.values()]), pause=False)
+    assert debugged.settled()["status"] == "done"
+    return debugged
+
+
+@pytest.mark.parametrize("name", ["odd.bin", "latin.txt"])
+def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, said, name):
+    answer = client.get(f"/sessions/{said.key}/artifacts/{name}")
+    assert answer.status_code == 200
+    assert SECRET.encode() not in answer.content
+    assert b"[redacted]" in answer.content
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, said):
+    page = f"/sessions/{said.key}"
+    path = f"{page}/artifacts/{quote(f'of {SECRET}.txt', safe='')}"
+    named = {"title": f"about {SECRET}"}
+    client.post(f"{page}/title", data=named, headers={"HX-Request": "true"})
+    for answer in (client.get(path), client.get(f"/api{page}/export")):
+        assert answer.status_code == 200
+        told = unquote(answer.headers["content-disposition"])
+        assert "redacted" in told
+        assert SECRET not in told
+    kept = client.get(f"/api{page}/export", params={"secrets": "keep"})
+    assert SECRET in kept.headers["content-disposition"]
+
+
+def test_secrets_of_many_kinds_of_names_and_lines_are_on_no_page(client, said):
+    page = f"/sessions/{said.key}"
+    tabs = [f"{page}?event={number}&tab=event" for number in range(2, 14)]
+    paths = [page, f"{page}?tab=log", f"/runs/{said.run}/log", *tabs]
+    paths += [f"/api{page}/{what}" for what in ("events", "export", "export?format=html")]
+    for path in paths:
+        text = client.get(path, headers={"Accept": "text/html"}).text
+        assert [each for each in HIDDEN if each in text] == [], path
+
+
+def cut_near(bound: int) -> list[str]:
+    """Texts that a cut after so many characters parts within the secret, with what is before."""
+    return [f"{'x' * before} {SECRET} and on" for before in range(max(bound - 260, 1), bound, 9)]
+
+
+@pytest.mark.parametrize(
+    ("tab", "bound"), [("state", 65_536), ("event", 200_000), ("raw", 524_288)]
+)
+def test_where_a_long_text_is_cut_in_the_middle_of_a_secret_nothing_of_it_is_seen(
+    client, tab, bound
+):
+    texts = cut_near(bound)
+    said = [{"author": "saves", "content": {"parts": [{"text": text}]}} for text in texts]
+    written = [{"author": "saves", "actions": {"stateDelta": {"a": text}}} for text in texts]
+    told = Debugged(client, "saves", events=written if tab == "state" else said)
+    for number in range(1, len(texts) + 1):
+        page = f"/sessions/{told.key}?at={number}&event={number}&tab={tab}"
+        assert SECRET[:4] not in client.get(page, headers={"Accept": "text/html"}).text, number
+
+
+def test_a_session_is_not_called_after_the_beginning_of_a_secret(client):
+    for text in cut_near(60):
+        told = Debugged(client, "saves").start(text, pause=False)
+        told.settled()
+        [row] = client.get("/api/sessions", params={"key": told.key}).json()["sessions"]
+        assert SECRET[:4] not in row["title"]
+
+
+def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, said):
+    page = client.get(f"/sessions/{said.key}", headers={"Accept": "text/html"}).text
+    for word in OURS.values():
+        assert f"It is {word}" in page
+    taken = client.get(f"/api/sessions/{said.key}/export").text
+    assert [word for word in OURS.values() if f"It is {word}" in taken] == []
