@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import ClassVar, Final
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from devui.web.errors import EdgeError, Unreadable
@@ -90,6 +90,7 @@ class ErrorAnswers:
         return {
             EdgeError: self._edge,
             HTTPException: self._http,
+            ClientDisconnect: _unheard,
             Exception: self._unexpected,
             **dict.fromkeys(self._translation, self._translated),
         }
@@ -155,6 +156,12 @@ class ErrorAnswers:
             )
         page = ErrorPage(title, detail, error_id)
         return self._renderer.page(page, status=status, headers=headers)
+
+
+def _unheard(request: Request, error: Exception) -> Response:
+    """Who leaves in the middle of what they send hears nothing, and it is nobody's fault."""
+    _log.info("left in the middle of %s %r", request.method, request.url.path)
+    return Response(status_code=400)
 
 
 def _is_api(request: Request) -> bool:

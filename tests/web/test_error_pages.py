@@ -5,7 +5,7 @@ from html import escape
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -144,6 +144,14 @@ def test_an_unexpected_error_shows_an_id_that_the_log_has_too(
     error_id = caplog.messages[0].split()[2].rstrip(":")
     assert error_id in response.headers.get("x-error-id", "") + response.text
     assert f"error id {error_id}" in error.__notes__
+
+
+def test_who_leaves_in_the_middle_of_a_body_is_no_error_of_the_server(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert client(ClientDisconnect()).get("/run").status_code == 400
+    assert caplog.messages == []
 
 
 def test_an_unexpected_error_on_the_api_is_plain_text_as_with_adk() -> None:
