@@ -89,8 +89,9 @@ class InvalidEvent(ValueError):
 
 
 class _OfWorker(FirstEvent):
-    """An event of a worker, which knows when it was made."""
+    """An event of a worker, which has a name and knows when it was made."""
 
+    id: str = Field(min_length=1)
     timestamp: float = Field(ge=0, le=LATEST)
 
 

@@ -70,6 +70,8 @@ class Artifacts:
         Raises SessionNotFound when a file of a session has no session, ReadOnly when that was
         imported, BadValue.
         """
+        if not filename.removeprefix(_USER_PREFIX):
+            raise BadValue("the artifact has no name; give it one, such as report.txt")
         scope = _scope(app, user, session_id, filename)
         optional_text(mime, f"the media type of {filename!r}")
         size = _size(filename, data, text)

@@ -149,3 +149,22 @@ def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
     assert client.post(path, json={"filename": "a", "artifact": TEXT}).status_code == 409
     assert client.delete(f"{path}/a").status_code == 409
     assert client.get(f"{path}/a/versions").json() == [0]
+
+
+@pytest.mark.req("R27")
+def test_a_file_of_any_name_comes_out_of_an_export_as_it_went_in(client, files):
+    names = ["x" * 5_000, " ", "..", "\n"]
+    for name in names:
+        saved(client, files, name, TEXT)
+    for nothing in ("", "user:"):
+        refused = client.post(files, json={"filename": nothing, "artifact": TEXT})
+        assert (refused.status_code, "has no name" in refused.text) == (400, True)
+    [app, user, session] = files.split("/")[2:7:2]
+    query = {"app": app, "user": user, "id": session}
+    key = client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
+    taken = client.get(f"/api/sessions/{key}/export").content
+    headers = {"Content-Type": "application/json"}
+    made = client.post("/api/sessions/import", content=taken, headers=headers)
+    assert made.status_code == 201, made.text
+    listed = client.get(f"/apps/{app}/users/{user}/sessions/{made.json()['id']}/artifacts").json()
+    assert sorted(listed) == sorted(names)

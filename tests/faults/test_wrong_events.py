@@ -43,7 +43,7 @@ EVENT = {"id": "e", "invocationId": "i", "author": "tells", "timestamp": 1.0}
 WRONG = [
     *({"timestamp": when} for when in ("yesterday", [1], None, -5, 2.6e11, {})),
     *({"author": who} for who in (7, None, {}, [])),
-    *({"branch": 7}, {"id": {}}, {"invocationId": []}, {"errorMessage": 5}),
+    *({"branch": 7}, {"id": {}}, {"id": ""}, {"invocationId": []}, {"errorMessage": 5}),
     *({"content": what} for what in (5, "x", [], {"parts": 5}, {"parts": [5]})),
     *({"content": {"parts": [part]}} for part in ({"text": 5}, {"functionCall": 3})),
     {"content": {"parts": [{"functionCall": {"name": {"a": 1}}}]}},

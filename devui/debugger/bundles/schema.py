@@ -16,7 +16,7 @@ VERSION: Final = 1
 
 _LARGEST: Final = 2**63 - 1
 
-Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
 Label: TypeAlias = Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,8}$")]
 Piece: TypeAlias = Annotated[str, StringConstraints(pattern=r"^p[1-9][0-9]{0,8}$")]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
