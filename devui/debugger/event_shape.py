@@ -51,6 +51,7 @@ class KeptActions(Kept):
     state_delta: dict[str, Any] = Field(default_factory=dict)
     artifact_delta: dict[str, int] | None = None
     transfer_to_agent: str | None = None
+    rewind_before_invocation_id: str | None = None
     escalate: bool | None = None
     requested_tool_confirmations: dict[str, Any] | None = None
     requested_auth_configs: dict[str, Any] | None = None

@@ -223,6 +223,7 @@ ODD = [
     {"actions": {"stateDelta": []}},
     {"actions": {"artifactDelta": {"a": "x"}}},
     {"actions": {"transferToAgent": {}}},
+    {"actions": {"rewindBeforeInvocationId": [1]}},
     {"actions": {"requestedToolConfirmations": 5}},
     {"usageMetadata": {"totalTokenCount": "many"}},
     {"usageMetadata": 5},

@@ -49,6 +49,7 @@ WRONG = [
     {"content": {"parts": [{"functionCall": {"name": {"a": 1}}}]}},
     {"content": {"parts": [{"functionResponse": {"name": "f", "response": 5}}]}},
     *({"actions": what} for what in (5, {"stateDelta": [1]}, {"artifactDelta": {"a": "x"}})),
+    {"actions": {"rewindBeforeInvocationId": [1]}},
     *({"usageMetadata": {"totalTokenCount": "many"}}, {"longRunningToolIds": [{}]}),
 ]
 TEXTS = [
