@@ -85,7 +85,8 @@ def _about(
 
 
 def _settings(request: SentRequest | None) -> dict[str, Any]:
-    config = json.loads(request.config.text) if request and request.config else {}
+    told = json.loads(request.config.text) if request and request.config else {}
+    config = told if isinstance(told, Mapping) else {}  # a bundle may tell anything
     return {f"gen_ai.request.{name}": config.get(key) for key, name in _SETTINGS.items()}
 
 

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal
 
 from devui.debugger.summary import StateNote, Summary
 from devui.store.rows import NewEvent, NewTouch, TouchRow
@@ -40,14 +40,22 @@ def who(touch: StateTouch) -> str:
     return f"{touch.agent} ({part})" if part else touch.agent
 
 
+_KNOWN: Final = frozenset(each.name for each in fields(StateTouch))
+
+
 def followed(rows: Iterable[TouchRow], *, over: bool) -> list[Followed]:
     """What the rows of one run tell; `over`: the run has ended, what is pending is lost."""
-    told = [(row, StateTouch(**json.loads(row.data))) for row in rows]
+    told = [(row, _touch(row.data)) for row in rows]
     fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in told}
     return [
         Followed(touch, fates.get(touch.reads or touch.number, "lost"), row.event, row.flagged)
         for row, touch in told
     ]
+
+
+def _touch(data: str) -> StateTouch:
+    """As far as it is known here: a bundle of a newer devui may tell more."""
+    return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _KNOWN})
 
 
 def _fate(touch: StateTouch, event: int | None, *, over: bool) -> Fate:
@@ -201,9 +209,17 @@ def told(item: Followed, run: str) -> dict[str, Any]:
         return {**known, "reads": touch.reads}
     return {
         **known,
-        "old": None if touch.old is None else json.loads(touch.old),
-        "value": None if touch.value is None else json.loads(touch.value),
+        "old": _parsed(touch.old),
+        "value": _parsed(touch.value),
         "paths": touch.paths,
         "flagged": item.flagged,
         "overlaps": touch.overlaps,
     }
+
+
+def _parsed(text: str | None) -> Any:
+    """The value of a JSON text; of what a bundle left out of one, what is there."""
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:
+        return text

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,6 +49,10 @@ STEP = (
     | st.tuples(st.just("note"), TEXT, st.booleans())
     | st.tuples(st.just("fork"))
 )
+
+
+TOUCH = {"run": "r", "number": 1, "key": "a", "agent": "planner", "at": 1.5}
+"""What a run tells of a write that is not committed."""
 
 
 @asynccontextmanager
@@ -110,8 +115,10 @@ class Story:
         await self.spans(name, text)
         marks = {EDITED: [{"edit": row.id, "gate": "after_model", "action": "edit", "by": "Ada"}]}
         await self.event(delta, text, run=name, customMetadata=marks)
-        touch = NewTouch(1, f"e{self.count}", None, json.dumps({"key": "a", "value": text}))
-        await journal.uncommitted.put(key, name, [touch, NewTouch(2, "lost", None, "{}")])
+        written = json.dumps({**TOUCH, "value": json.dumps(text)})
+        touch = NewTouch(1, f"e{self.count}", None, written)
+        lost = NewTouch(2, "lost", None, json.dumps(TOUCH))
+        await journal.uncommitted.put(key, name, [touch, lost])
         await journal.runs.add_output(name, [OutputLine("stdout", text, 2.0)] * 3)
         await journal.runs.keep_position(name, '{"gate":"x"}')
         status: Any = end
@@ -290,6 +297,28 @@ async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: 
                 await bundles.take(io.BytesIO(data))
             assert sentence in str(refused.value)
         assert len(await journal.sessions.list("travel")) == before
+
+
+@pytest.mark.req("R27")
+@pytest.mark.parametrize(
+    ("kind", "member", "value", "sentence"),
+    [
+        ("touch", "data", 7, "data: Input should be a valid dict"),
+        ("touch", "data", {**TOUCH, "agent": 7}, "data: Value error, agent: Input should be"),
+        ("touch", "data", {**TOUCH, "reads": [1]}, "data: Value error, reads: Input should be"),
+        ("run", "unfinished", 7, "unfinished: Value error, : Input should be a valid list"),
+        ("run", "unfinished", [{"author": "a"}], "unfinished: Value error, 0.text: Field req"),
+    ],
+)
+async def test_what_pages_read_of_a_record_has_its_type(
+    tmp_path: Path, kind: str, member: str, value: Any, sentence: str
+) -> None:
+    async with exchange(tmp_path) as (journal, bundles):
+        _, text = await told(bundles, journal)
+        bundle = json.loads(text)
+        next(each for each in bundle["records"] if each["type"] == kind)[member] = value
+        with pytest.raises(BadBundle, match=re.escape(sentence)):
+            await bundles.take(io.BytesIO(json.dumps(bundle).encode()))
 
 
 @pytest.mark.req("R27")

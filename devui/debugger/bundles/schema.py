@@ -6,7 +6,15 @@ come, so that the same session gives the same file wherever it is.
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from devui.debugger.event_shape import LATEST, FirstEvent
 
@@ -28,6 +36,52 @@ class Strict(BaseModel):
     """A number for a text is a mistake; a member that is not known is left out (`extras`)."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _shaped(kind: Any) -> AfterValidator:
+    """What is kept as it is, and has the types that pages read of it."""
+    shape: TypeAdapter[Any] = TypeAdapter(kind)
+
+    def check(value: Any) -> Any:
+        try:
+            shape.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        return value
+
+    return AfterValidator(check)
+
+
+class Said(Strict):
+    """What an agent had streamed of an answer that is no event."""
+
+    author: str
+    text: str
+
+
+class TouchData(Strict):
+    """A `StateTouch`."""
+
+    run: str
+    number: int
+    key: str
+    agent: str
+    branch: str | None = None
+    tool: str | None = None
+    call: str | None = None
+    role: str = ""
+    place: str = ""
+    at: float
+    old: str | None = None
+    value: str | None = None
+    paths: list[str] = []
+    overlaps: int | None = None
+    overwritten: bool = False
+    lost: bool = False
+    event: str = ""
+    reads: int | None = None
+    kind: Literal["state_touch"] = "state_touch"
 
 
 class Lineage(Strict):
@@ -135,7 +189,7 @@ class Run(Strict):
     started: Time
     ended: Time
     message: Any
-    unfinished: Any
+    unfinished: Annotated[Any, _shaped(list[Said] | None)]
     closed: bool
     held: Any
     """Where the debugger held it in the end."""
@@ -156,7 +210,7 @@ class Touch(Strict):
     number: Count
     event: str | None
     flagged: str | None
-    data: Any
+    data: Annotated[dict[str, Any], _shaped(TouchData)]
 
 
 class Dropped(Strict):

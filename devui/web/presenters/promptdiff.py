@@ -171,7 +171,8 @@ def _tools(piece: Piece | None) -> dict[str, str]:
 
 def _settings(request: SentRequest) -> dict[str, str]:
     told: dict[str, Any] = {"model": request.model, "stream": request.stream}
-    told |= json.loads(request.config.text) if request.config else {}
+    config = json.loads(request.config.text) if request.config else {}
+    told |= config if isinstance(config, dict) else {"config": config}  # as a bundle has it
     return {name: _json(value) for name, value in told.items()}
 
 
