@@ -4,7 +4,8 @@ Runs, edits and pieces of requests are named `r1`, `1`, `p1` … in the order in
 come, so that the same session gives the same file wherever it is.
 """
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from functools import partial
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +15,7 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 
 from devui.debugger.event_shape import LATEST, FirstEvent
@@ -38,19 +40,19 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True, allow_inf_nan=False)
 
 
+def _checked(shape: TypeAdapter[Any], value: Any) -> Any:
+    """The value as it is. Raises ValueError if pages could not read it."""
+    try:
+        shape.validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return value
+
+
 def _shaped(kind: Any) -> AfterValidator:
     """What is kept as it is, and has the types that pages read of it."""
-    shape: TypeAdapter[Any] = TypeAdapter(kind)
-
-    def check(value: Any) -> Any:
-        try:
-            shape.validate_python(value)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-            raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        return value
-
-    return AfterValidator(check)
+    return AfterValidator(partial(_checked, TypeAdapter(kind)))
 
 
 class Said(Strict):
@@ -82,6 +84,18 @@ class TouchData(Strict):
     event: str = ""
     reads: int | None = None
     kind: Literal["state_touch"] = "state_touch"
+
+
+class Sent(Strict):
+    """What a model was sent, by the names of its pieces."""
+
+    system: str | None = None
+    tools: str | None = None
+    config: str | None = None
+    contents: list[str] = []
+
+
+_SENT: Final = TypeAdapter(Sent)
 
 
 class Lineage(Strict):
@@ -242,6 +256,12 @@ class Span(Strict):
     sent: Any
     result: Any
     effects: Any = None
+
+    @model_validator(mode="after")
+    def _asks_in_pieces(self) -> Self:
+        if self.kind == "model" and isinstance(self.sent, dict):
+            _checked(_SENT, self.sent)
+        return self
 
 
 class Note(Strict):
