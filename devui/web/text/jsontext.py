@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from devui.debugger.preview import shortened
 from devui.web.parts.json import JsonText
 from devui.web.text import formats
 from devui.web.text.visible import visible
@@ -25,7 +26,7 @@ def json_text(value: object, href: str = "") -> JsonText:
     """The value with two spaces of indentation; `href` leads to all of it if that is too much."""
     whole = json.dumps(value, indent=2, ensure_ascii=False)
     left = len(whole) - SHOWN
-    text = visible(whole[:SHOWN]) + ("…" if left > 0 else "")
+    text = visible(shortened(whole, SHOWN))
     return JsonText(
         pieces=tuple(_pieces(text)),
         size=formats.size(len(whole.encode("utf-8", "replace"))),
