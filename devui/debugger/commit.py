@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from devui.debugger.bus import Bus
-from devui.debugger.event_shape import told_event
 from devui.debugger.news import EventCommitted, News
 from devui.debugger.summary import summarise
+from devui.debugger.told import told_event
 from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent
 from devui.wire.messages import Append

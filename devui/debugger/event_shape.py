@@ -1,10 +1,9 @@
 """Events that the server did not make: what it reads of them has its type (R27, R53)."""
 
-import json
 import time
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 LATEST: Final = 253_000_000_000.0
@@ -85,10 +84,6 @@ class FirstEvent(Kept):
     usage_metadata: KeptUsage | None = None
 
 
-class InvalidEvent(ValueError):
-    """What a worker sent as an event is none (R53)."""
-
-
 class _OfWorker(FirstEvent):
     """An event of a worker, which has a name and knows when it was made."""
 
@@ -96,34 +91,12 @@ class _OfWorker(FirstEvent):
     timestamp: float = Field(ge=0, le=LATEST)
 
 
-_OF_WORKER: Final = TypeAdapter(_OfWorker)
-_SAMPLE: Final = 400
-"""Characters that are told of what is no event."""
-
-
-def told_event(text: str) -> dict[str, Any]:
-    """The event in what a worker has sent: an object whose members have their types.
-
-    Whatever agent code does to the classes of its process, what is not so would be found in the
-    middle of a page, or by the next server at its start. Raises InvalidEvent, with a sample of it.
-    """
+def misfit(event: object) -> str | None:
+    """Where and why this is no event of a worker; None if it is one."""
     try:
-        event = json.loads(text, parse_constant=_no_number)
-        _OF_WORKER.validate_python(event)
+        _OfWorker.model_validate(event)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise InvalidEvent(_problem(f"{where}: {first['msg']}", text)) from None
-    except (ValueError, RecursionError) as error:
-        raise InvalidEvent(_problem(str(error), text)) from None
-    made: dict[str, Any] = event
-    return made
-
-
-def _problem(why: str, text: str) -> str:
-    sample = text if len(text) <= _SAMPLE else f"{text[:_SAMPLE]}…"
-    return f"the agent's event is not in ADK's wire form: {why.lstrip(': ')}. It begins: {sample}"
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number that JSON knows")
+        where = "".join(f"{step}." for step in first["loc"]).removesuffix(".")
+        return f"{where}: {first['msg']}" if where else first["msg"]
+    return None

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 
 from devui.debugger.breakpoints.facts import Meter
 from devui.debugger.breakpoints.watching import Watch
-from devui.debugger.event_shape import InvalidEvent, told_event
 from devui.debugger.guard.guard import Guard
 from devui.debugger.inbox import Inbox
 from devui.debugger.recording import Recording
 from devui.debugger.stepping.stepper import Moved, Stepper
+from devui.debugger.told import InvalidEvent, told_event
 from devui.debugger.uncommitted import Touches
 from devui.debugger.workers import Worker
 from devui.store.events import USER

@@ -11,6 +11,7 @@ from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
+from devui.debugger.told import event_shape
 from devui.wire.framing import WireError, codecs, for_worker, read_from_worker
 from devui.wire.messages import Shutdown, ToServer, ToWorker
 
@@ -61,7 +62,7 @@ class WorkerProcess:
 
         Raises OSError when the system has no room for a process or its pipes; nothing stays open.
         """
-        asyncio.get_running_loop().run_in_executor(None, codecs)  # loaded while the worker starts
+        asyncio.get_running_loop().run_in_executor(None, _load)  # while the worker starts
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = _pipe(theirs, ours)
             up_read, up_write = _pipe(ours, theirs)
@@ -183,6 +184,12 @@ class WorkerProcess:
         while chunk := await stream.read(_CHUNK):
             self._tail = (self._tail + chunk)[-_TAIL:]
             overhear(chunk.decode(errors="replace"))
+
+
+def _load() -> None:
+    """What reads the worker's messages, and the events in them."""
+    codecs()
+    event_shape()
 
 
 def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:

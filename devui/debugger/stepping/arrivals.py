@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from devui.debugger.commit import new_event
-from devui.debugger.event_shape import InvalidEvent
 from devui.debugger.summary import Summary
+from devui.debugger.told import InvalidEvent
 from devui.store.rows import NewEvent
 from devui.wire.gates import WorkerGate
 from devui.wire.messages import AgentInfo, Append, Gate, Reply

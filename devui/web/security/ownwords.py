@@ -18,6 +18,7 @@ _KNOWN: Final = frozenset(
 """What services are delivered with: everybody knows it, and conversations are about it."""
 
 
+@cache
 def is_ours(word: str) -> bool:
     """Whether it is known to everybody, or stands in what our pages and answers are made of."""
     return word.lower() in _KNOWN or word in _sources()

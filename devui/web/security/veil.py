@@ -20,9 +20,9 @@ from devui.debugger.redaction import SHORTEST, Redactor, Secret, in_base64
 from devui.debugger.secretvalues import credentials_in, secrets_of
 from devui.debugger.summary import CREDENTIAL
 from devui.store.values import responses_in
+from devui.web.later import Later
 from devui.web.security.headers import RawHeaders
 from devui.web.security.intake import NAMES
-from devui.web.security.ownwords import is_ours
 from devui.web.security.standins import StandIns
 
 REVEALED: Final = b"x-devui-revealed"
@@ -41,6 +41,8 @@ _EATEN: Final = re.compile(r"[*`~]")
 """What markdown takes for emphasis and code."""
 _SECONDS: Final = 2.0
 """For so long a change of a `.env` file may go unnoticed."""
+
+_is_ours: Final = Later("devui.web.security.ownwords").call("is_ours")
 
 
 class Veil:
@@ -123,7 +125,7 @@ class Veil:
 
     def _look(self) -> None:
         every = [*secrets_of(self._folder), *self._given.values()]
-        known = [each for each in every if not (_WORD.fullmatch(each.text) and is_ours(each.text))]
+        known = [each for each in every if not (_WORD.fullmatch(each.text) and _is_ours(each.text))]
         if known != self._secrets:
             self._secrets = known
             self._redactor = Redactor(
