@@ -41,7 +41,7 @@ def test_a_session_has_adks_shape(client):
 def test_a_state_that_has_a_list_of_events_of_its_own_is_told_apart_from_those(client):
     state = {"events": [], "plan": {"events": []}}
     said = {"author": "summary", "content": {"parts": [{"text": "said"}]}}
-    made = make_session(client, "summary", state=state, events=[said])
+    made = make_session(client, "summary", "apart", state=state, events=[said])
     assert made["state"] == state
     assert [event["author"] for event in made["events"]] == ["summary"]
 

@@ -19,6 +19,9 @@ def settled(client: httpx2.Client, run: str) -> dict[str, Any]:
     while position["status"] in GOING:
         assert time.monotonic() < patience, position
         query = {"after": position["position"]}
+        if position["position"] is None:  # a run of a server before, which is yet to be ended
+            time.sleep(0.05)
+            query = {}
         position = client.get(f"/api/runs/{run}", params=query).json()
     return position
 

@@ -9,9 +9,11 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     field_serializer,
+    field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from devui.runtime.copying import altered
 from devui.runtime.events.event_actions import EventActions, serialised
@@ -68,15 +70,21 @@ class Event(LlmResponse):
     def _expand_shorthands(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        if isinstance(data.get("content"), str):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                "`content` of an Event is a types.Content; for a text give"
-                ' types.Content(role="model", parts=[types.Part(text=...)]), or `message="..."`'
-                " for one of the user."
-            )
         if _SHORTHANDS.isdisjoint(data):
             return data
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _advise(cls, content: Any) -> Any:
+        if isinstance(content, str):
+            raise PydanticCustomError(
+                "content_type",
+                "this has to be a types.Content; for a text give"
+                ' types.Content(role="model", parts=[types.Part(text=...)]), or `message="..."`'
+                " for one of the user",
+            )
+        return content
 
     @field_serializer("output", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
