@@ -20,12 +20,22 @@ _NAMES: Final = re.compile(
     re.IGNORECASE,
 )
 """Also `PGPASSWORD` and the like, which have no `_` before the word."""
-_SEVERAL: Final = re.compile(r"(?:KEY|SECRET|PASSWORD)S(?:$|_)", re.IGNORECASE)
+_PASSWORDS: Final = re.compile(
+    r"(?:PASSWORDS?|PASSWD|_PWD|PASSPHRASE|SECRETS?|TOKENS?)$", re.IGNORECASE
+)
+"""Variables whose value is a secret even if it is a word: not so `AUTH_PROVIDER`."""
+_SEVERAL: Final = re.compile(r"(?:^|_)(?:API_?)?(?:KEY|SECRET|PASSWORD|TOKEN)S$", re.IGNORECASE)
 """Variables that may have several in one value."""
+_WORD: Final = re.compile(r"(?=.{1,15}$)[A-Za-z]+(?:[_-][A-Za-z]+)*_?")
+"""What more likely is a name, such as `created_at` in `SORT_KEYS`, than a key."""
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z]+|\d{1,9}|/[\w./@+-]*|true|false)", re.IGNORECASE)
 """Values of `.env` that say nothing by themselves: one word, a number, a path."""
 _PLACES: Final = re.compile(r"(?:CREDENTIALS?|FILE|PATH|DIR|SOCK)$", re.IGNORECASE)
 """Variables that name a file where they begin with a slash."""
+_PATH: Final = re.compile(r"(?:/[A-Za-z][a-z0-9_.-]*)*/?")
+"""What is a path by its looks; base64 may begin with a slash, too."""
+_PIECES: Final = 64
+"""So many lines of a value, or values of a list, are looked for by themselves."""
 
 _GIVEN: Final = frozenset(
     {
@@ -53,14 +63,14 @@ def secrets_of(folder: Path, environment: Mapping[str, str] = os.environ) -> lis
     found = [
         Secret(text, "the value of a secret variable")
         for name, value in environment.items()
-        if _NAMES.search(name) and len(value) >= SHORTEST and not _is_place(name, value)
+        if _NAMES.search(name) and _is_secret(name, value) and not _is_place(name, value)
         for text in _with_pieces(name, value)
     ]
     for file in env_files(folder):
         found += [
             Secret(text, "a value of .env")
             for name, value in _env_values(file).items()
-            if value is not None and _secret(name, value)
+            if value is not None and _is_secret(name, value)
             for text in _with_pieces(name, value)
         ]
     return found
@@ -103,15 +113,19 @@ def credentials_in(values: Iterable[Any]) -> list[Secret]:
     return named(secret, "a credential that somebody gave")
 
 
-def _secret(name: str, value: str) -> bool:
+def _is_secret(name: str, value: str) -> bool:
     if len(value) < SHORTEST:
         return False
-    return bool(_NAMES.search(name)) or not _HARMLESS.fullmatch(value)
+    if _PASSWORDS.search(name):
+        return True
+    return not (_WORD if _NAMES.search(name) else _HARMLESS).fullmatch(value)
 
 
 def _is_place(name: str, value: str) -> bool:
-    """Whether the variable says where a secret is, and not what it is; base64 may begin so, too."""
-    return value.startswith("/") and bool(_PLACES.search(name) or _exists(value))
+    """Whether the variable says where a secret is, and not what it is."""
+    if not value.startswith("/"):
+        return False
+    return bool(_PLACES.search(name) or _PATH.fullmatch(value)) or _exists(value)
 
 
 def _exists(path: str) -> bool:
@@ -124,17 +138,20 @@ def _exists(path: str) -> bool:
 def _with_pieces(name: str, value: str) -> Iterator[str]:
     """The value; its lines, which are printed and shown apart; and each if it is a list of some."""
     yield value
-    lines = value.splitlines()
-    listed = re.split(r"[,;\s]+", value) if _SEVERAL.search(name) else []
-    for piece in (*lines, *listed):
+    pieces: list[str] = []
+    if _NAMES.search(name) or value.startswith("-----BEGIN"):
+        pieces += value.splitlines()
+    if _SEVERAL.search(name):
+        pieces += re.split(r"[,;\s]+", value)
+    for piece in pieces[:_PIECES]:
         text = piece.strip()
         if len(text) >= SHORTEST and text != value and not _tells_nothing(text):
             yield text
 
 
-def _tells_nothing(line: str) -> bool:
+def _tells_nothing(piece: str) -> bool:
     """Whether it is a word, or the edge of a key: `-----BEGIN PRIVATE KEY-----`."""
-    return line.startswith("-----") or bool(_HARMLESS.fullmatch(line))
+    return bool(piece.startswith("-----") or _HARMLESS.fullmatch(piece) or _WORD.fullmatch(piece))
 
 
 def _env_values(file: Path) -> dict[str, str | None]:

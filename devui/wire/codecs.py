@@ -38,7 +38,11 @@ class Codec:
         except ValidationError as error:
             if "recursion limit" not in str(error):
                 raise
-        return self._adapter.validate_python(loads(body))
+        try:
+            value = loads(body)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        return self._adapter.validate_python(value)
 
 
 # A message's `kind` tells its class.

@@ -28,6 +28,13 @@ HIDDEN = [
 ]
 OURS = {"CHAT_PASSWORD": "conversation", "ROOT_PASSWORD": "minioadmin"}
 """What our own pages say, and what everybody knows."""
+HARMLESS = {
+    "SORT_KEYS": "created_at,updated_at",
+    "PRIMARY_KEY": "session_id",
+    "AUTH_PROVIDER": "firebase",
+    "CALLBACK_AUTH": "/auth/callback",
+}
+"""What has a name like those of secrets, and is none."""
 AGENT = """
 import json
 import os
@@ -63,7 +70,7 @@ root_agent = Saves(name="saves")
 
 @pytest.fixture
 def client(tmp_path, monkeypatch):
-    for name, value in {**VALUES, **OURS}.items():
+    for name, value in {**VALUES, **OURS, **HARMLESS}.items():
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "saves", AGENT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as opened:
@@ -138,6 +145,18 @@ def test_a_session_is_not_called_after_the_beginning_of_a_secret(client):
         told.settled()
         [row] = client.get("/api/sessions", params={"key": told.key}).json()["sessions"]
         assert SECRET[:4] not in row["title"]
+
+
+def test_words_and_paths_of_settings_hide_nothing(client):
+    text = "use firebase at /auth/callback"
+    state = {"created_at": 1, "session_id": 2}
+    created = client.post("/apps/saves/users/u/sessions", json={"state": state}).json()
+    path = f"/apps/saves/users/u/sessions/{created['id']}"
+    said = {"author": "saves", "content": {"parts": [{"text": text}]}}
+    told = Debugged(client, "saves", events=[said])
+    assert client.get(path).json()["state"] == state
+    page = client.get(f"/sessions/{told.key}", headers={"Accept": "text/html"}).text
+    assert text in page
 
 
 def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, said):

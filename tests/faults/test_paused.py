@@ -36,7 +36,7 @@ def under_way(client, app: str = "flood") -> Debugged:
     """A run that has committed something and has much more to say."""
     debugged = Debugged(client, app).start(pause=False)
     while len(debugged.kept()["events"]) < 5:
-        pass
+        time.sleep(0.05)
     return debugged
 
 

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 
 import pytest
@@ -110,7 +111,7 @@ def test_a_server_starts_whatever_the_last_fragment_of_a_run_was(tmp_path):
         debugged = Debugged(client, "tells").start(told, pause=False, streaming=True)
         path = f"/api/sessions/{debugged.key}/export"
         while '"type":"chunk"' not in client.get(path).text:
-            pass
+            time.sleep(0.05)
     server.kill()
     plant(server)
     server.start()

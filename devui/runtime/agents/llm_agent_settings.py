@@ -143,8 +143,8 @@ def check_config(config: types.GenerateContentConfig | None) -> None:
             )
     if config.http_options is not None and config.http_options.base_url:
         raise ValueError(
-            "generate_content_config must not set `http_options.base_url`: where the service is is"
-            ' told to the model, as in Gemini(model="...", base_url="...").'
+            "generate_content_config must not set `http_options.base_url`; tell the model where its"
+            ' service is, as in Gemini(model="...", base_url="...").'
         )
 
 

@@ -161,7 +161,7 @@ class InMemorySessionService(BaseSessionService):
             )
         key = (session.app_name, session.user_id, session.id)
         ids = self._ids.setdefault(key, set())
-        if event.id in ids and event in stored.events:
+        if event.id in ids and _holds(stored.events, event):
             return event
         await super().append_event(session, event)
         ids.add(event.id)
@@ -214,6 +214,10 @@ def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Even
     while start > 0 and events[start - 1].timestamp >= config.after_timestamp:
         start -= 1
     return events[start:]
+
+
+def _holds(events: list[Event], event: Event) -> bool:
+    return any(e is event or (e.id == event.id and e == event) for e in reversed(events))
 
 
 def _at_once(work: Coroutine[Any, Any, T]) -> T:

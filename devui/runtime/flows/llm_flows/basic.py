@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 from google.genai import types
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _OF_RUNS = frozenset({"timeout", "retry_options", "extra_body"})
 """HTTP options of a run that are laid over those of its agents (adk-runtime 7.2)."""
+_PLAIN = _OF_RUNS | {"headers"}
+"""HTTP options that are data, of which every request has its own."""
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
@@ -41,12 +44,13 @@ def _own(config: types.GenerateContentConfig) -> types.GenerateContentConfig:
     if options is None:
         return config.model_copy(deep=True)
     copied = config.model_copy(update={"http_options": None}).model_copy(deep=True)
-    copied.http_options = _with_own_headers(types.HttpOptions.model_validate(options))
+    copied.http_options = _own_options(types.HttpOptions.model_validate(options))
     return copied
 
 
-def _with_own_headers(options: types.HttpOptions) -> types.HttpOptions:
-    return options.model_copy(update={"headers": dict(options.headers)} if options.headers else {})
+def _own_options(options: types.HttpOptions) -> types.HttpOptions:
+    plain = {name: copy.deepcopy(value) for name, value in options if name in _PLAIN}
+    return options.model_copy(update=plain)
 
 
 def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> types.HttpOptions:
@@ -55,9 +59,10 @@ def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> 
     Where the service is, and by which client it is reached, stays as the agent has it.
     """
     if agents is None:
-        return _with_own_headers(runs)
+        return _own_options(runs)
     base = types.HttpOptions.model_validate(agents)
-    update = {name: value for name, value in runs if name in _OF_RUNS and value is not None}
+    given = _own_options(runs)
+    update = {name: value for name, value in given if name in _OF_RUNS and value is not None}
     update["headers"] = {**(base.headers or {}), **(runs.headers or {})} or None
     return base.model_copy(update=update)
 
