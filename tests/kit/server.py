@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import httpx2
@@ -34,6 +35,7 @@ class Server:
         self.room: int | None = None
         """Bytes that a file of its may grow to, as on a full disk; None for any number."""
         self._process: subprocess.Popen[str] | None = None
+        self._lines: SimpleQueue[str] = SimpleQueue()
 
     def start(self) -> "Server":
         command = [sys.executable, "-m", "devui", str(self.agents), "--no-browser"]
@@ -48,6 +50,8 @@ class Server:
             cwd=self.data.parent,
             preexec_fn=self._fill_the_disk,
         )
+        self._lines = SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
         self.link = self.printed(r"http://\S+")
         self.port = int(re.search(r":(\d+)/", self.link)[1])
         return self
@@ -86,23 +90,26 @@ class Server:
         return self._ended()
 
     def _ended(self) -> int:
-        with self._process:
-            status = self._process.wait(PATIENCE)
+        status = self._process.wait(PATIENCE)
         look_through(self.data)
         return status
 
+    def _read(self) -> None:
+        """Take what the command prints, so that its pipe is never full: it would wait then."""
+        stdout, lines = self._process.stdout, self._lines
+        for line in stdout:
+            lines.put(line)
+        stdout.close()
+        lines.put("")
+
     def printed(self, pattern: str) -> str:
-        """The first match of the pattern in what the command prints."""
+        """The first match of the pattern in what the command prints from now on."""
         seen = ""
-        patience = threading.Timer(PATIENCE, self._process.kill)
-        patience.start()
-        try:
-            while line := self._process.stdout.readline():
+        with suppress(Empty):
+            while line := self._lines.get(timeout=PATIENCE):
                 seen += line
                 if found := re.search(pattern, line):
                     return found[0]
-        finally:
-            patience.cancel()
         raise AssertionError(f"devui did not start:\n{seen}")
 
 
