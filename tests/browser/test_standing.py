@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.processes import worker_of
+from tests.kit.processes import suspended, worker_of
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
 
@@ -296,13 +296,9 @@ def test_what_is_typed_as_an_answer_stays_while_the_process_does_not_answer(begi
     call.get_by_text("Answer in its place").click()
     price = call.get_by_label("price")
     price.fill("12.5")
-    worker = worker_of(server, "declared")
-    worker.suspend()
-    try:
+    with suspended(worker_of(server, "declared")):
         expect(session.page.locator("#standing .whys")).to_contain_text("does not tell where")
         expect(price).to_have_value("12.5")
-    finally:
-        worker.resume()
     expect(session.page.locator("#standing .whys")).to_have_count(0)
     expect(price).to_have_value("12.5")
     call.get_by_role("button", name="Answer with these values").click()

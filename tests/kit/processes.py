@@ -1,5 +1,7 @@
 """The processes that a test's server has started."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -35,3 +37,14 @@ def _serves(process: psutil.Process, app: str) -> bool:
         return alive and process.cmdline()[-6:-4] == ["--app", app]
     except psutil.NoSuchProcess:
         return False
+
+
+@contextmanager
+def suspended(process: psutil.Process) -> Iterator[None]:
+    """Let it stand still; that it ended meanwhile hides no failure of what is done here."""
+    process.suspend()
+    try:
+        yield
+    finally:
+        with suppress(psutil.NoSuchProcess):
+            process.resume()
