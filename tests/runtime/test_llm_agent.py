@@ -150,7 +150,7 @@ async def test_functions_tools_and_toolsets_become_tools():
                     http_options=types.HttpOptions(base_url="http://model.example")
                 )
             },
-            r"is told to the model, as in Gemini\(",
+            r"tell the model where its service is, as in Gemini\(",
         ),
     ],
 )
