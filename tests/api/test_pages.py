@@ -112,6 +112,21 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
     assert streamed.count('hx-target="#totals"') == 1
 
 
+def test_large_calls_and_results_are_chips_like_small_ones(client, page):
+    args, found = {"what": "to look for " * 20_000}, {"found": "something " * 20_000}
+    call = {"functionCall": {"id": "c", "name": "look", "args": args}}
+    result = {"functionResponse": {"id": "c", "name": "look", "response": found}}
+    path, _ = page(
+        "prints", events=[{"author": "A", "content": {"parts": [p]}} for p in (call, result)]
+    )
+    shown = client.get(path, headers=HTML).text
+    assert "bytes: open the event" not in shown
+    [message] = _messages(shown)
+    for words in ("look", "to look for", "something"):
+        assert words in message
+    assert len(shown) < 50_000
+
+
 def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begins_with(
     client, page
 ):

@@ -206,7 +206,15 @@ def body(row: EventRow, summary: Summary, data: str) -> dict[str, Any]:
 
 
 def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
-    """What the chat shows of an event that is too large to be read for it."""
+    """What the chat shows of an event that is too large to be read for it.
+
+    Calls, and results beside them, are shown by what the summary has of them.
+    """
     told = f"{summary.text}\n\n({row.size:,} bytes: open the event to see all of it)"
     role = "user" if summary.kind == "user" else "model"
-    return {"author": row.author, "content": {"role": role, "parts": [{"text": told}]}}
+    parts: list[dict[str, Any]] = [{"text": told}]
+    if summary.calls:
+        parts = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
+    elif summary.kind == "result" and not summary.final:
+        parts = []
+    return {"author": row.author, "content": {"role": role, "parts": parts}}
