@@ -111,5 +111,7 @@ def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
 
 
 def test_at_night_hostile_texts_go_through_firefox(checkout: Copy, tmp_path: Path) -> None:
-    files = " ".join(f"tests/browser/test_{name}.py" for name in ("hostile", "matrix", "leaving"))
+    files = " ".join(
+        f"tests/browser/test_{name}.py" for name in ("hostile", "matrix", "leaving", "windows")
+    )
     assert checkout.tests("nightly", tmp_path, "-x")[-1] == f"-m pytest {files} -x"

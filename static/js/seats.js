@@ -13,7 +13,10 @@ let getUp = null;
 export function start() {
   const ours = (event) => event.target.matches?.("[data-stream]");
   document.addEventListener("htmx:config:request", (event) => {
-    if (ours(event) && seen) event.detail.ctx.request.headers["Last-Event-ID"] = seen;
+    if (!ours(event)) return;
+    const { request } = event.detail.ctx;
+    request.cache = "no-store"; // else Firefox lets a second tab on the same address wait for the first one's end
+    if (seen) request.headers["Last-Event-ID"] = seen;
   });
   document.addEventListener("htmx:sse:after:message", (event) => {
     if (ours(event)) seen = event.detail.message.id || seen;

@@ -1,0 +1,22 @@
+"""Windows that show the same page at once: all of them hear of what happens, also in Firefox."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DESKTOP
+from tests.kit.browser import Visit
+from tests.kit.server import SAMPLES, running
+
+pytestmark = pytest.mark.browser
+
+
+def test_two_windows_that_show_the_same_both_have_their_stream(browser, tmp_path):
+    with (
+        running(SAMPLES, tmp_path / "data", "--no-auth") as server,
+        Visit(browser.new_context(viewport=DESKTOP), server) as visit,
+    ):
+        session = visit.session("summary")
+        other = visit.open(session.path)
+        session.say("Shorter, please: one sentence")
+        said = session.messages.last.inner_text()
+        expect(other.locator("#messages > .msg").last).to_have_text(said, use_inner_text=True)
