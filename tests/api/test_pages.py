@@ -113,17 +113,18 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
 
 
 def test_large_calls_and_results_are_chips_like_small_ones(client, page):
-    args, found = {"what": "to look for " * 20_000}, {"found": "something " * 20_000}
+    args, found = {"what": "to look for " * 40_000}, {"found": "something " * 40_000}
     call = {"functionCall": {"id": "c", "name": "look", "args": args}}
     result = {"functionResponse": {"id": "c", "name": "look", "response": found}}
     path, _ = page(
         "prints", events=[{"author": "A", "content": {"parts": [p]}} for p in (call, result)]
     )
     shown = client.get(path, headers=HTML).text
-    assert "bytes: open the event" not in shown
-    [message] = _messages(shown)
-    for words in ("look", "to look for", "something"):
-        assert words in message
+    called, answered = _messages(shown)
+    for words in ("look", "to look for", "something", "bytes: open the event to see all of it"):
+        assert words in called
+    assert "bytes: open the event to see all of it" in answered
+    assert "something" not in answered
     assert len(shown) < 50_000
 
 

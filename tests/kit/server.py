@@ -110,6 +110,7 @@ class Server:
                 seen += line
                 if found := re.search(pattern, line):
                     return found[0]
+        self._process.kill()
         raise AssertionError(f"devui did not start:\n{seen}")
 
 

@@ -208,13 +208,12 @@ def body(row: EventRow, summary: Summary, data: str) -> dict[str, Any]:
 def _stand_in(row: EventRow, summary: Summary) -> dict[str, Any]:
     """What the chat shows of an event that is too large to be read for it.
 
-    Calls, and results beside them, are shown by what the summary has of them.
+    Calls have their chips, in which their results are: what those say is not said once more.
     """
-    told = f"{summary.text}\n\n({row.size:,} bytes: open the event to see all of it)"
+    told = f"({row.size:,} bytes: open the event to see all of it)"
+    if not summary.calls and (summary.kind != "result" or summary.final):
+        told = f"{summary.text}\n\n{told}"
     role = "user" if summary.kind == "user" else "model"
-    parts: list[dict[str, Any]] = [{"text": told}]
-    if summary.calls:
-        parts = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
-    elif summary.kind == "result" and not summary.final:
-        parts = []
+    calls = [{"functionCall": {"id": call.id, "name": call.name}} for call in summary.calls]
+    parts = [*calls, {"text": told}]
     return {"author": row.author, "content": {"role": role, "parts": parts}}
