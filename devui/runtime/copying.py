@@ -11,11 +11,12 @@ from pydantic import BaseModel
 M = TypeVar("M", bound=BaseModel)
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-_set = object.__setattr__  # a model's own would validate, or refuse
+_new = object.__new__
+_set_values = vars(BaseModel)["__dict__"].__set__
 _set_names = vars(BaseModel)["__pydantic_fields_set__"].__set__
 _set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
 _set_private = vars(BaseModel)["__pydantic_private__"].__set__
-"""The slots of every model, without a search for them in its classes."""
+"""The slots of every model: its own `__setattr__` would validate, or refuse."""
 
 
 def altered(model: M, /, **values: Any) -> M:
@@ -25,10 +26,28 @@ def altered(model: M, /, **values: Any) -> M:
     how to copy each of the four attributes a model consists of. They are set here by the names
     that pydantic documents for them. What the values contain is shared with the original.
     """
-    copied = object.__new__(type(model))
+    return _copy(model, values, model.__pydantic_fields_set__.union(values))
+
+
+def renewed(model: M, /, **values: Any) -> M:
+    """A copy of a model of defaults: as if it were made anew, and its default factories had given
+    `values`, which therefore do not count as set.
+    """
+    return _copy(model, values, set(model.__pydantic_fields_set__))
+
+
+def filled(model: M, values: dict[str, Any]) -> M:
+    """The model itself with values that are known to be right, set all at once."""
+    model.__dict__.update(values)
+    model.__pydantic_fields_set__.update(values)
+    return model
+
+
+def _copy(model: M, values: dict[str, Any], names: set[str]) -> M:
+    copied = _new(type(model))
+    _set_values(copied, model.__dict__ | values)
+    _set_names(copied, names)
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    _set(copied, "__dict__", {**model.__dict__, **values})
-    _set_names(copied, {*model.__pydantic_fields_set__, *values})
     _set_extra(copied, extra and {**extra})
     _set_private(copied, private and {**private})
     return copied

@@ -20,7 +20,9 @@ from devui.runtime.processors import allow, allowed, bring_here
 _MOMENT = 0.001
 """Seconds for which a caller waits on the spot, before its loop goes on with other things."""
 _MOMENTS = 0.002
-"""Seconds for which all callers in one round of a loop do: many of them may be ready at once."""
+"""Seconds for which all callers of a thread do within `_WHILE`: many may be ready at once."""
+_WHILE = 0.01
+"""Seconds; by far the most of them stay for the other things of the loop."""
 _UNSET = object()
 
 
@@ -113,22 +115,16 @@ def _wake(future: asyncio.Future[None]) -> None:
 class _Patience(threading.local):
     """How long callers in this thread may still wait on the spot."""
 
-    _seconds = _MOMENTS
-    _loop: asyncio.AbstractEventLoop | None = None
-    """The loop that waits in this round of it."""
+    _seconds = 0.0
+    _ends = 0.0
+    """When there are new ones, by `time.perf_counter`."""
 
     def wait(self, call: Call) -> None:
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._loop = loop
-            self._seconds = _MOMENTS
-            loop.call_soon(self._end_round)
         began = time.perf_counter()
-        call.wait(loop, min(_MOMENT, max(self._seconds, 0.0)))
+        if began >= self._ends:
+            self._seconds, self._ends = _MOMENTS, began + _WHILE
+        call.wait(asyncio.get_running_loop(), min(_MOMENT, max(self._seconds, 0.0)))
         self._seconds -= time.perf_counter() - began
-
-    def _end_round(self) -> None:
-        self._loop = None
 
 
 class _Thread:

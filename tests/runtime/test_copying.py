@@ -1,6 +1,7 @@
 """Copies of models and of JSON are as those of pydantic and of `copy`, and share no more."""
 
 import copy
+import os
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -9,8 +10,9 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from devui.runtime.copying import altered, json_copy
+from devui.runtime.copying import altered, filled, json_copy
 from devui.runtime.events.event import Event
+from devui.runtime.events.event_actions import EventActions
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.platform.uuid import new_uuid
 
@@ -54,6 +56,23 @@ def test_changing_the_copy_leaves_the_original_alone():
     assert original.model_fields_set == {"name", "more"}
 
 
+def test_a_renewed_model_is_as_one_made_anew():
+    made, wanted = EventActions.made(), EventActions()
+    assert made == wanted
+    assert made.model_fields_set == wanted.model_fields_set
+    assert made.model_dump(exclude_unset=True) == {}
+    made.state_delta["a"] = made.requested_tool_confirmations["b"] = 1
+    made.escalate = True
+    assert EventActions.made() == EventActions()
+
+
+def test_a_filled_model_is_itself_with_values_set():
+    model = types.Content(role="user")
+    assert filled(model, {"parts": []}) is model
+    assert model == types.Content(role="user", parts=[])
+    assert model.model_fields_set == {"role", "parts"}
+
+
 def test_a_copy_of_json_shares_nothing_that_can_be_changed():
     original = {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
     copied = json_copy(original)
@@ -71,8 +90,23 @@ def test_a_copy_of_what_json_does_not_know_is_as_a_deep_copy():
 
 
 def test_ids_are_random_uuids():
-    ids = {new_uuid() for _ in range(100)}
-    assert len(ids) == 100
+    ids = {new_uuid() for _ in range(1000)}
+    assert len(ids) == 1000
     for each in ids:
         assert str(UUID(each)) == each
         assert UUID(each).version == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")
+def test_a_forked_copy_makes_ids_of_its_own():
+    new_uuid()
+    heard, told = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(told, "\n".join(new_uuid() for _ in range(100)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(told)
+    theirs = set(os.read(heard, 10_000).decode().split())
+    os.close(heard)
+    assert len(theirs) == 100
+    assert theirs.isdisjoint(new_uuid() for _ in range(100))

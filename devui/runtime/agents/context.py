@@ -84,7 +84,7 @@ class Context(NodeContext):
     @property
     def _event_actions(self) -> EventActions:
         if self._given_actions is None:
-            self._given_actions = EventActions()
+            self._given_actions = EventActions.made()
         return self._given_actions
 
     @property

@@ -18,15 +18,16 @@ class LatestWords:
 
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
         """The latest event by the user in that invocation, which is always the same one."""
-        if events is not self._events or len(events) < self._count:
+        count = len(events)
+        if events is not self._events or count < self._count:
             self._event, self._count = None, 0
         # From the end: a session may be long, and its last invocation is not.
-        for number in range(len(events) - 1, self._count - 1, -1):
+        for number in range(count - 1, self._count - 1, -1):
             event = events[number]
             if event.author == "user" and event.invocation_id == invocation_id:
                 self._event = event
                 break
-        self._events, self._count = events, len(events)
+        self._events, self._count = events, count
         return self._event
 
 

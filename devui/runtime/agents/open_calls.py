@@ -27,8 +27,8 @@ _PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
 
 def pausing_calls(event: Event) -> list[types.FunctionCall]:
     """The calls of the event that a human or a job answers later."""
-    awaited: Collection[str] = event.long_running_tool_ids or ()
     calls = event.get_function_calls()
+    awaited: Collection[str] = (event.long_running_tool_ids or ()) if calls else ()
     return [call for call in calls if call.id in awaited or call.name in _PAUSING]
 
 

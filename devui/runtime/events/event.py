@@ -105,7 +105,7 @@ class Event(LlmResponse):
     def made(cls, **values: Any) -> Self:
         """An event of values known to be right: without validation, which would cost the most."""
         if "actions" not in values:
-            values["actions"] = EventActions()
+            values["actions"] = EventActions.made()
         if "id" not in values:
             values["id"] = new_uuid()
         if "node_info" not in values:

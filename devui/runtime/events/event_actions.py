@@ -1,7 +1,8 @@
 """`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
 
 import logging
-from typing import Any
+from functools import cache
+from typing import Any, Self, TypeVar
 
 from google.genai import types
 from pydantic import (
@@ -15,10 +16,13 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.copying import renewed
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
@@ -83,7 +87,24 @@ class EventActions(BaseModel):
     set_model_response: Any = None
     """The structured answer a model gave through a tool."""
 
+    @classmethod
+    def made(cls) -> Self:
+        """Actions that do nothing yet: without validation, for every event and context has some."""
+        none: Self = _none(cls)
+        return renewed(
+            none,
+            state_delta={},
+            artifact_delta={},
+            requested_auth_configs={},
+            requested_tool_confirmations={},
+        )
+
     @field_serializer("state_delta", "agent_state", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
         return serialised(value, handler)
+
+
+@cache
+def _none(kind: type[T]) -> T:
+    return kind()

@@ -81,13 +81,13 @@ class LlmRequest(BaseModel):
             if extra:
                 self._beginning = len(self.contents)
             return extra
-        if isinstance(instructions, list) and all(isinstance(i, str) for i in instructions):
-            self._append_text(instructions)
-            return []
-        raise TypeError(
-            f"instructions must be a list of strings or a Content,"
-            f" not {type(instructions).__name__}."
-        )
+        if not isinstance(instructions, list):
+            raise TypeError(
+                "instructions must be a list of strings or a Content,"
+                f" not {type(instructions).__name__}."
+            )
+        self._append_text(instructions)
+        return []
 
     def put_history(self, history: list[types.Content]) -> None:
         """Join the conversation with the instructions that `contents` has so far.
@@ -168,7 +168,10 @@ class LlmRequest(BaseModel):
                 f" {type(present).__name__}; instructions can only be added to a string."
             )
         pieces = [present, *texts] if present else texts
-        self.config.system_instruction = "\n\n".join(pieces)
+        try:
+            self.config.system_instruction = "\n\n".join(pieces)
+        except TypeError as error:
+            raise TypeError(f"instructions must be strings: {error}") from None
 
     def _append_declarations(self, declarations: list[types.FunctionDeclaration]) -> None:
         tools = list(self.config.tools or [])

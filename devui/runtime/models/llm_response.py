@@ -75,13 +75,15 @@ class LlmResponse(BaseModel):
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls of the content, in the order of its parts."""
-        parts = self.content.parts if self.content else None
-        return [part.function_call for part in parts if part.function_call] if parts else []
+        content = self.content
+        parts = content.parts if content else None
+        return [call for part in parts if (call := part.function_call)] if parts else []
 
     def get_function_responses(self) -> list[types.FunctionResponse]:
         """The function responses of the content, in the order of its parts."""
-        parts = self.content.parts if self.content else None
-        return [part.function_response for part in parts if part.function_response] if parts else []
+        content = self.content
+        parts = content.parts if content else None
+        return [given for part in parts if (given := part.function_response)] if parts else []
 
     @staticmethod
     def create(generate_content_response: types.GenerateContentResponse) -> "LlmResponse":

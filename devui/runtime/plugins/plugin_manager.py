@@ -278,7 +278,9 @@ class PluginManager:
             failures[plugin.name] = error
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
-        having = self._having(hook_name)
+        having = self._hooks.get(hook_name)
+        if having is None:
+            having = self._having(hook_name)
         return _first_result(having, hook_name, values) if having else _NOTHING
 
     async def _tell_all(self, hook_name: str, **values: Any) -> None:

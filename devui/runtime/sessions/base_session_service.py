@@ -79,8 +79,13 @@ class BaseSessionService(ABC):
         event's delta becomes a copy: what the agent later changes in place in the live state is
         a new, uncommitted change and must not rewrite history.
         """
-        if event.partial:
-            return event
+        if not event.partial:
+            self._extend(session, event)
+        return event
+
+    @staticmethod
+    def _extend(session: Session, event: Event) -> None:
+        """Commit a whole event to the session object."""
         delta = event.actions.state_delta
         if delta:
             session.state.update(delta)
@@ -88,7 +93,6 @@ class BaseSessionService(ABC):
                 {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
             )
         session.events.append(event)
-        return event
 
     async def flush(self) -> None:  # noqa: B027  doing nothing is right for most
         """Write out what is buffered; most services buffer nothing."""

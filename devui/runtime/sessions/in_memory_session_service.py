@@ -153,23 +153,24 @@ class InMemorySessionService(BaseSessionService):
         """
         if event.partial:
             return event
-        stored = self._stored(session.app_name, session.user_id, session.id)
+        key = (session.app_name, session.user_id, session.id)
+        stored = self._stored(*key)
         if stored is None:
             raise SessionNotFoundError(
                 f"Session {session.id!r} of app {session.app_name!r} and user "
                 f"{session.user_id!r} does not exist; it may have been deleted."
             )
-        key = (session.app_name, session.user_id, session.id)
-        ids = self._ids.setdefault(key, set())
-        if event.id in ids and _holds(stored.events, event):
+        ids, event_id = self._ids.setdefault(key, set()), event.id
+        if event_id in ids and _holds(stored.events, event):
             return event
-        await super().append_event(session, event)
-        ids.add(event.id)
-        session.last_update_time = stored.last_update_time = event.timestamp
+        self._extend(session, event)
+        ids.add(event_id)
+        session.last_update_time = event.timestamp
         if stored is not session:
             stored.events.append(event)
-        if event.actions.state_delta:
-            self._write(stored, event.actions.state_delta)
+            stored.last_update_time = event.timestamp
+        if delta := event.actions.state_delta:
+            self._write(stored, delta)
         return event
 
     def _stored(self, app_name: str, user_id: str, session_id: str) -> Session | None:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
+def _has_planner(ctx: InvocationContext) -> bool:
+    return agent_of(ctx).planner is not None
+
+
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     planner = agent_of(ctx).planner
     if planner is None:
@@ -72,6 +76,8 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         )
 
 
-request_processor = nl_planning = RequestProcessor("nl_planning", prepare=_prepare)
+request_processor = nl_planning = RequestProcessor(
+    "nl_planning", prepare=_prepare, wanted=_has_planner
+)
 nl_planning_response = ResponseProcessor("nl_planning", wanted=reads_answers, run=_process)
 response_processor = nl_planning_response

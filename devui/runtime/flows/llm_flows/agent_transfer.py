@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 
+def _has_targets(ctx: InvocationContext) -> bool:
+    return bool(agent_of(ctx).transfer_targets)
+
+
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     targets = agent.transfer_targets
-    if not targets:
-        return
     descriptions = {target.name: await target.described() for target in targets}
     llm_request.append_instructions([_instruction(agent, targets, descriptions)])
     tool = TransferToAgentTool([target.name for target in targets])
@@ -44,4 +46,6 @@ def _instruction(agent: LlmAgent, targets: list[BaseAgent], descriptions: Mappin
     return text
 
 
-request_processor = agent_transfer = RequestProcessor("agent_transfer", prepare=_prepare)
+request_processor = agent_transfer = RequestProcessor(
+    "agent_transfer", prepare=_prepare, wanted=_has_targets
+)

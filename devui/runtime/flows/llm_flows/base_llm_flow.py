@@ -70,12 +70,23 @@ class BaseLlmFlow(Extensible):
                 yield event
         if ctx.end_invocation or answered:
             return
-        steps = self._go_on(ctx, llm_request)
-        if steps is None:
+        left = self._what_is_left(ctx, llm_request)
+        if left is not None:
+            async with aclosing(left) as events:
+                async for event in events:
+                    yield event
             return
-        async with aclosing(steps) as events:
-            async for event in events:
-                yield event
+        base, is_told = base_of(ctx), False
+        async with aclosing(self._call_llm_async(ctx, llm_request, base)) as responses:
+            async for response in responses:
+                if is_told:  # a whole answer has become that event
+                    base = base_of(ctx, base.actions)
+                is_told = not response.partial
+                async with aclosing(
+                    self._postprocess_async(ctx, llm_request, response, base)
+                ) as events:
+                    async for event in events:
+                        yield event
 
     async def _preprocess_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -83,15 +94,16 @@ class BaseLlmFlow(Extensible):
         """Let each step before the model work on the request, up to one that ends the run."""
         ctx = invocation_context
         for processor in self._request_steps():
+            if processor.wanted is not None and not processor.wanted(ctx):
+                continue
             if processor.prepare is not None:
                 await processor.prepare(ctx, llm_request)
-            if processor.run is None or (processor.wanted and not processor.wanted(ctx)):
-                continue
-            async with aclosing(processor.run(ctx, llm_request)) as events:
-                async for event in events:
-                    yield event
-            if ctx.end_invocation:
-                return
+            if processor.run is not None:
+                async with aclosing(processor.run(ctx, llm_request)) as events:
+                    async for event in events:
+                        yield event
+                if ctx.end_invocation:
+                    return
 
     def _call_llm_async(
         self,
@@ -143,18 +155,20 @@ class BaseLlmFlow(Extensible):
 
     # Resumption
 
-    def _go_on(
+    def _what_is_left(
         self, ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None] | None:
-        """Run the calls that a broken-off run has lost; else ask the model, unless it must wait."""
+        """What a resumed run does instead of asking the model: what was lost, or nothing if it must
+        wait. None: the model is asked.
+        """
         agent = agent_of(ctx).name
         if lost := lost_calls(ctx, agent):
             return self._run_lost(ctx, lost, llm_request)
         if answer := lost_answer(ctx):
-            return _only(answer)
+            return _each(answer)
         if ctx.waits_for_answers and awaits_anyone(ctx, agent):
-            return None
-        return self._ask(ctx, llm_request)
+            return _each()
+        return None
 
     async def _run_lost(
         self, ctx: InvocationContext, lost: Sequence[types.FunctionCall], llm_request: LlmRequest
@@ -177,24 +191,10 @@ class BaseLlmFlow(Extensible):
                 custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
             )
 
-    async def _ask(
-        self, ctx: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        base, is_told = base_of(ctx), False
-        async with aclosing(self._call_llm_async(ctx, llm_request, base)) as responses:
-            async for response in responses:
-                if is_told:  # a whole answer has had that id
-                    base.id = Event.new_id()
-                is_told = not response.partial
-                async with aclosing(
-                    self._postprocess_async(ctx, llm_request, response, base)
-                ) as events:
-                    async for event in events:
-                        yield event
 
-
-async def _only(event: Event) -> AsyncGenerator[Event, None]:
-    yield event
+async def _each(*events: Event) -> AsyncGenerator[Event, None]:
+    for event in events:
+        yield event
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 
+def _is_wanted(ctx: InvocationContext) -> bool:
+    return ctx.events_compaction_config is not None
+
+
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
-    if ctx.events_compaction_config is None:
-        return
     agent = agent_of(ctx)
     if await compact_by_tokens(ctx, agent.canonical_model, agent=agent.name):
         ctx.token_compaction_checked = True
 
 
-request_processor = compaction = RequestProcessor("compaction", prepare=_prepare)
+request_processor = compaction = RequestProcessor("compaction", prepare=_prepare, wanted=_is_wanted)

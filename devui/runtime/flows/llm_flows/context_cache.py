@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 
+def _is_wanted(ctx: InvocationContext) -> bool:
+    return ctx.context_cache_config is not None
+
+
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
-    if ctx.context_cache_config is None:
-        return
     llm_request.cache_config = ctx.context_cache_config
     name = agent_of(ctx).name
     own = [event for event in reversed(ctx.session.events) if event.author == name]
@@ -45,4 +47,4 @@ def _latest_size(newest_first: Iterable[Event]) -> int | None:
     return None
 
 
-context_cache = RequestProcessor("context_cache", prepare=_prepare)
+context_cache = RequestProcessor("context_cache", prepare=_prepare, wanted=_is_wanted)

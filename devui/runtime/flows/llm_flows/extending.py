@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from devui.runtime.flows.llm_flows._base_llm_processor import (
     BaseLlmRequestProcessor,
     BaseLlmResponseProcessor,
@@ -55,22 +53,23 @@ class Extensible:
         steps, index = self._place(name)
         return steps.pop(index)
 
-    def _request_steps(self) -> Iterator[RequestProcessor]:
+    def _request_steps(self) -> list[RequestProcessor]:
         """All steps before the model is asked, in their order."""
-        for steps in (self.request_processors, self.tool_request_processors):
-            for step in steps:
-                if isinstance(step, RequestProcessor):
-                    yield step
-                else:
-                    yield RequestProcessor(step.name, run=step.run_async)
+        return [
+            step
+            if isinstance(step, RequestProcessor)
+            else RequestProcessor(step.name, run=step.run_async)
+            for step in (*self.request_processors, *self.tool_request_processors)
+        ]
 
-    def _response_steps(self) -> Iterator[ResponseProcessor]:
+    def _response_steps(self) -> list[ResponseProcessor]:
         """All steps between a model's response and its event, in their order."""
-        for step in self.response_processors:
-            if isinstance(step, ResponseProcessor):
-                yield step
-            else:
-                yield ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
+        return [
+            step
+            if isinstance(step, ResponseProcessor)
+            else ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
+            for step in self.response_processors
+        ]
 
     def _place(self, name: str) -> tuple[list[RequestStep], int]:
         found = [

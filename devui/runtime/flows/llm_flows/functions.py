@@ -159,8 +159,7 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
     actions = [
         call.actions if part is not None else _changes(call.actions) for part, call in finished
     ]
-    changed = any(each.state_delta or each.artifact_delta for each in actions)
-    if not parts and not changed:
+    if not parts and not any(each.state_delta or each.artifact_delta for each in actions):
         return None
     return Event.made(
         invocation_id=ctx.invocation_id,

@@ -54,9 +54,10 @@ class History:
         if not self._goes_on(events):
             self._contents, self._callers, self._named = [], {}, set()
             self._open, self._settled, self._count = (), True, 0
-        appended = all(self._append(event) for event in islice(events, self._count, None))
-        if not appended:
-            self._make_anew(events)
+        for event in islice(events, self._count, None):
+            if not self._append(event):
+                self._make_anew(events)
+                break
         self._events, self._count = events, len(events)
         self._last = events[-1] if events else None
         if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
@@ -110,8 +111,8 @@ class History:
         if event.content is None or not is_visible(event, self._view):
             return None
         called, answered = event.get_function_calls(), event.get_function_responses()
-        calls = tuple([call.id for call in called if call.id])
-        responses = tuple([each.id for each in answered if each.id])
+        calls = tuple([call.id for call in called if call.id]) if called else ()
+        responses = tuple([each.id for each in answered if each.id]) if answered else ()
         for call_id in calls:
             self._callers[call_id] = event.author
         teller = self._foreign_author(event, responses)
@@ -123,7 +124,8 @@ class History:
             content = self._without_orphans(content)
         if not content.parts:
             return None
-        self._named.update(call.name for call in called if not call.id)
+        if len(calls) < len(called):
+            self._named.update(call.name for call in called if not call.id)
         return Entry(
             content=content,
             invocation_id=event.invocation_id,

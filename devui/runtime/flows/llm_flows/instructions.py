@@ -13,15 +13,16 @@ from devui.runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
-    from devui.runtime.agents.llm_agent import LlmAgent
     from devui.runtime.models.llm_request import LlmRequest
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     context = ReadonlyContext(ctx)
-    if text := await _global_instruction(agent, context):
-        llm_request.append_instructions([text])
+    root = agent.root_llm_agent
+    if root is not None and root.global_instruction:
+        text = await _filled(*await root.canonical_global_instruction(context), context)
+        llm_request.append_instructions([text] if text else [])
     if agent.static_instruction is not None:
         llm_request.append_instructions(_static_content(agent.static_instruction))
     text = await _filled(*await agent.canonical_instruction(context), context)
@@ -33,14 +34,6 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         # The system instruction stays the same from turn to turn, so that providers can cache
         # it; what changes goes to the contents, which put it before the user's latest message.
         llm_request.contents.append(instruction_content(text))
-
-
-async def _global_instruction(agent: LlmAgent, context: ReadonlyContext) -> str:
-    """The root agent's instruction for the whole tree, if its root has a model."""
-    root = agent.root_llm_agent
-    if root is None or not root.global_instruction:
-        return ""
-    return await _filled(*await root.canonical_global_instruction(context), context)
 
 
 async def _filled(text: str, bypass: bool, context: ReadonlyContext) -> str:

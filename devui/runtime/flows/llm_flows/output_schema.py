@@ -21,11 +21,14 @@ _INSTRUCTION = (
 )
 
 
+def _is_wanted(ctx: InvocationContext) -> bool:
+    agent = agent_of(ctx)
+    return agent.output_schema is not None and agent.mode != "task"
+
+
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     schema = agent.output_schema
-    if schema is None or agent.mode == "task":
-        return
     if (
         not (agent.tools or agent.delegates)
         or agent.canonical_model.capabilities.output_schema_and_tools
@@ -62,4 +65,4 @@ def lost_answer(ctx: InvocationContext) -> Event | None:
     return structured_answer(ctx, last)
 
 
-output_schema = RequestProcessor("output_schema", prepare=_prepare)
+output_schema = RequestProcessor("output_schema", prepare=_prepare, wanted=_is_wanted)

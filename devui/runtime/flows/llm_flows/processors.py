@@ -35,19 +35,20 @@ class RequestProcessor:
     run: Run | None = None
     """Changes the request and yields events, each committed before it goes on."""
     wanted: Callable[[InvocationContext], bool] | None = None
-    """Whether there is anything to `run`, which most requests have not; None: always."""
+    """Whether there is anything to do, which most requests have not; None: always."""
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """All of the step, for a step of one's own that is put around it."""
+        if self.wanted is not None and not self.wanted(invocation_context):
+            return
         if self.prepare is not None:
             await self.prepare(invocation_context, llm_request)
-        if self.run is None or (self.wanted and not self.wanted(invocation_context)):
-            return
-        async with aclosing(self.run(invocation_context, llm_request)) as events:
-            async for event in events:
-                yield event
+        if self.run is not None:
+            async with aclosing(self.run(invocation_context, llm_request)) as events:
+                async for event in events:
+                    yield event
 
 
 @dataclass(frozen=True, slots=True)
