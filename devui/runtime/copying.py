@@ -26,31 +26,29 @@ def altered(model: M, /, **values: Any) -> M:
     how to copy each of the four attributes a model consists of. They are set here by the names
     that pydantic documents for them. What the values contain is shared with the original.
     """
-    return _copy(model, values, model.__pydantic_fields_set__.union(values))
+    copied = _new(type(model))
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set_values(copied, model.__dict__ | values)
+    _set_names(copied, model.__pydantic_fields_set__.union(values))
+    _set_extra(copied, extra and {**extra})
+    _set_private(copied, private and {**private})
+    return copied
 
 
 def renewed(model: M, /, **values: Any) -> M:
     """A copy of a model of defaults: as if it were made anew, and its default factories had given
     `values`, which therefore do not count as set.
     """
-    return _copy(model, values, set(model.__pydantic_fields_set__))
+    copied = altered(model, **values)
+    _set_names(copied, set(model.__pydantic_fields_set__))
+    return copied
 
 
-def filled(model: M, values: dict[str, Any]) -> M:
+def filled(model: M, /, **values: Any) -> M:
     """The model itself with values that are known to be right, set all at once."""
     model.__dict__.update(values)
     model.__pydantic_fields_set__.update(values)
     return model
-
-
-def _copy(model: M, values: dict[str, Any], names: set[str]) -> M:
-    copied = _new(type(model))
-    _set_values(copied, model.__dict__ | values)
-    _set_names(copied, names)
-    extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    _set_extra(copied, extra and {**extra})
-    _set_private(copied, private and {**private})
-    return copied
 
 
 def json_copy(value: Any) -> Any:

@@ -68,7 +68,7 @@ def test_a_renewed_model_is_as_one_made_anew():
 
 def test_a_filled_model_is_itself_with_values_set():
     model = types.Content(role="user")
-    assert filled(model, {"parts": []}) is model
+    assert filled(model, parts=[]) is model
     assert model == types.Content(role="user", parts=[])
     assert model.model_fields_set == {"role", "parts"}
 

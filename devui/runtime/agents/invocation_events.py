@@ -19,6 +19,8 @@ class LatestWords:
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
         """The latest event by the user in that invocation, which is always the same one."""
         count = len(events)
+        if events is self._events and count == self._count:
+            return self._event
         if events is not self._events or count < self._count:
             self._event, self._count = None, 0
         # From the end: a session may be long, and its last invocation is not.

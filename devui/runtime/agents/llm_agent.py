@@ -266,11 +266,13 @@ class LlmAgent(CalledBack):
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
         """The instruction, and whether it is to be left as it is."""
-        return await _resolved(self.instruction, ctx)
+        text = self.instruction
+        return (text, False) if isinstance(text, str) else await _resolved(text, ctx)
 
     async def canonical_global_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
         """The instruction for the tree, and whether it is to be left as it is."""
-        return await _resolved(self.global_instruction, ctx)
+        text = self.global_instruction
+        return (text, False) if isinstance(text, str) else await _resolved(text, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
         """All tools: functions wrapped, toolsets asked, all of them at the same time.
@@ -325,6 +327,8 @@ class LlmAgent(CalledBack):
     @property
     def delegates(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
+        if not self.sub_agents:
+            return []
         below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
         return [_as_tool(agent) for agent in below if agent.is_delegated]
 
@@ -383,9 +387,7 @@ def _raise(problem: Exception | None) -> None:
         raise problem
 
 
-async def _resolved(instruction: Instruction, ctx: ReadonlyContext) -> tuple[str, bool]:
-    if isinstance(instruction, str):
-        return instruction, False
+async def _resolved(instruction: Callable[..., Any], ctx: ReadonlyContext) -> tuple[str, bool]:
     check_takes(instruction, 1, "a ReadonlyContext", f"the instruction of agent {ctx.agent_name!r}")
     text = await call(instruction, ctx)
     if text is not None and not isinstance(text, str):

@@ -78,11 +78,11 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
     labels = ctx.custom_metadata
     if labels:
         event.custom_metadata = {**labels, **(event.custom_metadata or {})}
-    replacement = await ctx.plugin_manager.run_on_event_callback(
-        invocation_context=ctx, event=event
-    )
-    if replacement is not None:
-        event = replaced(event, replacement)
+    plugins = ctx.plugin_manager
+    if plugins.has("on_event_callback"):
+        replacement = await plugins.run_on_event_callback(invocation_context=ctx, event=event)
+        if replacement is not None:
+            event = replaced(event, replacement)
     if not event.partial:
         await ctx.session_service.append_event(session=ctx.session, event=event)
     return event

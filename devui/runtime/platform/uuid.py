@@ -4,32 +4,34 @@ import os
 from collections.abc import Callable
 from contextvars import ContextVar
 
-_VARIANTS = "89ab"
-"""The digits that may stand where a UUID tells its variant."""
 _AT_ONCE = 64
-"""For how many ids the system is asked for random digits: to ask takes longer than all the rest."""
+"""How many ids are made at a time: most of what one takes is to ask the system for its digits."""
 
 _spare: list[str] = []
-"""Random digits that no id has used."""
-# A forked copy would make the ids that the original makes.
+"""Ids that nobody has got yet."""
+# A forked copy would hand out those that the original does.
 os.register_at_fork(after_in_child=_spare.clear)
 
 
 def _random_uuid() -> str:
-    """The text of a `uuid.uuid4()`, without the object: every event and every call has one."""
-    digits = _random_digits()
-    variant = _VARIANTS[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-
-
-def _random_digits() -> str:
-    """32 hexadecimal digits; from any thread."""
+    """The text of a `uuid.uuid4()`; from any thread."""
     try:
         return _spare.pop()
     except IndexError:
-        digits = os.urandom(16 * _AT_ONCE).hex()
-        _spare.extend(digits[start : start + 32] for start in range(32, 32 * _AT_ONCE, 32))
-        return digits[:32]
+        _spare.extend(_random_uuids(_AT_ONCE))
+        return _random_uuid()
+
+
+def _random_uuids(count: int) -> list[str]:
+    """Without the objects, which take the longest."""
+    digits = os.urandom(16 * count).hex()
+    each = (digits[start : start + 32] for start in range(0, 32 * count, 32))
+    return [f"{d[:8]}-{d[8:12]}-4{d[13:16]}-{_variant(d[16])}{d[17:20]}-{d[20:]}" for d in each]
+
+
+def _variant(digit: str) -> str:
+    """A random digit as one that may stand where a UUID tells its variant."""
+    return "89ab"[int(digit, 16) & 3]
 
 
 _provider: ContextVar[Callable[[], str]] = ContextVar("id_provider", default=_random_uuid)

@@ -68,6 +68,10 @@ class PluginManager:
             self._resting = names
             self._hooks.clear()
 
+    def has(self, hook_name: str) -> bool:
+        """Whether any plugin that does not rest has the hook, as few have most of them."""
+        return bool(self._having(hook_name))
+
     def set_skip_closing_plugins(self, value: bool) -> None:
         """Leave the plugins open on `close()`, because they belong to another Runner."""
         self._skip_closing = value
@@ -278,9 +282,7 @@ class PluginManager:
             failures[plugin.name] = error
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
-        having = self._hooks.get(hook_name)
-        if having is None:
-            having = self._having(hook_name)
+        having = self._having(hook_name)
         return _first_result(having, hook_name, values) if having else _NOTHING
 
     async def _tell_all(self, hook_name: str, **values: Any) -> None:

@@ -1,9 +1,11 @@
 """`InMemorySessionService`: sessions that live as long as the process (adk-runtime 2.4)."""
 
 import warnings
+from collections import defaultdict
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
+from devui.runtime.copying import filled
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
@@ -36,7 +38,7 @@ class InMemorySessionService(BaseSessionService):
         """State by app and user, keys without prefix."""
         self.app_state: dict[str, dict[str, Any]] = {}
         """State by app, keys without prefix."""
-        self._ids: dict[tuple[str, str, str], set[str]] = {}
+        self._ids: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
         """The ids of the events of each session."""
 
     async def create_session(
@@ -160,15 +162,16 @@ class InMemorySessionService(BaseSessionService):
                 f"Session {session.id!r} of app {session.app_name!r} and user "
                 f"{session.user_id!r} does not exist; it may have been deleted."
             )
-        ids, event_id = self._ids.setdefault(key, set()), event.id
+        ids, event_id = self._ids[key], event.id
         if event_id in ids and _holds(stored.events, event):
             return event
         self._extend(session, event)
         ids.add(event_id)
-        session.last_update_time = event.timestamp
+        now = event.timestamp
+        filled(session, last_update_time=now)
         if stored is not session:
             stored.events.append(event)
-            stored.last_update_time = event.timestamp
+            filled(stored, last_update_time=now)
         if delta := event.actions.state_delta:
             self._write(stored, delta)
         return event

@@ -95,4 +95,5 @@ class FunctionTool(BaseTool):
         self, args: dict[str, Any], tool_context: "Context"
     ) -> bool:
         """Whether the user must agree to a call with these arguments (adk-runtime 8.5)."""
-        return await is_required(self._require_confirmation, args, tool_context)
+        required = self._require_confirmation
+        return bool(required) and await is_required(required, args, tool_context)

@@ -108,18 +108,18 @@ class History:
 
     def _entry(self, event: Event) -> Entry | None:
         """What this view sees of an event."""
-        if event.content is None or not is_visible(event, self._view):
+        content, author, view = event.content, event.author, self._view
+        if content is None or not is_visible(event, view):
             return None
         called, answered = event.get_function_calls(), event.get_function_responses()
         calls = tuple([call.id for call in called if call.id]) if called else ()
         responses = tuple([each.id for each in answered if each.id]) if answered else ()
         for call_id in calls:
-            self._callers[call_id] = event.author
-        teller = self._foreign_author(event, responses)
+            self._callers[call_id] = author
+        teller = self._foreign_author(author, responses)
         if teller is not None:
-            told = quoted(event.content, teller, thoughts=self._view.foreign_thoughts)
+            told = quoted(content, teller, thoughts=view.foreign_thoughts)
             return Entry(told, event.invocation_id, own=False) if told else None
-        content = event.content
         if len(responses) < len(answered):
             content = self._without_orphans(content)
         if not content.parts:
@@ -129,11 +129,11 @@ class History:
         return Entry(
             content=content,
             invocation_id=event.invocation_id,
-            own=event.author == self._view.agent,
+            own=author == view.agent,
             calls=calls,
             responses=responses,
             long_running=event.long_running_tool_ids or frozenset(),
-            answered_by=event.author if responses and not _asks(event) else None,
+            answered_by=author if responses and not _asks(event) else None,
         )
 
     def _without_orphans(self, content: types.Content) -> types.Content:
@@ -147,10 +147,10 @@ class History:
         ]
         return altered(content, parts=parts)
 
-    def _foreign_author(self, event: Event, responses: tuple[str, ...]) -> str | None:
+    def _foreign_author(self, author: str, responses: tuple[str, ...]) -> str | None:
         """Which other agent an event is about; None if it is the view's own or the user's."""
-        if event.author not in (USER, self._view.agent):
-            return event.author
+        if author not in (USER, self._view.agent):
+            return author
         if not responses:
             return None
         callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}

@@ -21,11 +21,15 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     context = ReadonlyContext(ctx)
     root = agent.root_llm_agent
     if root is not None and root.global_instruction:
-        text = await _filled(*await root.canonical_global_instruction(context), context)
+        text, as_it_is = await root.canonical_global_instruction(context)
+        if not as_it_is and "{" in text:
+            text = await inject_session_state(text, context)
         llm_request.append_instructions([text] if text else [])
     if agent.static_instruction is not None:
         llm_request.append_instructions(_static_content(agent.static_instruction))
-    text = await _filled(*await agent.canonical_instruction(context), context)
+    text, as_it_is = await agent.canonical_instruction(context)
+    if not as_it_is and "{" in text:
+        text = await inject_session_state(text, context)
     if not text:
         return
     if agent.static_instruction is None:
@@ -34,11 +38,6 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         # The system instruction stays the same from turn to turn, so that providers can cache
         # it; what changes goes to the contents, which put it before the user's latest message.
         llm_request.contents.append(instruction_content(text))
-
-
-async def _filled(text: str, bypass: bool, context: ReadonlyContext) -> str:
-    """The instruction with its templates filled; what a function returned is left as it is."""
-    return text if bypass or "{" not in text else await inject_session_state(text, context)
 
 
 def _static_content(instruction: types.ContentUnion) -> types.Content:

@@ -54,7 +54,7 @@ class ModelCall:
             Exception: what the model raised, unless a callback answered in its
                 place; and what a callback raised.
         """
-        answer = await self._before()
+        answer = await self._before() if self._has("before_model_callback") else None
         if answer is not None:
             yield answer
             return
@@ -72,9 +72,16 @@ class ModelCall:
                 except StopAsyncIteration:
                     return
                 except Exception as error:  # noqa: BLE001  callbacks may answer for any error
-                    yield self._checked(await self._after(await self._recovered(error)))
+                    answer = await self._after(await self._recovered(error))
+                    yield self._checked(self._with_sources(answer))
                     return
-                yield self._checked(await self._after(answer))
+                if self._has("after_model_callback"):
+                    answer = await self._after(answer)
+                yield self._checked(self._with_sources(answer))
+
+    def _has(self, hook_name: str) -> bool:
+        """Whether a plugin or the agent has a callback there: by far the most calls have none."""
+        return self._plugins.has(hook_name) or getattr(self._agent, hook_name) is not None
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
         return self._model.generate_content_async(llm_request, stream=self._streams)
@@ -107,7 +114,9 @@ class ModelCall:
                 callbacks, is_truthy, callback_context=self._context, llm_response=answer
             )
             replaced = _response(given, "after_model_callback", callbacks)
-        answer = answer if replaced is None else _completed(replaced, answer)
+        return answer if replaced is None else _completed(replaced, answer)
+
+    def _with_sources(self, answer: LlmResponse) -> LlmResponse:
         sources = kept_sources(self._request.tools_dict.values(), self._context)
         if sources is not None:
             answer.grounding_metadata = sources
@@ -134,14 +143,15 @@ class ModelCall:
 
     def _checked(self, answer: LlmResponse) -> LlmResponse:
         """Mark an answer that ended well but says nothing: nobody could act on it."""
-        empty = (
-            not answer.partial
-            and answer.error_code is None
-            and answer.finish_reason == types.FinishReason.STOP
-            and not says_something(answer.content)
-        )
+        if (
+            answer.finish_reason != types.FinishReason.STOP
+            or answer.partial
+            or answer.error_code is not None
+            or says_something(answer.content)
+        ):
+            return answer
         has_parts = answer.content is not None and bool(answer.content.parts)
-        if empty and (has_parts or not self._streams):
+        if has_parts or not self._streams:
             answer.error_code = NO_CONTENT
             answer.error_message = "The model ended its answer without saying anything."
         return answer

@@ -42,4 +42,4 @@ def event_of(response: LlmResponse, base: Event) -> Event | None:
     values["timestamp"] = get_time()
     if response.partial:
         return altered(base, **{"actions": EventActions.made(), "node_info": NodeInfo(), **values})
-    return filled(base, values)
+    return filled(base, **values)

@@ -32,12 +32,16 @@ class View(NamedTuple):
 
 def is_visible(event: Event, view: View) -> bool:
     """Whether the event says something, and says it to this view."""
+    branch, content = event.branch, event.content
     return (
         view.covers(event.isolation_scope)
-        and is_on_path(event.branch, view.branch)
-        and not _is_progress(event.branch, view.branch)
-        and says_something(event.content)
-        and not _is_internal(event)
+        and (
+            not branch
+            or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))
+        )
+        and content is not None
+        and says_something(content)
+        and not _is_internal(content)
     )
 
 
@@ -82,9 +86,9 @@ def _says_something(part: types.Part) -> bool:
     )
 
 
-def _is_internal(event: Event) -> bool:
+def _is_internal(content: types.Content) -> bool:
     """Talk between the runtime and its clients, such as requests for credentials."""
-    for part in (event.content.parts if event.content else None) or ():
+    for part in content.parts or ():
         call, response = part.function_call, part.function_response
         if call is not None and call.name in _INTERNAL_CALLS:
             return True
