@@ -327,8 +327,6 @@ class LlmAgent(CalledBack):
     @property
     def delegates(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
-        if not self.sub_agents:
-            return []
         below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
         return [_as_tool(agent) for agent in below if agent.is_delegated]
 
