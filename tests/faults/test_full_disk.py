@@ -133,8 +133,9 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
             server.start()
         with server.client() as after:
             debugged.client = after
-            status = debugged.settled()["status"]
-            assert status == ("stopped" if ends == "by a person" else "interrupted")
+            end = debugged.settled()
+            wanted = "stopped" if ends == "by a person" else "interrupted"
+            assert end["status"] == wanted, end
             assert debugged.kept()["events"][: len(kept)] == kept
 
 
