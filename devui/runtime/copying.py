@@ -4,6 +4,7 @@ Quicker forms of functions that everybody knows, in no way different from those 
 """
 
 import copy
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -17,6 +18,12 @@ _set_names = vars(BaseModel)["__pydantic_fields_set__"].__set__
 _set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
 _set_private = vars(BaseModel)["__pydantic_private__"].__set__
 """The slots of every model: its own `__setattr__` would validate, or refuse."""
+
+
+@cache
+def blank(kind: type[M]) -> M:
+    """A model with nothing but defaults, made once: to be copied, and never changed."""
+    return kind()
 
 
 def altered(model: M, /, **values: Any) -> M:

@@ -1,7 +1,6 @@
 """`Event`: the unit of what passes between agents, Runner and user (events seed)."""
 
-from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from google.genai import types
 from pydantic import (
@@ -15,14 +14,12 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import altered, blank
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
-
-T = TypeVar("T")
 
 _SHORTHANDS = frozenset({"message", "state", "route", "node_path"})
 
@@ -112,8 +109,8 @@ class Event(LlmResponse):
             values["node_info"] = NodeInfo()
         if "timestamp" not in values:
             values["timestamp"] = get_time()
-        blank: Self = _blank(cls)
-        return altered(blank, **values)
+        defaults: Self = blank(cls)
+        return altered(defaults, **values)
 
     @property
     def message(self) -> types.Content | None:
@@ -155,11 +152,6 @@ class Event(LlmResponse):
     def new_id() -> str:
         """A fresh event id."""
         return new_uuid()
-
-
-@cache
-def _blank(kind: type[T]) -> T:
-    return kind()
 
 
 def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
 
 import logging
-from functools import cache
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from google.genai import types
 from pydantic import (
@@ -16,13 +15,11 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.copying import renewed
+from devui.runtime.copying import blank, renewed
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
@@ -90,7 +87,7 @@ class EventActions(BaseModel):
     @classmethod
     def made(cls) -> Self:
         """Actions that do nothing yet: without validation, for every event and context has some."""
-        none: Self = _none(cls)
+        none: Self = blank(cls)
         return renewed(
             none,
             state_delta={},
@@ -103,8 +100,3 @@ class EventActions(BaseModel):
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
         return serialised(value, handler)
-
-
-@cache
-def _none(kind: type[T]) -> T:
-    return kind()

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import logging
-from functools import cache
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.copying import altered
+from devui.runtime.copying import altered, blank
 from devui.runtime.models.cache_metadata import CacheMetadata
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 _NO_CONFIG = types.GenerateContentConfig()
@@ -58,7 +55,7 @@ class LlmRequest(BaseModel):
     @classmethod
     def blank(cls) -> Self:
         """An empty request: without validation, which would cost more than filling it."""
-        empty: Self = _empty(cls)
+        empty: Self = blank(cls)
         return altered(empty, contents=[], config=altered(_NO_CONFIG), tools_dict={})
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
@@ -180,11 +177,6 @@ class LlmRequest(BaseModel):
                 tool.function_declarations.extend(declarations)
                 return
         self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
-
-
-@cache
-def _empty(kind: type[T]) -> T:
-    return kind()
 
 
 def _is_said(content: types.Content) -> bool:

@@ -68,9 +68,14 @@ class PluginManager:
             self._resting = names
             self._hooks.clear()
 
-    def has(self, hook_name: str) -> bool:
-        """Whether any plugin that does not rest has the hook, as few have most of them."""
-        return bool(self._having(hook_name))
+    def has(self, hook_name: str, agent: BaseAgent | None = None) -> bool:
+        """Whether a plugin that does not rest, or the agent, has the hook: most have none.
+
+        A hook of agents is the field that holds their callbacks, such as `before_model_callback`.
+        """
+        if self._having(hook_name):
+            return True
+        return agent is not None and getattr(agent, hook_name) is not None
 
     def set_skip_closing_plugins(self, value: bool) -> None:
         """Leave the plugins open on `close()`, because they belong to another Runner."""

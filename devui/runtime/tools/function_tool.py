@@ -77,10 +77,8 @@ class FunctionTool(BaseTool):
                     " Call it again with all mandatory arguments."
                 )
             }
-        if self._require_confirmation:
-            instead = await withheld(self, args, tool_context)
-            if instead is not None:
-                return instead
+        if (instead := await withheld(self, args, tool_context)) is not None:
+            return instead
         if not self._signature.is_generator:
             positional, named = bound(self._signature, args, tool_context)
             return await call(self.func, *positional, **named)

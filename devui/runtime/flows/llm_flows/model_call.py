@@ -54,7 +54,11 @@ class ModelCall:
             Exception: what the model raised, unless a callback answered in its
                 place; and what a callback raised.
         """
-        answer = await self._before() if self._has("before_model_callback") else None
+        answer = (
+            await self._before()
+            if self._plugins.has("before_model_callback", self._agent)
+            else None
+        )
         if answer is not None:
             yield answer
             return
@@ -75,13 +79,9 @@ class ModelCall:
                     answer = await self._after(await self._recovered(error))
                     yield self._checked(self._with_sources(answer))
                     return
-                if self._has("after_model_callback"):
+                if self._plugins.has("after_model_callback", self._agent):
                     answer = await self._after(answer)
                 yield self._checked(self._with_sources(answer))
-
-    def _has(self, hook_name: str) -> bool:
-        """Whether a plugin or the agent has a callback there: by far the most calls have none."""
-        return self._plugins.has(hook_name) or getattr(self._agent, hook_name) is not None
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
         return self._model.generate_content_async(llm_request, stream=self._streams)

@@ -72,14 +72,18 @@ class ToolCall:
             unknown = _UnknownTool(self._call.name or "")
             return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
-        instead = await self._before(tool) if self._has("before_tool_callback") else None
+        instead = (
+            await self._before(tool)
+            if self._plugins.has("before_tool_callback", self._agent)
+            else None
+        )
         try:
             result = await self._run_guarded(tool) if instead is None else instead
         except NodeInterruptedError:
             return None  # a node that the tool runs waits for an answer, and so does the call
         if result is None and tool.defers_response:
             return None
-        if self._has("after_tool_callback"):
+        if self._plugins.has("after_tool_callback", self._agent):
             replaced = await self._after(tool, result)
             result = result if replaced is None else replaced
         if not result and (tool.is_long_running or (tool.defers_response and instead is None)):
@@ -89,7 +93,7 @@ class ToolCall:
 
     async def _run_unknown(self, tool: BaseTool) -> Any:
         """Callbacks may still answer for a tool that the agent does not have."""
-        result = await self._before(tool) if self._has("before_tool_callback") else None
+        result = await self._before(tool)
         if result is not None:
             replaced = await self._after(tool, result)
             return result if replaced is None else replaced
@@ -137,10 +141,6 @@ class ToolCall:
                 await first_result([callback], is_not_none, args=self._args, **told)
             except Exception:
                 logger.exception("An on_tool_error_callback raised while its tool was cancelled.")
-
-    def _has(self, hook_name: str) -> bool:
-        """Whether a plugin or the agent has a callback there: by far the most calls have none."""
-        return self._plugins.has(hook_name) or getattr(self._agent, hook_name) is not None
 
     async def _before(self, tool: BaseTool) -> Any:
         result = await self._plugins.run_before_tool_callback(
