@@ -56,6 +56,12 @@ def test_changing_the_copy_leaves_the_original_alone():
     assert original.model_fields_set == {"name", "more"}
 
 
+def test_a_field_of_ones_own_in_the_copy_is_not_in_an_original_without_any():
+    original = _Open(name="a")
+    altered(original).more = 1
+    assert original.model_extra == {}
+
+
 def test_a_renewed_model_is_as_one_made_anew():
     made, wanted = EventActions.made(), EventActions()
     assert made == wanted

@@ -1,6 +1,8 @@
 """Which events of a session belong to an invocation (adk-runtime 4.1)."""
 
-from devui.runtime.agents.invocation_events import LatestWords
+from google.genai import types
+
+from devui.runtime.agents.invocation_events import LatestAnswer
 from devui.runtime.events import Event
 
 
@@ -14,16 +16,29 @@ class Counted(list):
         return super().__getitem__(index)
 
 
-def test_the_users_latest_words_are_found_without_reading_a_long_session_or_a_long_turn():
+def _answer() -> Event:
+    response = types.FunctionResponse(id="1", name="ask", response={})
+    content = types.Content(role="user", parts=[types.Part(function_response=response)])
+    return Event(author="user", invocation_id="now", content=content)
+
+
+def test_the_users_latest_answer_is_found_without_reading_a_long_session_or_a_long_turn():
     history = [Event(author="user", invocation_id="old"), Event(author="a", invocation_id="old")]
-    said = Event(author="user", invocation_id="now")
-    events, words = Counted([*history * 500, said]), LatestWords()
-    assert words.among(events, "now") is said
+    said = _answer()
+    events, latest = Counted([*history * 500, said]), LatestAnswer()
+    assert latest.among(events, "now") is said
     assert events.reads == 1
     for _ in range(500):
         events.append(Event(author="a", invocation_id="now"))
-        assert words.among(events, "now") is said
+        assert latest.among(events, "now") is said
     assert events.reads == 501
-    answer = Event(author="user", invocation_id="now")
-    events.append(answer)
-    assert words.among(events, "now") is answer
+    another = _answer()
+    events.append(another)
+    assert latest.among(events, "now") is another
+
+
+def test_words_that_answer_no_call_are_the_latest_all_the_same():
+    events, latest = [_answer()], LatestAnswer()
+    assert latest.among(events, "now") is events[0]
+    events.append(Event(author="user", invocation_id="now"))
+    assert latest.among(events, "now") is None

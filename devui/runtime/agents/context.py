@@ -56,7 +56,8 @@ class Context(NodeContext):
             tool_confirmation: A human's decision on that call.
             node_run: The run of the node whose context this is.
         """
-        super().__init__(invocation_context, node_run)
+        super().__init__(invocation_context)
+        self._node_run = node_run
         self._given_actions = event_actions
         self._state: State | None = None
         """Made, as the actions are, when somebody asks for it: most contexts are never asked."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from devui.runtime.agents.agent_progress import restore
-from devui.runtime.agents.invocation_events import LatestWords, events_of
+from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.node_paths import NodeRuns, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
@@ -55,7 +55,7 @@ class _Shared:
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
     questions: dict[str, str] = field(default_factory=dict)
-    latest_words: LatestWords = field(default_factory=LatestWords)
+    latest_answer: LatestAnswer = field(default_factory=LatestAnswer)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -190,9 +190,9 @@ class InvocationContext:
         return self.resumed_at is not None or self._shared.spoken_to is not None
 
     @property
-    def latest_words(self) -> Event | None:
-        """The event in which the user has spoken last in this invocation; None without one."""
-        return self._shared.latest_words.among(self.session.events, self.invocation_id)
+    def latest_answer(self) -> Event | None:
+        """What the user said last in this invocation, if it answers function calls."""
+        return self._shared.latest_answer.among(self.session.events, self.invocation_id)
 
     @property
     def waits_for_answers(self) -> bool:

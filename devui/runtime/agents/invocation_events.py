@@ -7,8 +7,11 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-class LatestWords:
-    """What the user said last in an invocation: asked at each step, so only new events are read."""
+class LatestAnswer:
+    """What the user said last in an invocation, if it answers function calls.
+
+    Asked at each step, so only new events are read.
+    """
 
     def __init__(self) -> None:
         self._event: Event | None = None
@@ -17,7 +20,9 @@ class LatestWords:
         """How many of the events have been read."""
 
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
-        """The latest event by the user in that invocation, which is always the same one."""
+        """The latest event by the user in that invocation, which is always the same one; None if
+        it is no answer.
+        """
         count = len(events)
         if events is self._events and count == self._count:
             return self._event
@@ -27,7 +32,7 @@ class LatestWords:
         for number in range(count - 1, self._count - 1, -1):
             event = events[number]
             if event.author == "user" and event.invocation_id == invocation_id:
-                self._event = event
+                self._event = event if event.get_function_responses() else None
                 break
         self._events, self._count = events, count
         return self._event

@@ -286,7 +286,7 @@ class LlmAgent(CalledBack):
         for entry in self.tools:
             tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
         finish = [FinishTaskTool(self.output_schema)] if self.mode == "task" else []
-        return [*tools, *finish, *self.delegates]
+        return [*tools, *finish, *(self.delegates if self.sub_agents else ())]
 
     @property
     def transfer_targets(self) -> list[BaseAgent]:
@@ -350,13 +350,14 @@ class LlmAgent(CalledBack):
 
     def _tool(self, entry: Any) -> BaseTool:
         """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
+        known = self._made_tools.get(id(entry))
+        if known is not None and known[0] is entry:
+            return known[1]
         if isinstance(entry, BaseTool):
             return entry.beside_others(self)
-        known = self._made_tools.get(id(entry))
-        if known is None or known[0] is not entry:
-            made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
-            known = self._made_tools[id(entry)] = (entry, made)
-        return known[1]
+        made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
+        self._made_tools[id(entry)] = (entry, made)
+        return made
 
     async def _from_toolset(
         self, toolset: BaseToolset, ctx: ReadonlyContext | None

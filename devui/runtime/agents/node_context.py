@@ -9,7 +9,6 @@ from devui.runtime.workflow.tool_runs import run_of_tool
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
-    from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.workflow.base_node import BaseNode
     from devui.runtime.workflow.node_run import NodeRun, Route
 
@@ -17,12 +16,8 @@ if TYPE_CHECKING:
 class NodeContext(ReadonlyContext):
     """The part of a Context that is about nodes; outside of a node there is nothing in it."""
 
-    def __init__(
-        self, invocation_context: InvocationContext, node_run: NodeRun | None = None
-    ) -> None:
-        super().__init__(invocation_context)
-        self._node_run = node_run
-        self._tool_run: NodeRun | None = None
+    _node_run: NodeRun | None = None
+    _tool_run: NodeRun | None = None
 
     @property
     def node_run(self) -> NodeRun | None:

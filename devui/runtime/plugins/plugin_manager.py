@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,19 @@ logger = logging.getLogger(__name__)
 _Hook = Callable[..., Any]
 
 
+class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
+    """Which plugins have a hook, by its name; found out when it is asked for the first time."""
+
+    def __init__(self, plugins: Sequence[BasePlugin]) -> None:
+        self._plugins = plugins
+
+    def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
+        inherited = getattr(BasePlugin, name)
+        hooks = [(plugin, getattr(plugin, name)) for plugin in self._plugins]
+        self[name] = having = [(p, h) for p, h in hooks if not _is(h, inherited)]
+        return having
+
+
 class PluginManager:
     """Calls each hook of each plugin that has it, in the order of registration.
 
@@ -41,8 +54,8 @@ class PluginManager:
         self.plugins: list[BasePlugin] = []
         self._close_timeout = close_timeout
         self._skip_closing = False
-        self._hooks: dict[str, list[tuple[BasePlugin, _Hook]]] = {}
         self._resting: frozenset[str] = frozenset()
+        self._hooks = _Hooks(())
         for plugin in plugins or ():
             self.register_plugin(plugin)
 
@@ -51,7 +64,7 @@ class PluginManager:
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
         self.plugins.append(plugin)
-        self._hooks.clear()
+        self._hooks = self._awake()
 
     def get_plugin(self, plugin_name: str) -> BasePlugin | None:
         """The plugin of that name, or None."""
@@ -66,14 +79,14 @@ class PluginManager:
         names = frozenset(resting)
         if names != self._resting:
             self._resting = names
-            self._hooks.clear()
+            self._hooks = self._awake()
 
     def has(self, hook_name: str, agent: BaseAgent | None = None) -> bool:
         """Whether a plugin that does not rest, or the agent, has the hook: most have none.
 
         A hook of agents is the field that holds their callbacks, such as `before_model_callback`.
         """
-        if self._having(hook_name):
+        if self._hooks[hook_name]:
             return True
         return agent is not None and getattr(agent, hook_name) is not None
 
@@ -228,7 +241,7 @@ class PluginManager:
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
         """The agent's events, through each plugin that stands around it; the first is outermost."""
-        for _, hook in reversed(self._having("around_agent")):
+        for _, hook in reversed(self._hooks["around_agent"]):
             proceed = partial(
                 hook, agent=agent, invocation_context=invocation_context, proceed=proceed
             )
@@ -243,7 +256,7 @@ class PluginManager:
         stream: bool,
     ) -> AsyncGenerator[LlmResponse, None]:
         """The model's responses, through each plugin that stands around the call."""
-        for _, hook in reversed(self._having("around_model_call")):
+        for _, hook in reversed(self._hooks["around_model_call"]):
             proceed = _around_model(hook, callback_context, stream, proceed)
         return proceed(llm_request)
 
@@ -255,7 +268,7 @@ class PluginManager:
         proceed: Callable[[], Awaitable[Any]],
     ) -> Awaitable[Any]:
         """The tool's result, through each plugin that stands around the call."""
-        for _, hook in reversed(self._having("around_tool_call")):
+        for _, hook in reversed(self._hooks["around_tool_call"]):
             proceed = partial(
                 hook, tool=tool, tool_args=tool_args, tool_context=tool_context, proceed=proceed
             )
@@ -265,7 +278,7 @@ class PluginManager:
         self, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
     ) -> Awaitable[Event | None]:
         """The summary of the events, through each plugin that stands around the summarizer."""
-        for _, hook in reversed(self._having("around_summary")):
+        for _, hook in reversed(self._hooks["around_summary"]):
             proceed = partial(hook, events=events, proceed=proceed)
         return proceed()
 
@@ -287,25 +300,18 @@ class PluginManager:
             failures[plugin.name] = error
 
     def _first(self, hook_name: str, **values: Any) -> Awaitable[Any]:
-        having = self._having(hook_name)
+        having = self._hooks[hook_name]
         return _first_result(having, hook_name, values) if having else _NOTHING
 
     async def _tell_all(self, hook_name: str, **values: Any) -> None:
-        for plugin, hook in self._having(hook_name):
+        for plugin, hook in self._hooks[hook_name]:
             try:
                 await hook(**values)
             except Exception:
                 logger.exception("Plugin %r raised in %s.", plugin.name, hook_name)
 
-    def _having(self, hook_name: str) -> list[tuple[BasePlugin, _Hook]]:
-        having = self._hooks.get(hook_name)
-        if having is None:
-            inherited = getattr(BasePlugin, hook_name)
-            awake = [plugin for plugin in self.plugins if plugin.name not in self._resting]
-            hooks = [(plugin, getattr(plugin, hook_name)) for plugin in awake]
-            having = [(p, h) for p, h in hooks if not _is(h, inherited)]
-            self._hooks[hook_name] = having
-        return having
+    def _awake(self) -> _Hooks:
+        return _Hooks([plugin for plugin in self.plugins if plugin.name not in self._resting])
 
 
 class _Nothing:

@@ -18,7 +18,7 @@ from devui.runtime.auth.auth_tool import AuthToolArguments
 from devui.runtime.auth.logins import LoginRefused
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import has_answer, latest_answer
+from devui.runtime.flows.llm_flows.user_requests import has_answer
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    answer = latest_answer(ctx)
+    answer = ctx.latest_answer
     given = {
         response.id: response.response or {}
         for response in (answer.get_function_responses() if answer else [])

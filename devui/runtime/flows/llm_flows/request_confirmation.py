@@ -15,7 +15,7 @@ from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import has_answer, latest_answer
+from devui.runtime.flows.llm_flows.user_requests import has_answer
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    answer = latest_answer(ctx)
+    answer = ctx.latest_answer
     decisions = _decisions(answer)
     if answer is None or not decisions:
         return

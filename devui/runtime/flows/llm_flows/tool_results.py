@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import SCALARS, altered
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
@@ -52,13 +52,13 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
     if isinstance(result, types.Part):
         medium = as_media(result)
         return ({}, [medium]) if medium else (result, [])
-    if depth > _MEDIA_DEPTH or not isinstance(result, dict | list | tuple):
+    if depth > _MEDIA_DEPTH or not isinstance(result, (dict, list, tuple)):
         return result, []
     entries = result.items() if isinstance(result, dict) else enumerate(result)
     found: list[types.FunctionResponsePart] = []
     kept = {}
     for key, value in entries:
-        if not isinstance(value, _MAY_HOLD_MEDIA):
+        if type(value) in SCALARS or not isinstance(value, _MAY_HOLD_MEDIA):
             kept[key] = value
             continue
         rest, media = _without_media(value, depth + 1)

@@ -20,15 +20,9 @@ if TYPE_CHECKING:
     from devui.runtime.events.tool_confirmation import ToolConfirmation
 
 
-def latest_answer(ctx: InvocationContext) -> Event | None:
-    """What the user said last in this invocation, if it answers function calls."""
-    said = ctx.latest_words
-    return said if said is not None and said.get_function_responses() else None
-
-
 def has_answer(ctx: InvocationContext) -> bool:
     """Whether the user's last words in this invocation answer function calls."""
-    return latest_answer(ctx) is not None
+    return ctx.latest_answer is not None
 
 
 def with_requests(
