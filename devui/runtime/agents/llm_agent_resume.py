@@ -15,7 +15,13 @@ from google.genai.errors import APIError
 
 from devui.runtime.agents.agent_progress import forget, has_ended, has_started
 from devui.runtime.agents.invocation_events import events_of
-from devui.runtime.agents.open_calls import FAILED_CALL, awaits_user, lost_calls, lost_code
+from devui.runtime.agents.open_calls import (
+    FAILED_CALL,
+    awaits_user,
+    lost_calls,
+    lost_code,
+    pausing_calls,
+)
 from devui.runtime.agents.parallel_agent import merged
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
@@ -84,7 +90,7 @@ class Turn:
 
     def watch(self, event: Event) -> None:
         """Take note of an event of the turn."""
-        self._waits = self._waits or self.ctx.should_pause_invocation(event)
+        self._waits = self._waits or bool(pausing_calls(event))
 
     async def hand_over(self, *, anew: bool) -> AsyncGenerator[Event, None]:
         """Run the target; one that a resumed invocation has seen to its end is not run again."""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from devui.runtime.copying import filled
+from devui.runtime.copying import altered, filled
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
@@ -194,17 +194,8 @@ class InMemorySessionService(BaseSessionService):
             user=self.user_state.get(session.app_name, {}).get(session.user_id, {}),
             session=session.state,
         )
-        copied = Session(
-            id=session.id,
-            app_name=session.app_name,
-            user_id=session.user_id,
-            state=detached(state.merged()),
-            last_update_time=session.last_update_time,
-        )
-        if session._initial_state:
-            copied._initial_state = session._initial_state
-        copied.events = list(events)  # past validation, which would look at every event
-        return copied
+        # Past validation, which would look at every event.
+        return altered(session, state=detached(state.merged()), events=list(events))
 
 
 def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Event]:

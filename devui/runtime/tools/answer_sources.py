@@ -22,7 +22,8 @@ def keep_sources(state: State, sources: types.GroundingMetadata) -> None:
 
 def kept_sources(tools: Iterable[BaseTool], context: Context) -> types.GroundingMetadata | None:
     """The latest sources that were kept, if one of these tools is meant to hand on its own."""
-    if not any(tool.propagate_grounding_metadata for tool in tools):
-        return None
-    sources: types.GroundingMetadata | None = context.state.get(_KEPT)
-    return sources
+    for tool in tools:
+        if tool.propagate_grounding_metadata:
+            sources: types.GroundingMetadata | None = context.state.get(_KEPT)
+            return sources
+    return None
