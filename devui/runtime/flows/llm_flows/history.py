@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
+_Seen = tuple["types.Content", tuple[str, ...], tuple[str, ...], bool]
+"""The content, the ids of its calls and of its responses, and whether it is told of another."""
+
+
 class History:
     """The contents of one session as one view sees them."""
 
@@ -82,16 +86,16 @@ class History:
         actions = event.actions
         if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
             return False
-        entry = self._entry(event)
-        if entry is None:
+        seen = self._seen(event)
+        if seen is None:
             return True
-        if not self._settled or (self._open and entry.responses != self._open):
+        content, calls, responses, _ = seen
+        if not self._settled or (self._open and responses != self._open):
             return False
-        if entry.responses and not self._open:
+        if responses and not self._open:
             return False
-        self._open = entry.calls
-        has_ids = entry.calls or entry.responses
-        self._contents.append(without_client_ids(entry.content) if has_ids else entry.content)
+        self._open = calls
+        self._contents.append(without_client_ids(content) if calls or responses else content)
         return True
 
     def _make_anew(self, events: Sequence[Event]) -> None:
@@ -107,6 +111,23 @@ class History:
         return [entry for entry in entries if entry is not None]
 
     def _entry(self, event: Event) -> Entry | None:
+        seen = self._seen(event)
+        if seen is None:
+            return None
+        content, calls, responses, is_told = seen
+        if is_told:
+            return Entry(content, event.invocation_id, own=False)
+        return Entry(
+            content=content,
+            invocation_id=event.invocation_id,
+            own=event.author == self._view.agent,
+            calls=calls,
+            responses=responses,
+            long_running=event.long_running_tool_ids or frozenset(),
+            answered_by=event.author if responses and not _asks(event) else None,
+        )
+
+    def _seen(self, event: Event) -> _Seen | None:
         """What this view sees of an event."""
         content, author, view = event.content, event.author, self._view
         if content is None or not is_visible(event, view):
@@ -119,22 +140,14 @@ class History:
         teller = self._foreign_author(author, responses)
         if teller is not None:
             told = quoted(content, teller, thoughts=view.foreign_thoughts)
-            return Entry(told, event.invocation_id, own=False) if told else None
+            return (told, (), (), True) if told else None
         if len(responses) < len(answered):
             content = self._without_orphans(content)
         if not content.parts:
             return None
         if len(calls) < len(called):
             self._named.update(call.name for call in called if not call.id)
-        return Entry(
-            content=content,
-            invocation_id=event.invocation_id,
-            own=author == view.agent,
-            calls=calls,
-            responses=responses,
-            long_running=event.long_running_tool_ids or frozenset(),
-            answered_by=author if responses and not _asks(event) else None,
-        )
+        return content, calls, responses, False
 
     def _without_orphans(self, content: types.Content) -> types.Content:
         """The content without responses that have no id, and no call of their name before them."""
