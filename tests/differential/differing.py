@@ -573,7 +573,8 @@ SINGLE_TURN_ROOT = Difference(
 )
 MISSING_FIELDS = Difference(
     "Missing fields of OpenAPI operations",
-    here="A call without a mandatory argument is not sent; the model is told what is missing.",
+    here="A call without a mandatory argument, or with an empty one in the path, is not sent; the"
+    " model is told what is missing.",
     there="It is sent as it is, or fails while it is being put together.",
     why="The model can correct itself at once, and a service is not bothered with half a request.",
 )

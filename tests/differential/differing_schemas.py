@@ -12,6 +12,12 @@ def _without_shapes(record: Any) -> Any:
     return record
 
 
+TYPES_OF_ANSWERS = Difference(
+    "Types of answers from `typing`",
+    here="An `output_schema` can be any type that pydantic knows.",
+    there="Some, such as `typing.Dict[str, int]`, are refused when the agent is made.",
+    why="`typing.Dict` and `dict` mean the same.",
+)
 SHAPES_OF_ANSWERS = Difference(
     "JSON schemas of answers, beside tools",
     here="`set_model_response` declares its parameter `response` by the output schema.",

@@ -37,6 +37,12 @@ FILES_OF_MESSAGES = Difference(
     there="Is ignored if the root is an agent with a model.",
     why="The Runner's contract is the same for every kind of root agent.",
 )
+BOUND_AFTER_RUNS = Difference(
+    "What callbacks bind to context variables, after the run",
+    here="It holds for the caller of `run_async`, too, as what an `async` generator sets does.",
+    there="It is gone with the run, which has a task of its own.",
+    why="A run without a task of its own costs less, and ends with its caller.",
+)
 BOUND_BY_TOOLS = Difference(
     "What tools bind to context variables",
     here="What the only call of an answer binds holds for what follows in the run, as what"

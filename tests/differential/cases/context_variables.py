@@ -3,7 +3,7 @@
 from contextvars import ContextVar
 
 from tests.differential.case import case
-from tests.differential.differing_state import BOUND_BY_TOOLS
+from tests.differential.differing_state import BOUND_AFTER_RUNS, BOUND_BY_TOOLS
 from tests.differential.script import call
 
 BOUND = ContextVar("BOUND", default="nothing")
@@ -55,3 +55,14 @@ async def what_tools_bind_to_context_variables(stage):
     )
     await stage.open(agent)
     await stage.say()
+
+
+@case(differs=BOUND_AFTER_RUNS)
+async def what_callbacks_bind_when_the_run_is_over(stage):
+    def bind(callback_context):
+        BOUND.set("a callback")
+
+    agent = stage.agent("agent", "Done.", before_agent_callback=bind)
+    await stage.open(agent)
+    await stage.say()
+    stage.note("bound", BOUND.get())

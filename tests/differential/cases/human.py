@@ -245,6 +245,27 @@ async def a_tool_class_of_ones_own_asks_for_a_confirmation(stage):
 
 
 @case()
+async def a_function_tool_of_ones_own_that_another_tool_calls_asks_for_a_confirmation(stage):
+    def pay(amount: int) -> int:
+        return amount
+
+    class Pay(stage.ns.FunctionTool):
+        async def check_require_confirmation(self, args, tool_context):
+            return args["amount"] > 1
+
+    inner = Pay(pay)
+
+    async def shop(amount: int, tool_context: stage.ns.ToolContext):
+        return {"paid": await inner.run_async(args={"amount": amount}, tool_context=tool_context)}
+
+    answers = call("shop", amount=3), "Paid.", call("shop", amount=1), "Paid at once."
+    await stage.open(stage.agent("agent", *answers, tools=[shop]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=True))
+    await stage.say("again")
+
+
+@case()
 async def an_argument_is_missing_where_consent_is_needed(stage):
     def pay(amount: int) -> int:
         return amount

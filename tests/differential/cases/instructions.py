@@ -1,5 +1,6 @@
 """Instructions, settings of requests, structured answers."""
 
+import typing
 from functools import partial
 from typing import Any
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add, case
 from tests.differential.differing import BAD_ANSWER
 from tests.differential.differing_files import PICTURES
-from tests.differential.differing_schemas import SHAPES_OF_ANSWERS
+from tests.differential.differing_schemas import SHAPES_OF_ANSWERS, TYPES_OF_ANSWERS
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -204,6 +205,7 @@ SCHEMAS: dict[str, tuple[Any, str]] = {
     "a list of models": (list[City], '[{"name": "Bern"}, {"name": "Rom"}]'),
     "a list of texts": (list[str], '["a", "b"]'),
     "a text": (str, '"a"'),
+    "a dict": (dict[str, int], '{"a": 1}'),
     "a blank answer": (City, "  "),
     "a dict schema": ({"type": "object", "properties": {"a": {"type": "integer"}}}, '{"a": 1}'),
     "a genai schema": (types.Schema(type="OBJECT"), '{"a": 1}'),
@@ -225,6 +227,18 @@ for _name, (_schema, _text) in SCHEMAS.items():
             _differs,
         )
     )
+
+
+@case(differs=TYPES_OF_ANSWERS)
+async def an_output_schema_of_the_typing_module(stage):
+    schema = typing.Dict[str, int]  # noqa: UP006  as many still write it
+    try:
+        agent = stage.agent("agent", '{"a": 1}', output_schema=schema, output_key="out")
+    except ValueError:
+        stage.note("refused", "Dict")
+        return
+    await stage.open(agent)
+    await stage.say()
 
 
 @case()

@@ -80,6 +80,12 @@ CALLS: dict[str, Call] = {
     "a part of the body": Call("add_pet", {"pet_name": "Tom"}),
     "a missing field of the body": Call("add_pet", {"age": 3}),
     "a path": Call("get_pet", {"name": "Tom & Jerry"}),
+    "a path with a slash": Call("get_pet", {"name": "cats/Tom"}),
+    "a path that goes up": Call("get_pet", {"name": ".."}),
+    "a path beside it": Call("get_pet", {"name": "../text"}),
+    "a path beside it, with backslashes": Call("get_pet", {"name": "cats\\..\\Tom"}),
+    "dots in a path": Call("get_pet", {"name": ".tom..txt"}),
+    "an empty path": Call("get_pet", {"name": ""}),
     "a missing path": Call("get_pet", {}),
     "a method": Call("delete_pet", {"name": "Tom"}),
     "what nobody asked for": Call("get_pet", {"name": "Tom", "size": 1}),
@@ -129,7 +135,7 @@ async def served(stage, calls, spec=None, **how):
 
 
 for _name, _call in CALLS.items():
-    _differs = MISSING_FIELDS if _name.startswith("a missing") else None
+    _differs = MISSING_FIELDS if _name.startswith(("a missing", "an empty")) else None
     add(Case(f"a service is called with {_name}", partial(served, calls=[_call]), _differs))
 
 

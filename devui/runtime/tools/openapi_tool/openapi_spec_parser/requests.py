@@ -1,6 +1,7 @@
 """From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from pydantic_core import to_jsonable_python
 
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation, Parameter
 
+_SLASH = re.compile(r"[/\\]")
 _FORM = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 
@@ -83,8 +85,14 @@ def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter,
 
 def _segment(parameter: Parameter, value: Any) -> str:
     text = _text(value)
-    if not text or text in {".", ".."}:
-        raise ValueError(f"{parameter.argument} cannot be {text!r}: it stands in the path.")
+    if not text:
+        raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
+    # A service may read an encoded slash as a slash, and then go up.
+    if not {".", ".."}.isdisjoint(_SLASH.split(text)):
+        raise ValueError(
+            f"{parameter.argument!r} stands in the path, so no part of it, between slashes, can be"
+            " a single or a double dot."
+        )
     return quote(text, safe="")
 
 
