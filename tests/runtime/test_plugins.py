@@ -198,6 +198,15 @@ async def test_a_plugin_registered_later_is_called_too():
     assert plugin.log[0] == "on_user_message_callback"
 
 
+async def test_a_plugin_put_into_the_list_before_the_first_run_is_called():
+    plugin, another = Recording(), Recording("another")
+    runner = runner_of(Scripted(name="a"), plugins=[another])
+    runner.plugin_manager.plugins[:] = [plugin]
+    await run(runner)
+    assert plugin.log
+    assert not another.log
+
+
 async def test_a_resting_plugin_is_not_called_and_may_wake_in_the_midst_of_a_run():
     plugin, other = Recording("resting"), Recording("other")
     runner = runner_of(Scripted(name="a"), plugins=[plugin, other])

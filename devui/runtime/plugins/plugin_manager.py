@@ -33,10 +33,13 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 
     def __init__(self, plugins: Sequence[BasePlugin]) -> None:
         self._plugins = plugins
+        self.resting: frozenset[str] = frozenset()
+        """The names of the plugins that are left out."""
 
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
         inherited = getattr(BasePlugin, name)
-        hooks = [(plugin, getattr(plugin, name)) for plugin in self._plugins]
+        awake = [plugin for plugin in self._plugins if plugin.name not in self.resting]
+        hooks = [(plugin, getattr(plugin, name)) for plugin in awake]
         self[name] = having = [(p, h) for p, h in hooks if not _is(h, inherited)]
         return having
 
@@ -54,8 +57,7 @@ class PluginManager:
         self.plugins: list[BasePlugin] = []
         self._close_timeout = close_timeout
         self._skip_closing = False
-        self._resting: frozenset[str] = frozenset()
-        self._hooks = _Hooks(())
+        self._hooks = _Hooks(self.plugins)
         for plugin in plugins or ():
             self.register_plugin(plugin)
 
@@ -64,7 +66,7 @@ class PluginManager:
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
         self.plugins.append(plugin)
-        self._hooks = self._awake()
+        self._hooks.clear()
 
     def get_plugin(self, plugin_name: str) -> BasePlugin | None:
         """The plugin of that name, or None."""
@@ -77,9 +79,9 @@ class PluginManager:
         a hook that returns at once costs about a microsecond, at each chunk and each tool.
         """
         names = frozenset(resting)
-        if names != self._resting:
-            self._resting = names
-            self._hooks = self._awake()
+        if names != self._hooks.resting:
+            self._hooks.resting = names
+            self._hooks.clear()
 
     def has(self, hook_name: str, agent: BaseAgent | None = None) -> bool:
         """Whether a plugin that does not rest, or the agent, has the hook: most have none.
@@ -309,9 +311,6 @@ class PluginManager:
                 await hook(**values)
             except Exception:
                 logger.exception("Plugin %r raised in %s.", plugin.name, hook_name)
-
-    def _awake(self) -> _Hooks:
-        return _Hooks([plugin for plugin in self.plugins if plugin.name not in self._resting])
 
 
 class _Nothing:
