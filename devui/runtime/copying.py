@@ -11,8 +11,7 @@ from pydantic import BaseModel
 
 M = TypeVar("M", bound=BaseModel)
 
-SCALARS = frozenset({str, int, float, bool, type(None)})
-"""The types of JSON that hold nothing else, which is quicker asked than `isinstance`."""
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _new = object.__new__
 _set_values = vars(BaseModel)["__dict__"].__set__
 _set_names = vars(BaseModel)["__pydantic_fields_set__"].__set__
@@ -44,14 +43,11 @@ def altered(model: M, /, **values: Any) -> M:
 
 
 def renewed(model: M, /, **values: Any) -> M:
-    """A copy of a model of defaults, which has fields alone: as if it were made anew, and its
-    default factories had given `values`, which therefore do not count as set.
+    """A copy of a model of defaults: as if it were made anew, and its default factories had given
+    `values`, which therefore do not count as set.
     """
-    copied = _new(type(model))
-    _set_values(copied, model.__dict__ | values)
-    _set_names(copied, set(model.__pydantic_fields_set__))
-    _set_extra(copied, None)
-    _set_private(copied, None)
+    copied = altered(model, **values)
+    copied.__pydantic_fields_set__.intersection_update(model.__pydantic_fields_set__)
     return copied
 
 
@@ -65,7 +61,7 @@ def filled(model: M, /, **values: Any) -> M:
 def json_copy(value: Any) -> Any:
     """A deep copy of JSON; what JSON does not know is left to `copy.deepcopy`."""
     kind = type(value)
-    if kind in SCALARS:
+    if kind in _SCALARS:
         return value
     if kind is dict:
         return {key: json_copy(each) for key, each in value.items()}

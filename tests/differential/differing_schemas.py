@@ -13,10 +13,11 @@ def _without_shapes(record: Any) -> Any:
 
 
 TYPES_OF_ANSWERS = Difference(
-    "Types of answers from `typing`",
-    here="An `output_schema` can be any type that pydantic knows.",
-    there="Some, such as `typing.Dict[str, int]`, are refused when the agent is made.",
-    why="`typing.Dict` and `dict` mean the same.",
+    "`typing.Dict` as the shape of an answer",
+    here="It is taken as `dict` is; a model that cannot answer in that shape says so when it is"
+    " asked.",
+    there="It is refused when the agent is made.",
+    why="Models that take a JSON schema can answer in it.",
 )
 SHAPES_OF_ANSWERS = Difference(
     "JSON schemas of answers, beside tools",

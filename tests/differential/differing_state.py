@@ -39,9 +39,10 @@ FILES_OF_MESSAGES = Difference(
 )
 BOUND_AFTER_RUNS = Difference(
     "What callbacks bind to context variables, after the run",
-    here="It holds for the caller of `run_async`, too, as what an `async` generator sets does.",
-    there="It is gone with the run, which has a task of its own.",
-    why="A run without a task of its own costs less, and ends with its caller.",
+    here="It holds for the caller of `run_async`, too, unless the agent runs in a task of its own,"
+    " as in a ParallelAgent and as a node of a Workflow.",
+    there="It is gone with the run, since each agent runs in a task of its own.",
+    why="A run without tasks costs less, and ends with its caller.",
 )
 BOUND_BY_TOOLS = Difference(
     "What tools bind to context variables",

@@ -70,6 +70,7 @@ def test_a_renewed_model_is_as_one_made_anew():
     made.state_delta["a"] = made.requested_tool_confirmations["b"] = 1
     made.escalate = True
     assert EventActions.made() == EventActions()
+    assert EventActions.made().model_fields_set == set()
 
 
 def test_a_filled_model_is_itself_with_values_set():

@@ -38,7 +38,18 @@ def test_the_users_latest_answer_is_found_without_reading_a_long_session_or_a_lo
 
 
 def test_words_that_answer_no_call_are_the_latest_all_the_same():
-    events, latest = [_answer()], LatestAnswer()
+    events, latest = Counted([_answer()]), LatestAnswer()
     assert latest.among(events, "now") is events[0]
     events.append(Event(author="user", invocation_id="now"))
     assert latest.among(events, "now") is None
+    events.reads = 0
+    assert latest.among(events, "now") is None
+    assert events.reads == 0
+
+
+def test_an_answer_to_another_invocation_is_none_to_this_one():
+    events = [_answer()]
+    assert LatestAnswer().among(events, "other") is None
+    latest = LatestAnswer()
+    assert latest.among(events, "now") is events[0]
+    assert latest.among([Event(author="a", invocation_id="now")], "now") is None

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
 
@@ -173,10 +174,20 @@ async def test_answers_are_json_text_or_an_error(url):
 
 @pytest.mark.parametrize(
     ("args", "said"),
-    [({}, "needs pet_id"), ({"pet_id": ".."}, "in the path"), ({"pet_id": ""}, "path")],
+    [
+        ({}, "needs pet_id"),
+        ({"pet_id": ""}, "cannot be empty"),
+        *(({"pet_id": up}, "double dot") for up in (".", "..", "../7", "a/./b", "a\\..\\b")),
+    ],
 )
 async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, said):
     assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
+
+
+@pytest.mark.parametrize("name", ["a/b", ".tom..txt", "..."])
+async def test_slashes_and_dots_in_a_path_stay_in_their_place(url, name):
+    asked = await ask(toolset(url), "get_pet_by_id", pet_id=name)
+    assert asked["path"] == f"/pets/{quote(name, safe='')}"
 
 
 async def test_an_agent_uses_the_service(url):

@@ -198,12 +198,18 @@ async def test_a_plugin_registered_later_is_called_too():
     assert plugin.log[0] == "on_user_message_callback"
 
 
-async def test_a_plugin_put_into_the_list_before_the_first_run_is_called():
-    plugin, another = Recording(), Recording("another")
+@pytest.mark.parametrize("anew", [False, True])
+async def test_plugins_listed_before_the_first_run_are_those_that_are_called(anew):
+    plugin, later, another = Recording(), Recording("later"), Recording("another")
     runner = runner_of(Scripted(name="a"), plugins=[another])
-    runner.plugin_manager.plugins[:] = [plugin]
+    if anew:
+        runner.plugin_manager.plugins = [plugin]
+    else:
+        runner.plugin_manager.plugins[:] = [plugin]
+    runner.plugin_manager.register_plugin(later)
     await run(runner)
     assert plugin.log
+    assert later.log
     assert not another.log
 
 

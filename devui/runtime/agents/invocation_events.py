@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 class LatestAnswer:
     """What the user said last in an invocation, if it answers function calls.
 
-    Asked at each step, so only new events are read.
+    Asked at each step, so only new events are read: those that are committed do not change.
     """
 
     def __init__(self) -> None:
@@ -20,8 +20,8 @@ class LatestAnswer:
         """How many of the events have been read."""
 
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
-        """The latest event by the user in that invocation, which is always the same one; None if
-        it is no answer.
+        """The latest event by the user in that invocation; None if it answers no call, or there is
+        none. The invocation has to be the same each time.
         """
         count = len(events)
         if events is self._events and count == self._count:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeGuard
 
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
@@ -286,7 +286,7 @@ class LlmAgent(CalledBack):
         for entry in self.tools:
             tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
         finish = [FinishTaskTool(self.output_schema)] if self.mode == "task" else []
-        return [*tools, *finish, *(self.delegates if self.sub_agents else ())]
+        return [*tools, *finish, *self.delegates]
 
     @property
     def transfer_targets(self) -> list[BaseAgent]:
@@ -327,8 +327,7 @@ class LlmAgent(CalledBack):
     @property
     def delegates(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
-        below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
-        return [_as_tool(agent) for agent in below if agent.is_delegated]
+        return [_as_tool(agent) for agent in self.sub_agents if _is_delegated(agent)]
 
     @property
     def root_llm_agent(self) -> LlmAgent | None:
@@ -373,7 +372,7 @@ class LlmAgent(CalledBack):
             return []
 
 
-def _is_delegated(agent: BaseAgent) -> bool:
+def _is_delegated(agent: BaseAgent) -> TypeGuard[LlmAgent]:
     return isinstance(agent, LlmAgent) and agent.is_delegated
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class NodeContext(ReadonlyContext):
     """The part of a Context that is about nodes; outside of a node there is nothing in it."""
 
-    _node_run: NodeRun | None = None
+    _node_run: NodeRun | None
     _tool_run: NodeRun | None = None
 
     @property

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import family
-from devui.runtime.agents.open_calls import awaits_user
+from devui.runtime.agents.open_calls import awaits_user, pausing_calls
 from devui.runtime.agents.tasks import open_tasks
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Pause:
 
     def watch(self, event: "Event") -> None:
         """Take note of an event of the run."""
-        self._seen = self._seen or self._ctx.should_pause_invocation(event)
+        self._seen = self._seen or bool(pausing_calls(event))
 
     @property
     def needed(self) -> bool:

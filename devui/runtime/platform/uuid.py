@@ -7,9 +7,9 @@ from contextvars import ContextVar
 _AT_ONCE = 64
 """How many ids are made at a time: most of what one takes is to ask the system for its digits."""
 
-_VERSION = bytes(0x40 | octet & 0x0F for octet in range(256))
-_VARIANT = bytes(0x80 | octet & 0x3F for octet in range(256))
-"""What becomes of the random octets in which a UUID tells its version and its variant."""
+_AS_VERSION = bytes(0x40 | octet & 0x0F for octet in range(256))
+_AS_VARIANT = bytes(0x80 | octet & 0x3F for octet in range(256))
+"""What becomes of a random octet where a UUID tells its version, and where its variant."""
 
 _spare: list[str] = []
 """Ids that nobody has got yet."""
@@ -29,8 +29,8 @@ def _random_uuid() -> str:
 def _random_uuids(count: int) -> list[str]:
     """Without the objects, which take the longest."""
     octets = bytearray(os.urandom(16 * count))
-    octets[6::16] = octets[6::16].translate(_VERSION)
-    octets[8::16] = octets[8::16].translate(_VARIANT)
+    octets[6::16] = octets[6::16].translate(_AS_VERSION)
+    octets[8::16] = octets[8::16].translate(_AS_VARIANT)
     digits = octets.hex()
     each = (digits[start : start + 32] for start in range(0, 32 * count, 32))
     return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in each]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,16 +29,22 @@ _Hook = Callable[..., Any]
 
 
 class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
-    """Which plugins have a hook, by its name; found out when it is asked for the first time."""
+    """Which plugins have a hook, by its name; found out when it is asked for, until `clear()`."""
 
-    def __init__(self, plugins: Sequence[BasePlugin]) -> None:
-        self._plugins = plugins
-        self.resting: frozenset[str] = frozenset()
-        """The names of the plugins that are left out."""
+    def __init__(self, manager: PluginManager) -> None:
+        self._manager = manager
+        self._resting: frozenset[str] = frozenset()
+
+    def rest(self, names: frozenset[str]) -> None:
+        """Leave out the plugins of these names, and no others."""
+        if names != self._resting:
+            self._resting = names
+            self.clear()
 
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
         inherited = getattr(BasePlugin, name)
-        awake = [plugin for plugin in self._plugins if plugin.name not in self.resting]
+        plugins = self._manager.plugins
+        awake = [plugin for plugin in plugins if plugin.name not in self._resting]
         hooks = [(plugin, getattr(plugin, name)) for plugin in awake]
         self[name] = having = [(p, h) for p, h in hooks if not _is(h, inherited)]
         return having
@@ -57,7 +63,7 @@ class PluginManager:
         self.plugins: list[BasePlugin] = []
         self._close_timeout = close_timeout
         self._skip_closing = False
-        self._hooks = _Hooks(self.plugins)
+        self._hooks = _Hooks(self)
         for plugin in plugins or ():
             self.register_plugin(plugin)
 
@@ -78,10 +84,7 @@ class PluginManager:
         For what watches the calls of a run and at present waits for none (design.md, Law 6): even
         a hook that returns at once costs about a microsecond, at each chunk and each tool.
         """
-        names = frozenset(resting)
-        if names != self._hooks.resting:
-            self._hooks.resting = names
-            self._hooks.clear()
+        self._hooks.rest(frozenset(resting))
 
     def has(self, hook_name: str, agent: BaseAgent | None = None) -> bool:
         """Whether a plugin that does not rest, or the agent, has the hook: most have none.

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import altered, filled
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
@@ -167,10 +167,11 @@ class InMemorySessionService(BaseSessionService):
             return event
         self._extend(session, event)
         ids.add(event_id)
-        _touch(session, event)
+        now = event.timestamp
+        filled(session, last_update_time=now)
         if stored is not session:
             stored.events.append(event)
-            _touch(stored, event)
+            filled(stored, last_update_time=now)
         if delta := event.actions.state_delta:
             self._write(stored, delta)
         return event
@@ -208,11 +209,6 @@ def _selected(events: list[Event], config: GetSessionConfig | None) -> list[Even
     while start > 0 and events[start - 1].timestamp >= config.after_timestamp:
         start -= 1
     return events[start:]
-
-
-def _touch(session: Session, event: Event) -> None:
-    # Past the setter of pydantic, since each event comes here twice.
-    vars(session)["last_update_time"] = event.timestamp
 
 
 def _holds(events: list[Event], event: Event) -> bool:

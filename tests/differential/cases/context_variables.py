@@ -57,12 +57,31 @@ async def what_tools_bind_to_context_variables(stage):
     await stage.say()
 
 
-@case(differs=BOUND_AFTER_RUNS)
-async def what_callbacks_bind_when_the_run_is_over(stage):
+async def _after_the_run(stage, root):
+    await stage.open(root)
+    await stage.say()
+    stage.note("bound", BOUND.get())
+
+
+def _binding(stage):
     def bind(callback_context):
         BOUND.set("a callback")
 
-    agent = stage.agent("agent", "Done.", before_agent_callback=bind)
-    await stage.open(agent)
-    await stage.say()
-    stage.note("bound", BOUND.get())
+    return stage.agent("agent", "Done.", before_agent_callback=bind)
+
+
+@case(differs=BOUND_AFTER_RUNS)
+async def what_callbacks_bind_when_the_run_is_over(stage):
+    await _after_the_run(stage, _binding(stage))
+
+
+@case()
+async def what_callbacks_of_parallel_agents_bind_when_the_run_is_over(stage):
+    parallel = stage.ns.ParallelAgent(name="parallel", sub_agents=[_binding(stage)])
+    await _after_the_run(stage, parallel)
+
+
+@case()
+async def what_callbacks_of_nodes_bind_when_the_run_is_over(stage):
+    node = _binding(stage)
+    await _after_the_run(stage, stage.ns.Workflow(name="graph", edges=[("START", node)]))

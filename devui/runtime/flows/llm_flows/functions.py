@@ -12,10 +12,9 @@ from devui.runtime.agents.open_calls import (
     REQUEST_CREDENTIAL,
     REQUEST_INPUT,
 )
-from devui.runtime.copying import altered, filled
+from devui.runtime.copying import altered
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.flows.llm_flows.model_events import base_of
 from devui.runtime.flows.llm_flows.tool_batch import Finished, run_batch
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
@@ -162,8 +161,13 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
     ]
     if not parts and not any(each.state_delta or each.artifact_delta for each in actions):
         return None
-    event = base_of(ctx, actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state))
-    return filled(event, content=altered(_ANSWER, parts=parts)) if parts else event
+    return Event.made(
+        invocation_id=ctx.invocation_id,
+        author=ctx.agent.name if ctx.agent else "",
+        branch=ctx.branch,
+        content=altered(_ANSWER, parts=parts) if parts else None,
+        actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
+    )
 
 
 def _changes(actions: EventActions) -> EventActions:

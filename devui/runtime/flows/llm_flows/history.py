@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 _Seen = tuple["types.Content", tuple[str, ...], tuple[str, ...], bool]
-"""The content, the ids of its calls and of its responses, and whether it is told of another."""
+"""The content, the ids of its calls and of its responses, and whether it tells of another agent:
+then it holds neither. An `Entry` has more, which only arranging needs, and takes longer to make.
+"""
 
 
 class History:
@@ -128,7 +130,7 @@ class History:
         )
 
     def _seen(self, event: Event) -> _Seen | None:
-        """What this view sees of an event."""
+        """What this view sees of an event; who made its calls is kept for what comes after it."""
         content, author, view = event.content, event.author, self._view
         if content is None or not is_visible(event, view):
             return None

@@ -18,10 +18,7 @@ _SAYS = ("content", "error_code", "interrupted", "grounding_metadata")
 
 
 def base_of(ctx: InvocationContext, actions: EventActions | None = None) -> Event:
-    """What the events of one model call, or of its tools, have in common.
-
-    The callbacks of the call write to its actions.
-    """
+    """What the events of one model call have in common; its callbacks write to its actions."""
     return Event.made(
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",

@@ -90,8 +90,8 @@ def _segment(parameter: Parameter, value: Any) -> str:
     # A service may read an encoded slash as a slash, and then go up.
     if not {".", ".."}.isdisjoint(_SLASH.split(text)):
         raise ValueError(
-            f"{parameter.argument!r} stands in the path, so no part of it, between slashes, can be"
-            " a single or a double dot."
+            f"{parameter.argument!r} stands in the path, so what is between its slashes or"
+            " backslashes cannot be a single or a double dot."
         )
     return quote(text, safe="")
 
