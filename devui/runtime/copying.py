@@ -47,7 +47,7 @@ def renewed(model: M, /, **values: Any) -> M:
     `values`, which therefore do not count as set.
     """
     copied = altered(model, **values)
-    copied.__pydantic_fields_set__.intersection_update(model.__pydantic_fields_set__)
+    _set_names(copied, model.__pydantic_fields_set__.copy())
     return copied
 
 
@@ -64,7 +64,7 @@ def json_copy(value: Any) -> Any:
     if kind in _SCALARS:
         return value
     if kind is dict:
-        return {key: json_copy(each) for key, each in value.items()}
+        return {k: v if type(v) in _SCALARS else json_copy(v) for k, v in value.items()}
     if kind is list:
         return [json_copy(each) for each in value]
     return copy.deepcopy(value)

@@ -76,14 +76,20 @@ class LlmResponse(BaseModel):
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls of the content, in the order of its parts."""
         content = self.content
-        parts = content.parts if content else None
-        return [call for part in parts if (call := part.function_call)] if parts else []
+        calls = []
+        for part in (content.parts if content else None) or ():
+            if call := part.function_call:
+                calls.append(call)  # noqa: PERF401  before Python 3.12 a comprehension is a call
+        return calls
 
     def get_function_responses(self) -> list[types.FunctionResponse]:
         """The function responses of the content, in the order of its parts."""
         content = self.content
-        parts = content.parts if content else None
-        return [given for part in parts if (given := part.function_response)] if parts else []
+        responses = []
+        for part in (content.parts if content else None) or ():
+            if given := part.function_response:
+                responses.append(given)  # noqa: PERF401  as above
+        return responses
 
     @staticmethod
     def create(generate_content_response: types.GenerateContentResponse) -> "LlmResponse":
