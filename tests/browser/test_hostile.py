@@ -32,7 +32,10 @@ FOREIGN = """
 """
 OUTRAGES = {
     "document.body.innerHTML += '<img src=http://evil.example/x>'": "CSP: img-src http://evil",
-    "document.body.setAttribute('onclick', '1')": "CSP: script-src-attr inline",
+    # Chromium looks at a handler when it is to be called for the first time.
+    "document.body.setAttribute('onclick', '1'); document.body.click()": (
+        "CSP: script-src-attr inline"
+    ),
     "document.body.innerHTML += '<img src=/no-such>'": "status 404: .*/no-such",
     "alert('asked')": "dialog: asked",
     "throw Error('thrown')": "page error: .*thrown",
