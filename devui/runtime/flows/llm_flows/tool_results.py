@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _RESPONSE = types.FunctionResponse()
 _PART = types.Part()
 _SCALARS = (str, int, float, type(None))
-"""What most values are, asked first since to ask for a Part takes five times as long."""
+"""What most values are, asked first since to ask for a Part takes several times as long."""
 _CONTAINERS = (dict, list, tuple)
 _MAY_HOLD_MEDIA = (types.Part, *_CONTAINERS)
 _MEDIA_DEPTH = 1
