@@ -12,8 +12,9 @@ from devui.debugger.bus import Bus, Subscription
 from devui.debugger.news import EventCommitted, EventDropped, News, RunChanged, SessionChanged
 from devui.store.journal import Journal
 
-CATCH_UP = 1000
-"""How many events a reader may be behind; one further behind has to read the page anew."""
+CATCH_UP = 4000
+"""How many events a reader may be behind; one further behind has to read the page anew. It is more
+than a run commits while a page shows what it was sent last."""
 
 
 @dataclass(frozen=True, slots=True)
