@@ -24,7 +24,7 @@ T = TypeVar("T")
 THREAD_NAME_PREFIX = "devui-sync"
 MAX_THREADS = 64
 
-_threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX)
+_threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX, near=True)
 
 _OF_THREADS = {
     "RuntimeError": ("no running event loop", "no current event loop"),

@@ -23,7 +23,7 @@ T = TypeVar("T")
 MEMORY = ":memory:"
 BUSY_SECONDS = 10.0
 """How long to wait for other processes that write the same file."""
-_threads = PlainThreads(64, "devui-sqlite")
+_threads = PlainThreads(64, "devui-sqlite", near=False)
 _URL_SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
 
@@ -84,7 +84,7 @@ class Database:
     def begin_write(self, job: Callable[[sqlite3.Connection], Any]) -> Call:
         """As `write`, for a caller that has to know of the job's end although it is cancelled.
 
-        It should `give_way` after that.
+        It should `give_way` after that, unless it had to wait.
         """
         return _threads.begin(lambda: self._transaction("BEGIN IMMEDIATE", job))
 

@@ -1,9 +1,11 @@
-"""Threads for the plain functions of agent code (runtime seed).
+"""Threads for plain functions: those of agent code, and the work on files (runtime seed).
 
 An executor would do the same at three times the cost. Most plain functions return at once, so a
 call must not cost much more than it does: it is handed to the thread that has worked last, on the
 caller's processor, by a pipe, and handed back by a lock. A pipe, because who writes to one lets go
 of the interpreter: the thread has most often done its work before the caller begins to wait.
+What sleeps until a disk has written is better off elsewhere: two threads that sleep and wake in
+turn on one processor are moved to and fro, and find nothing in its caches.
 """
 
 import asyncio
@@ -130,14 +132,15 @@ class _Patience(threading.local):
 class _Thread:
     """Where a thread waits for its calls."""
 
-    __slots__ = ("_bell", "_call", "_heard", "_native_id", "_processors")
+    __slots__ = ("_bell", "_call", "_heard", "_native_id", "_near", "_processors")
 
     _call: Call
     """What has been handed over."""
 
-    def __init__(self, heard: int, bell: int) -> None:
+    def __init__(self, heard: int, bell: int, *, near: bool) -> None:
         """Wait at a pipe, for a byte for each call that has been handed over."""
         self._heard, self._bell = heard, bell
+        self._near = near
 
     def __del__(self) -> None:
         """Close the pipe of a thread that could not begin, or stayed behind when one forked."""
@@ -147,12 +150,13 @@ class _Thread:
     def begin(self) -> None:
         """Be the calling thread."""
         self._native_id = threading.get_native_id()
-        self._processors = allowed()
+        self._processors = allowed() if self._near else ()
 
     def ring(self, call: Call) -> None:
         """Hand a call over; from any thread."""
         self._call = call
-        bring_here(self._native_id)
+        if self._near:
+            bring_here(self._native_id)
         os.write(self._bell, b"!")
 
     def wait(self) -> Call:
@@ -167,10 +171,14 @@ class _Thread:
 class PlainThreads:
     """A limited number of threads, begun when they are needed and kept."""
 
-    def __init__(self, limit: int, name: str) -> None:
-        """Begin at most `limit` threads, with names that begin with `name`."""
+    def __init__(self, limit: int, name: str, *, near: bool) -> None:
+        """Begin at most `limit` threads, with names that begin with `name`.
+
+        `near`: each call begins on its caller's processor, as suits what returns at once.
+        """
         self._limit = limit
         self._name = name
+        self._near = near
         self._patience = _Patience()
         self._begin()
         # A forked copy has none of the threads, and may not wake those of the original.
@@ -250,7 +258,7 @@ class PlainThreads:
         # Daemons hold up no interpreter that wants to end: their callers have left.
         name = f"{self._name}_{self._begun + 1}"
         try:
-            thread = _Thread(*os.pipe())
+            thread = _Thread(*os.pipe(), near=self._near)
             threading.Thread(target=self._work, args=(thread,), name=name, daemon=True).start()
         except (OSError, RuntimeError):  # too many files or threads
             if self._begun == 0:

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, ClassVar
 
+from devui.runtime.copying import filled
 from devui.runtime.databases import Database, DatabasePath, give_way
 from devui.runtime.events.event import Event
 from devui.runtime.plain_threads import Call
@@ -135,14 +136,15 @@ class SqliteSessionService(BaseSessionService):
         except asyncio.CancelledError:
             await asyncio.wait([writing.end_for_others()])
             if writing.error is None:
-                await self._committed(session, event, stored, writing)
+                self._committed(session, event, stored, writing)
             else:
                 logger.warning(
                     "Event %s of a cancelled run was not stored: %s", event.id, writing.error
                 )
             raise
-        committed = await self._committed(session, event, stored, writing)
-        await give_way()
+        committed = self._committed(session, event, stored, writing)
+        if writing.left is None:
+            await give_way()
         return committed
 
     async def close(self) -> None:
@@ -161,7 +163,7 @@ class SqliteSessionService(BaseSessionService):
 
         return self._database.begin_write(job)
 
-    async def _committed(
+    def _committed(
         self, session: Session, event: Event, stored: StoredEvent, writing: Call
     ) -> Event:
         changed, growing = writing.outcome()
@@ -170,8 +172,9 @@ class SqliteSessionService(BaseSessionService):
                 return event
         else:
             self._events.grown(growing, stored)
-            session.last_update_time = changed
-        return await super().append_event(session, event)
+            filled(session, last_update_time=changed)
+        self._extend(session, event)
+        return event
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._events.clear()
