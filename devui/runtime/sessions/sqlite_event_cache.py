@@ -68,6 +68,8 @@ class EventCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[Key, _History] = OrderedDict()
+        self._size = 0
+        """How many events are kept."""
         self._growing: dict[Key, int] = {}
         self._writes = 0
         self._version: int | None = None
@@ -77,7 +79,7 @@ class EventCache:
         version = connection.execute("PRAGMA data_version").fetchone()[0]
         with self._lock:
             if version != self._version:
-                self._kept.clear()
+                self._forget()
                 self._version = version
             history = self._kept.get(key)
             if history is not None:
@@ -93,7 +95,9 @@ class EventCache:
         with self._lock:
             self._writes += 1
             self._growing[key] = self._writes
-            return Growing(key, self._writes, self._kept.pop(key, None))
+            history = self._kept.pop(key, None)
+            self._size -= len(history or ())
+            return Growing(key, self._writes, history)
 
     def grown(self, growing: Growing, event: StoredEvent) -> None:
         """The event is stored."""
@@ -108,14 +112,16 @@ class EventCache:
     def clear(self) -> None:
         """Forget all: the file was opened anew, or a session was deleted."""
         with self._lock:
-            self._kept.clear()
+            self._forget()
             self._growing.clear()
 
-    def _keep(self, key: Key, history: _History) -> None:
-        self._kept[key] = history
-        self._kept.move_to_end(key)
-        while len(self._kept) > _SESSIONS or self._has_too_many():
-            self._kept.popitem(last=False)
+    def _forget(self) -> None:
+        self._kept.clear()
+        self._size = 0
 
-    def _has_too_many(self) -> bool:
-        return len(self._kept) > 1 and sum(map(len, self._kept.values())) > _EVENTS
+    def _keep(self, key: Key, history: _History) -> None:
+        self._size += len(history) - len(self._kept.pop(key, ()))
+        self._kept[key] = history
+        while len(self._kept) > _SESSIONS or (self._size > _EVENTS and len(self._kept) > 1):
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= len(oldest)
