@@ -44,6 +44,7 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.sessions.order import in_order
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
@@ -224,7 +225,7 @@ class Runner:
         config = (run_config or RunConfig()).model_copy(update={"get_session_config": None})
         session = await self._session(user_id, session_id, config)
         event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
-        await self.session_service.append_event(session=session, event=event)
+        await self.session_service.append_event(session=session, event=in_order(session, event))
 
     async def close(self) -> None:
         """Close toolsets, then plugins, and write out sessions; raise then what went wrong."""
@@ -316,7 +317,9 @@ class Runner:
             actions=EventActions(state_delta=dict(state_delta or {})),
             custom_metadata=dict(ctx.custom_metadata) or None,
         )
-        return await self.session_service.append_event(session=ctx.session, event=event)
+        return await self.session_service.append_event(
+            session=ctx.session, event=in_order(ctx.session, event)
+        )
 
     async def _received(self, ctx: InvocationContext, message: types.Content) -> types.Content:
         """The message as plugins and settings want it."""

@@ -37,6 +37,14 @@ APPENDED_TWICE = Difference(
     there="InMemorySessionService does so; SQLite and database sessions raise IntegrityError.",
     why="Whoever tries an append again after an error must not fail for its success.",
 )
+AHEAD = Difference(
+    "Sessions in files that were begun where the clock is ahead",
+    here="What a run adds has a time not before that of the session's last event, and so comes"
+    " last when the session is read again.",
+    there="It has the time of the clock: read again, which is by time, it stands amid or before"
+    " what was said before.",
+    why="A conversation that goes on elsewhere, or after a clock was set, has to stay in order.",
+)
 SYNC_URLS = Difference(
     "`sqlite:///` URLs of DatabaseSessionService",
     here="They are taken, like `sqlite+aiosqlite:///`.",

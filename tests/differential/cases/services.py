@@ -9,6 +9,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing_files import (
+    AHEAD,
     APPENDED_TWICE,
     NAMELESS,
     SHARED,
@@ -201,6 +202,20 @@ async def an_event_is_appended_twice_to_a_session_in_memory(stage):
 async def an_event_is_appended_twice_to_a_session_in_a_file(stage):
     with TemporaryDirectory() as folder:
         await _append_twice(stage, stage.ns.SqliteSessionService(str(Path(folder, "s.db"))))
+
+
+@case(differs=AHEAD)
+async def a_session_was_begun_where_the_clock_is_ahead(stage):
+    with TemporaryDirectory() as folder:
+        service = stage.ns.SqliteSessionService(str(Path(folder, "s.db")))
+        agent = stage.agent("agent", "One.", "Two.")
+        await stage.open(agent, services={"session_service": service})
+        session = await service.get_session(app_name="app", user_id="u", session_id="s")
+        begun = stage.ns.event("user", "Earlier.", timestamp=session.last_update_time + 3600)
+        await service.append_event(session, begun)
+        await stage.say("next")
+        await stage.say("last")
+        stage.runner = None  # the file goes with its folder
 
 
 @case(differs=SYNC_URLS)

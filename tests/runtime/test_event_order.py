@@ -1,0 +1,81 @@
+"""What a run adds comes last, whatever the clocks say."""
+
+import pytest
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.events import Event
+from devui.runtime.models import Rule, Say, ScriptedLlm
+from devui.runtime.runners import Runner
+from devui.runtime.sessions import (
+    DatabaseSessionService,
+    InMemorySessionService,
+    SqliteSessionService,
+)
+from tests.kit.stages import Scripted, said, texts
+
+WHERE = {"app_name": "app", "user_id": "u", "session_id": "s"}
+AHEAD = 4e9
+"""A time that no clock here tells."""
+
+
+@pytest.fixture(params=["memory", "seconds", "dates"])
+async def service(request, tmp_path):
+    path = tmp_path / "sessions.db"
+    if request.param == "memory":
+        yield InMemorySessionService()
+        return
+    kind = SqliteSessionService if request.param == "seconds" else DatabaseSessionService
+    url = path if request.param == "seconds" else f"sqlite:///{path}"
+    opened = kind(url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def runner(service):
+    session = await service.create_session(**WHERE)
+    await service.append_event(
+        session, Event(author="user", content=said("earlier"), timestamp=AHEAD)
+    )
+    agent = LlmAgent(name="agent", model=ScriptedLlm(rules=[Rule(Say("So it is."))]))
+    return Runner(app_name="app", agent=agent, session_service=service)
+
+
+async def say(runner: Runner, text: str) -> list[Event]:
+    who = {"user_id": "u", "session_id": "s"}
+    return [event async for event in runner.run_async(**who, new_message=said(text))]
+
+
+async def stored(runner: Runner) -> list[Event]:
+    return (await runner.session_service.get_session(**WHERE)).events
+
+
+async def test_turns_after_a_clock_that_was_ahead_stay_in_order(runner):
+    await say(runner, "first")
+    [answer] = await say(runner, "second")
+    events = await stored(runner)
+    assert texts(events) == ["earlier", "first", "So it is.", "second", "So it is."]
+    times = [event.timestamp for event in events]
+    assert times == sorted(set(times))
+    assert answer.timestamp == times[-1]
+
+
+async def test_what_is_rewound_there_is_taken_back(runner):
+    [answer] = await say(runner, "first")
+    await runner.rewind_async(
+        user_id="u", session_id="s", rewind_before_invocation_id=answer.invocation_id
+    )
+    await say(runner, "second")
+    *_, rewound, _, _ = await stored(runner)
+    assert rewound.actions.rewind_before_invocation_id == answer.invocation_id
+
+
+async def test_a_later_time_is_left_alone(service):
+    async def body(ctx):
+        yield Event(author="agent", content=said("at five"), timestamp=AHEAD + 5)
+
+    await service.create_session(**WHERE)
+    agent = Scripted(name="agent", body=body)
+    runner = Runner(app_name="app", agent=agent, session_service=service)
+    await say(runner, "go")
+    assert [event.timestamp for event in await stored(runner)][1:] == [AHEAD + 5]
