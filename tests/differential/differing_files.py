@@ -39,8 +39,8 @@ APPENDED_TWICE = Difference(
 )
 AHEAD = Difference(
     "Sessions in files that were begun where the clock is ahead",
-    here="What a run adds has a time not before that of the session's last event, and so comes"
-    " last when the session is read again.",
+    here="Where the time of the session's last event is yet to come, what a run adds gets a time"
+    " after that, and so comes last when the session is read again.",
     there="It has the time of the clock: read again, which is by time, it stands amid or before"
     " what was said before.",
     why="A conversation that goes on elsewhere, or after a clock was set, has to stay in order.",

@@ -70,12 +70,14 @@ async def test_what_is_rewound_there_is_taken_back(runner):
     assert rewound.actions.rewind_before_invocation_id == answer.invocation_id
 
 
-async def test_a_later_time_is_left_alone(service):
+@pytest.mark.parametrize("time", [5.0, AHEAD])
+async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time):
     async def body(ctx):
-        yield Event(author="agent", content=said("at five"), timestamp=AHEAD + 5)
+        yield Event(author="agent", content=said("then"), timestamp=time)
 
     await service.create_session(**WHERE)
     agent = Scripted(name="agent", body=body)
     runner = Runner(app_name="app", agent=agent, session_service=service)
-    await say(runner, "go")
-    assert [event.timestamp for event in await stored(runner)][1:] == [AHEAD + 5]
+    [event] = await say(runner, "go")
+    assert event.timestamp == time
+    assert {event.timestamp for event in await stored(runner)} > {time}

@@ -1,12 +1,13 @@
-"""Events stay in the order in which they were committed (devui's own).
+"""What is committed comes last, also where a clock is behind (devui's own).
 
 Files give events back by their times (adk-runtime 2.4), and clocks differ: where a session was
-begun on a machine whose clock is ahead of this one, what is said now would stand amid what was said
-before. Branches that run at the same time, too, commit events in another order than they make them.
+begun on a machine whose clock is ahead of this one, or before a clock was set, what is said now
+would stand amid what was said before.
 """
 
 from devui.runtime.copying import filled
 from devui.runtime.events.event import Event
+from devui.runtime.platform.time import get_time
 from devui.runtime.sessions.session import Session
 
 _STEP = 1e-5
@@ -14,8 +15,11 @@ _STEP = 1e-5
 
 
 def in_order(session: Session, event: Event) -> Event:
-    """The event, which is about to be committed, with a time not before the session's last one."""
+    """The event, which is about to be committed; after the session's last one if that is ahead.
+
+    A time that an agent has given its event is otherwise its own affair.
+    """
     events = session.events
-    if events and event.timestamp < (last := events[-1].timestamp):
+    if events and event.timestamp < (last := events[-1].timestamp) and last > get_time():
         filled(event, timestamp=last + _STEP)
     return event
