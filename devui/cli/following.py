@@ -27,7 +27,7 @@ def follow(client: Client, session: int, after: int) -> Iterator[dict[str, Any]]
         if frame.event == "away":
             raise NoServer("the server ends; the journal keeps what was committed")
         if frame.event == "reset":
-            raise Failed("more than 1000 events were missed; attach again")
+            raise Failed("more events were missed than are sent again; attach again")
         if frame.event:
             break
         news: dict[str, Any] = json.loads(frame.data)

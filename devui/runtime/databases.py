@@ -6,6 +6,7 @@ at a time is what SQLite allows anyway, and an open connection keeps its page ca
 See adk-runtime 2.5, 10.2.
 """
 
+import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -55,7 +56,7 @@ class DatabasePath:
 
 async def give_way() -> None:
     """Let others have the loop, which a row of jobs that are done at once would keep from them."""
-    await _threads.give_way()
+    await asyncio.sleep(0)
 
 
 class Database:

@@ -25,8 +25,6 @@ _MOMENTS = 0.002
 """Seconds for which all callers of a thread do within `_WHILE`: many may be ready at once."""
 _WHILE = 0.01
 """Seconds; by far the most of them stay for the other things of the loop."""
-_ROUND = 0.00005
-"""Seconds in which a loop that has nothing else to do comes back to who gave way."""
 _UNSET = object()
 
 
@@ -123,9 +121,6 @@ class _Patience(threading.local):
     _ends = 0.0
     """When there are new ones, by `time.perf_counter`."""
 
-    def renew(self) -> None:
-        self._seconds = _MOMENTS
-
     def wait(self, call: Call) -> None:
         began = time.perf_counter()
         if began >= self._ends:
@@ -219,17 +214,6 @@ class PlainThreads:
         if not call.ended.acquire(blocking=False):
             self._patience.wait(call)
         return call
-
-    async def give_way(self) -> None:
-        """Let others have the loop, which a row of calls that end at once would keep from them.
-
-        If there are none, and no other call has begun, nobody was kept waiting: callers may wait
-        on the spot as before.
-        """
-        began = time.perf_counter()
-        await asyncio.sleep(0)
-        if time.perf_counter() - began < _ROUND and not self.running:
-            self._patience.renew()
 
     def thread_of(self, future: asyncio.Future[Any]) -> int | None:
         """The ident of the thread in which the function runs whose end a task awaits.

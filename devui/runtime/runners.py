@@ -44,7 +44,7 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.sessions.order import in_order
+from devui.runtime.sessions.order import CommitOrder
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
@@ -225,7 +225,8 @@ class Runner:
         config = (run_config or RunConfig()).model_copy(update={"get_session_config": None})
         session = await self._session(user_id, session_id, config)
         event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
-        await self.session_service.append_event(session=session, event=in_order(session, event))
+        event = CommitOrder().put(session, event)
+        await self.session_service.append_event(session=session, event=event)
 
     async def close(self) -> None:
         """Close toolsets, then plugins, and write out sessions; raise then what went wrong."""
@@ -317,9 +318,8 @@ class Runner:
             actions=EventActions(state_delta=dict(state_delta or {})),
             custom_metadata=dict(ctx.custom_metadata) or None,
         )
-        return await self.session_service.append_event(
-            session=ctx.session, event=in_order(ctx.session, event)
-        )
+        event = ctx.in_order(event)
+        return await self.session_service.append_event(session=ctx.session, event=event)
 
     async def _received(self, ctx: InvocationContext, message: types.Content) -> types.Content:
         """The message as plugins and settings want it."""

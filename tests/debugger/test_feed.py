@@ -7,8 +7,9 @@ from contextlib import aclosing
 import pytest
 
 from devui.debugger import bus as buses
+from devui.debugger import feed
 from devui.debugger.bus import Bus
-from devui.debugger.feed import CATCH_UP, TooFarBehind, follow
+from devui.debugger.feed import TooFarBehind, follow
 from devui.debugger.news import EventCommitted, News, PartialArrived, RunChanged, SessionChanged
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
@@ -164,8 +165,11 @@ async def test_glimpses_are_passed_on_and_not_replayed(journal, bus, writer):
         assert partial not in (await anext(batches)).news
 
 
-async def test_who_is_very_far_behind_is_told_to_read_the_page_anew(journal, bus, writer):
-    for _ in range(CATCH_UP + 1):
+async def test_who_is_very_far_behind_is_told_to_read_the_page_anew(
+    journal, bus, writer, monkeypatch
+):
+    monkeypatch.setattr(feed, "CATCH_UP", 10)
+    for _ in range(11):
         await writer.write()
     with pytest.raises(TooFarBehind):
         await anext(follow(journal, bus, writer.session, 0))

@@ -38,9 +38,9 @@ APPENDED_TWICE = Difference(
     why="Whoever tries an append again after an error must not fail for its success.",
 )
 AHEAD = Difference(
-    "Sessions in files that were begun where the clock is ahead",
+    "Sessions that were begun where the clock is ahead",
     here="Where the time of the session's last event is yet to come, what a run adds gets a time"
-    " after that, and so comes last when the session is read again.",
+    " after that, and so comes last when the session is read again from a file.",
     there="It has the time of the clock: read again, which is by time, it stands amid or before"
     " what was said before.",
     why="A conversation that goes on elsewhere, or after a clock was set, has to stay in order.",

@@ -5,6 +5,7 @@ import pytest
 from devui.runtime.agents import LlmAgent
 from devui.runtime.events import Event
 from devui.runtime.models import Rule, Say, ScriptedLlm
+from devui.runtime.platform.time import reset_time_provider, set_time_provider
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import (
     DatabaseSessionService,
@@ -68,6 +69,42 @@ async def test_what_is_rewound_there_is_taken_back(runner):
     await say(runner, "second")
     *_, rewound, _, _ = await stored(runner)
     assert rewound.actions.rewind_before_invocation_id == answer.invocation_id
+
+
+async def test_an_answer_stays_behind_its_question_when_the_clock_has_caught_up(service):
+    clock = [100.0]
+    set_time_provider(lambda: clock[0])
+
+    async def body(ctx):
+        answer = Event(author="agent", content=said("answer"), timestamp=clock[0])
+        clock[0] = 300.0
+        yield answer
+
+    try:
+        session = await service.create_session(**WHERE)
+        earlier = Event(author="user", content=said("earlier"), timestamp=200.0)
+        await service.append_event(session, earlier)
+        agent = Scripted(name="agent", body=body)
+        runner = Runner(app_name="app", agent=agent, session_service=service)
+        await say(runner, "question")
+        assert texts(await stored(runner)) == ["earlier", "question", "answer"]
+    finally:
+        reset_time_provider()
+
+
+async def test_an_event_that_is_tried_again_there_stays_as_it_is(service):
+    async def body(ctx):
+        events = [Event(author="agent", content=said(text)) for text in "ab"]
+        for event in (*events, events[0]):
+            yield event
+
+    session = await service.create_session(**WHERE)
+    earlier = Event(author="user", content=said("earlier"), timestamp=AHEAD)
+    await service.append_event(session, earlier)
+    agent = Scripted(name="agent", body=body)
+    runner = Runner(app_name="app", agent=agent, session_service=service)
+    await say(runner, "go")
+    assert texts(await stored(runner)) == ["earlier", "go", "a", "b"]
 
 
 @pytest.mark.parametrize("time", [5.0, AHEAD])

@@ -13,6 +13,7 @@ from devui.runtime.agents.node_paths import NodeRuns, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
+from devui.runtime.sessions.order import CommitOrder
 
 if TYPE_CHECKING:
     import asyncio
@@ -56,6 +57,7 @@ class _Shared:
     node_runs: NodeRuns = field(default_factory=NodeRuns)
     questions: dict[str, str] = field(default_factory=dict)
     latest_answer: LatestAnswer = field(default_factory=LatestAnswer)
+    commit_order: CommitOrder = field(default_factory=CommitOrder)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -211,6 +213,10 @@ class InvocationContext:
     def questions(self) -> dict[str, str]:
         """The questions that nodes have asked since the run began: which node, by interrupt id."""
         return self._shared.questions
+
+    def in_order(self, event: Event) -> Event:
+        """The event, which is about to be committed; it comes last whatever the clock says."""
+        return self._shared.commit_order.put(self.session, event)
 
     def is_news(self, error: Exception) -> bool:
         """Whether the history does not tell of the error yet; who asks is going to tell."""

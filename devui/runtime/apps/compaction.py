@@ -17,7 +17,6 @@ from devui.runtime.events.compactions import compacted, latest_compaction
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
 from devui.runtime.events.rewinds import live_events
-from devui.runtime.sessions.order import in_order
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -91,9 +90,8 @@ async def _summarised(
         return False
     summary.isolation_scope = chosen[-1].isolation_scope
     try:
-        await ctx.session_service.append_event(
-            session=ctx.session, event=in_order(ctx.session, summary)
-        )
+        summary = ctx.in_order(summary)
+        await ctx.session_service.append_event(session=ctx.session, event=summary)
     except StaleSessionError:
         logger.warning("The session has changed meanwhile; its summary is dropped.")
         return False

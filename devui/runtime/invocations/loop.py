@@ -12,7 +12,6 @@ from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
 from devui.runtime.invocations.compacting import compact_after_run
 from devui.runtime.invocations.plugin_replacement import replaced
-from devui.runtime.sessions.order import in_order
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.driving import root_events
 
@@ -85,7 +84,6 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
         if replacement is not None:
             event = replaced(event, replacement)
     if not event.partial:
-        await ctx.session_service.append_event(
-            session=ctx.session, event=in_order(ctx.session, event)
-        )
+        event = ctx.in_order(event)
+        await ctx.session_service.append_event(session=ctx.session, event=event)
     return event

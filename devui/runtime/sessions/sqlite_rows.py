@@ -72,12 +72,10 @@ _ADD_EVENT = (
     "INSERT INTO events (id, invocation_id, app_name, user_id, session_id, timestamp, event_data)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_SET_SESSION = "UPDATE sessions SET state = ? WHERE app_name = ? AND user_id = ? AND id = ?"
-_TOUCH_SESSION = (
-    "UPDATE sessions SET update_time = ?"
-    " WHERE app_name = ? AND user_id = ? AND id = ? AND update_time <= ?"
+_SET_SESSION = (
+    "UPDATE sessions SET state = ?, update_time = ? WHERE app_name = ? AND user_id = ? AND id = ?"
 )
-_UNCHANGED = ScopedState()
+_TOUCH_SESSION = "UPDATE sessions SET update_time = ? WHERE app_name = ? AND user_id = ? AND id = ?"
 
 
 class Key(NamedTuple):
@@ -106,7 +104,7 @@ class StoredEvent(NamedTuple):
             actions = event.actions.model_copy(update={"state_delta": kept})
             event = event.model_copy(update={"actions": actions})
         data = event.model_dump_json(exclude_none=True)
-        scoped = ScopedState.of(storable(kept)) if kept else _UNCHANGED
+        scoped = ScopedState.of(storable(kept))
         return cls(event.id, event.invocation_id, event.timestamp, data, scoped)
 
 
@@ -203,25 +201,30 @@ def insert_event(
         AlreadyExistsError: another event of the session has that id.
         StaleSessionError: the session was changed after `last_seen`.
     """
+    row = _session_row(connection, key)
+    if row is None:
+        raise SessionNotFoundError(
+            f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
+            " have been deleted."
+        )
     moment = layout.time(event.timestamp)
     try:
         connection.execute(_ADD_EVENT, (event.id, event.invocation_id, *key, moment, event.data))
     except sqlite3.IntegrityError:
-        _existing(connection, key)
         if not _is_stored(connection, key, event):
             raise
         return None
-    seen = layout.time(last_seen)
-    if not connection.execute(_TOUCH_SESSION, (moment, *key, seen)).rowcount:
-        _existing(connection, key)
+    if seconds(row["update_time"]) > last_seen:
         raise StaleSessionError(
             f"Session {key.id!r} was changed after this copy of it was read. Read it again with"
             " get_session, then append."
         )
     _merge_shared(connection, key, event.delta, moment)
     if event.delta.session:
-        state = {**json.loads(_existing(connection, key)["state"]), **event.delta.session}
-        connection.execute(_SET_SESSION, (json.dumps(state), *key))
+        state = {**json.loads(row["state"]), **event.delta.session}
+        connection.execute(_SET_SESSION, (json.dumps(state), moment, *key))
+    else:
+        connection.execute(_TOUCH_SESSION, (moment, *key))
     return seconds(moment)
 
 
@@ -238,17 +241,6 @@ def user_state(connection: sqlite3.Connection, app: str, user: str) -> dict[str,
         "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
     )
     return _state(found.fetchone())
-
-
-def _existing(connection: sqlite3.Connection, key: Key) -> Any:
-    """The row of a session that there should be; SessionNotFoundError."""
-    row = _session_row(connection, key)
-    if row is None:
-        raise SessionNotFoundError(
-            f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
-            " have been deleted."
-        )
-    return row
 
 
 def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
