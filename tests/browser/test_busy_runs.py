@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from devui.web.presenters.window import SIZE
 from tests.browser.test_long_sessions import ELEMENTS, WINDOW
 from tests.kit.browser import SessionPage
 from tests.kit.server import running, write_app
@@ -86,7 +87,7 @@ def test_who_reads_elsewhere_keeps_the_rows_and_is_told_of_the_later_ones(visit)
     reader.page.locator("#timeline .scroller").evaluate(middle)
     expect(reader.page.locator("#main:not([data-follows])")).to_be_attached()
     shown = numbers(reader, "#rows")
-    comes_to(session, shown[-1] + WINDOW + 1)
+    comes_to(session, shown[-1] + SIZE + 1)
     visit.allow("ERR_FAILED|htmx:error")
     late.next().abort()
     reader.page.unroute_all()
