@@ -199,18 +199,23 @@ async def test_a_plugin_registered_later_is_called_too():
 
 
 @pytest.mark.parametrize("anew", [False, True])
-async def test_plugins_listed_before_the_first_run_are_those_that_are_called(anew):
+@pytest.mark.parametrize("runs_before", [0, 1])
+async def test_the_plugins_that_are_listed_when_a_run_begins_are_those_that_are_called(
+    runs_before, anew
+):
     plugin, later, another = Recording(), Recording("later"), Recording("another")
     runner = runner_of(Scripted(name="a"), plugins=[another])
+    for _ in range(runs_before):
+        await run(runner)
+    before = list(another.log)
     if anew:
         runner.plugin_manager.plugins = [plugin]
     else:
         runner.plugin_manager.plugins[:] = [plugin]
-    runner.plugin_manager.register_plugin(later)
+    runner.plugin_manager.plugins.append(later)
     await run(runner)
-    assert plugin.log
-    assert later.log
-    assert not another.log
+    assert plugin.log[0] == later.log[0] == "on_user_message_callback"
+    assert another.log == before
 
 
 async def test_a_resting_plugin_is_not_called_and_may_wake_in_the_midst_of_a_run():

@@ -33,12 +33,19 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 
     def __init__(self, manager: PluginManager) -> None:
         self._manager = manager
+        self._known: list[BasePlugin] = []
         self._resting: frozenset[str] = frozenset()
 
     def rest(self, names: frozenset[str]) -> None:
         """Leave out the plugins of these names, and no others."""
         if names != self._resting:
             self._resting = names
+            self.clear()
+
+    def follow(self) -> None:
+        """Find out anew if the plugins, a list that anybody may change, are no longer the same."""
+        if self._known != self._manager.plugins:
+            self._known = [*self._manager.plugins]
             self.clear()
 
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
@@ -53,7 +60,8 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 class PluginManager:
     """Calls each hook of each plugin that has it, in the order of registration.
 
-    Which plugins have a hook is found out once, so a hook that nobody has costs a look-up.
+    Which plugins have a hook is found out once, so a hook that nobody has costs a look-up; and
+    again at the start of a run after `plugins` was changed in place.
     """
 
     def __init__(
@@ -72,7 +80,7 @@ class PluginManager:
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
         self.plugins.append(plugin)
-        self._hooks.clear()
+        self._hooks.follow()
 
     def get_plugin(self, plugin_name: str) -> BasePlugin | None:
         """The plugin of that name, or None."""
@@ -103,6 +111,7 @@ class PluginManager:
         self, *, user_message: types.Content, invocation_context: InvocationContext
     ) -> Awaitable[types.Content | None]:
         """Ask for another user message."""
+        self._hooks.follow()
         return self._first(
             "on_user_message_callback",
             user_message=user_message,
@@ -113,6 +122,7 @@ class PluginManager:
         self, *, invocation_context: InvocationContext
     ) -> Awaitable[types.Content | None]:
         """Ask for an answer in place of the agent's."""
+        self._hooks.follow()
         return self._first("before_run_callback", invocation_context=invocation_context)
 
     def run_after_run_callback(self, *, invocation_context: InvocationContext) -> Awaitable[None]:
