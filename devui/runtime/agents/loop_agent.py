@@ -1,14 +1,16 @@
 """`LoopAgent`: its sub-agents again and again (adk-runtime 5.4)."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_progress import escalated, forget, has_ended
+from devui.runtime.agents.agent_progress import escalated, family, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.loop_rounds import note_round
+from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.sequential_agent import start_index
 from devui.runtime.events.event import Event
@@ -90,9 +92,19 @@ class LoopAgent(BaseAgent):
         self, ctx: "InvocationContext", current: _Round, sub_agent: BaseAgent
     ) -> AsyncGenerator[Event, None]:
         pause = Pause(ctx, sub_agent)
+        tasks = {task.name for member in family(sub_agent) for task in member.task_agents}
         async with aclosing(sub_agent.run_async(ctx)) as events:
             async for event in events:
+                if not ctx.is_resumable and _keeps_waiting(event, tasks):
+                    note_round(event, self.name, current.number)
                 yield event
                 pause.watch(event)
                 current.escalated = current.escalated or bool(event.actions.escalate)
         current.paused = pause.needed
+
+
+def _keeps_waiting(event: Event, tasks: Collection[str]) -> bool:
+    """Whether it makes a call that is answered later, or gives away one of these tasks."""
+    if event.partial:
+        return False
+    return bool(pausing_calls(event)) or any(c.name in tasks for c in event.get_function_calls())

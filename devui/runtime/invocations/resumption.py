@@ -15,6 +15,7 @@ from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
+from devui.runtime.agents.loop_rounds import noted_round
 from devui.runtime.agents.node_paths import path_in_tree
 from devui.runtime.agents.open_calls import call_of_branch
 from devui.runtime.agents.parallel_agent import ParallelAgent
@@ -74,16 +75,16 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
     caller, branch = _caller(root, answer.event, ctx.session.events)
     first = _first(ctx, root) if ctx.is_resumable else None
+    is_over = first is not None and bool(ctx.end_of_agents.get(first.name))
     begun = {caller.name, *ctx.agent_states, *ctx.end_of_agents}
-    if first and first.name in begun and not ctx.end_of_agents.get(first.name):
+    if first and first.name in begun and not is_over:
         return _placed(ctx, root, first)
-    path = _workflow_path(caller)
+    path = [caller] if is_over else _waiting_path(ctx, caller, answer)
     if path[0] is caller:
         forget(ctx, caller)  # a call may be answered again when its turn is over
-    if path[0] is not caller and not ctx.is_resumable:
-        _seed_progress(ctx, path, answer)
-    if path[0] is caller:
         ctx.branch = branch
+    else:
+        _seed_progress(ctx, path, answer)
     return _begun_with(ctx, root, path[0])
 
 
@@ -126,23 +127,54 @@ def _first(ctx: InvocationContext, root: BaseAgent) -> BaseAgent:
     return last_speaker(root, history[:began])
 
 
-def _workflow_path(agent: BaseAgent) -> list[BaseAgent]:
-    """The workflow agents right above the agent, topmost first, and the agent itself."""
-    path = [agent]
-    while isinstance(above := path[0].parent_agent, _WORKFLOWS):
-        path.insert(0, above)
+def _waiting_path(
+    ctx: InvocationContext, caller: BaseAgent, answer: Answered
+) -> list[BaseAgent]:
+    """From the topmost workflow agent that waits for the answer down to the caller.
+
+    Nothing but the caller if none waits. Where a model agent below a workflow agent has handed
+    over, the path leads along those who did.
+    """
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    path = [caller]
+    while above := _above(path[0], events, answer):
+        path[:0] = above
+    while path[0] is not caller and not isinstance(path[0], _WORKFLOWS):
+        del path[0]  # a model agent, for which nobody waits
     return path
 
 
+def _above(agent: BaseAgent, events: Sequence[Event], answer: Answered) -> list[BaseAgent]:
+    """Those who wait for the agent, down to the one right above it; none if nobody does."""
+    parent = agent.parent_agent
+    if isinstance(parent, LlmAgent):
+        return _handed_down(parent, agent, events)
+    if isinstance(parent, LoopAgent) and noted_round(answer.event, parent.name) is None:
+        return []
+    return [parent] if isinstance(parent, _WORKFLOWS) else []
+
+
+def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) -> list[BaseAgent]:
+    """Those by whose hands the turn came from `source` to the agent, which is not among them."""
+    handed = {e.author: e.actions.transfer_to_agent for e in events if e.actions.transfer_to_agent}
+    line: list[BaseAgent] = [source]
+    while (name := handed.pop(line[-1].name, None)) != agent.name:
+        following = source.find_agent(name) if name else None
+        if following is None:
+            return []
+        line.append(following)
+    return line
+
+
 def _seed_progress(ctx: InvocationContext, path: Sequence[BaseAgent], answer: Answered) -> None:
-    """Note where each workflow agent of the path must have been when the call was made."""
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    """Note where each agent of the path must have been when the call was made."""
     for agent, current in pairwise(path):
-        state: dict[str, Any] = {"current_sub_agent": current.name}
+        state: dict[str, Any] = {}
+        if isinstance(agent, SequentialAgent | LoopAgent):
+            state["current_sub_agent"] = current.name
         if isinstance(agent, LoopAgent):
-            state["times_looped"] = _rounds(agent, events)
+            state["times_looped"] = noted_round(answer.event, agent.name)
         elif isinstance(agent, ParallelAgent):
-            state = {}
             done = [each for each in agent.sub_agents if not _answered(each, answer)]
             ctx.end_of_agents.update({sub_agent.name: True for sub_agent in done})
         ctx.agent_states[agent.name] = state
@@ -150,21 +182,3 @@ def _seed_progress(ctx: InvocationContext, path: Sequence[BaseAgent], answer: An
 
 def _answered(agent: BaseAgent, answer: Answered) -> bool:
     return any(agent.find_agent(caller) for caller in answer.callers)
-
-
-def _rounds(loop: LoopAgent, events: Sequence[Event]) -> int:
-    """How many rounds the loop had finished, from who spoke after whom."""
-    order = [
-        (index, event)
-        for event in events
-        for index, sub_agent in enumerate(loop.sub_agents)
-        if event.content and sub_agent.find_agent(event.author)
-    ]
-    return sum(
-        after < before or (after == before and _ends_turn(event))
-        for (before, event), (after, _) in pairwise(order)
-    )
-
-
-def _ends_turn(event: Event) -> bool:
-    return event.is_final_response() and not event.long_running_tool_ids

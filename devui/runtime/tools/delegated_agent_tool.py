@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import events_of, is_within
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
 from devui.runtime.tools.base_tool import BaseTool
@@ -70,6 +70,8 @@ class DelegatedAgentTool(BaseTool):
             forget(ctx, self.agent)
         elif _has_ended(self.agent, earlier):
             return heard  # only the response to the call was lost
+        elif heard.waiting and _is_answered_elsewhere(ctx):
+            return heard
         async with aclosing(self.agent.run_async(ctx)) as events:
             async for event in events:
                 await emit(event)
@@ -99,6 +101,20 @@ def _earlier(ctx: InvocationContext) -> list[Event]:
     if ctx.resumed_at is None:
         return []
     return events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+
+
+def _is_answered_elsewhere(ctx: InvocationContext) -> bool:
+    """Whether the user has just answered something, and nothing that was asked within the call."""
+    answer = ctx.latest_answer
+    if answer is None or ctx.branch is None:
+        return False
+    answered = {response.id for response in answer.get_function_responses()}
+    return not any(
+        call.id in answered
+        for event in ctx.session.events
+        if is_within(event.branch, ctx.branch)
+        for call in event.get_function_calls()
+    )
 
 
 def _has_ended(agent: BaseAgent, events: Sequence[Event]) -> bool:
