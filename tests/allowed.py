@@ -33,7 +33,7 @@ BROAD_EXCEPT = {
     "devui/runtime/models/fallback_model.py:FallbackModel.generate_content_async": (
         "whatever a model's library raises may carry a status; what carries none is raised again"
     ),
-    "devui/runtime/agents/parallel_agent.py:produce": (
+    "devui/runtime/agents/merging.py:produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),
     "devui/worker/trials.py:Trials._try": (

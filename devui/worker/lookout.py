@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.parallel_agent import merged, produce
+from devui.runtime.agents.merging import merged, produce
 from devui.runtime.flows.llm_flows.event_relay import EventRelay
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall

@@ -13,7 +13,7 @@ from devui.runtime.tools import (
     get_user_choice,
     request_input,
 )
-from tests.kit.stages import WHERE, run, runner_of, said
+from tests.kit.stages import WHERE, run, runner_of, said, stored
 from tests.kit.turns import answer, calls, invocation_of, said_by
 
 BOTH = pytest.mark.parametrize("resumable", [True, False])
@@ -162,6 +162,51 @@ async def test_parallel_agents_wait_each_for_its_own_answer(resumable):
     assert said_by("a", second) == ["a got A"]
     assert (said_by("b", second), said_by("c", second)) == ([], [])
     assert said_by("after", second) == ["after spoke"]
+
+
+@BOTH
+async def test_a_loop_takes_the_answers_of_its_last_round_one_by_one(resumable):
+    agent = buyer(then=[Call("order", item="a"), Call("order", item="b")])
+    loop = LoopAgent(name="loop", max_iterations=1, sub_agents=[agent, speaker("next")])
+    runner = runner_of(loop, resumable=resumable)
+    first, second = calls(await run(runner))
+    events = await answer(runner, (second, {"result": "B"}))
+    assert said_by("next", events) == []
+    events = await answer(runner, (first, {"result": "A"}))
+    assert len(said_by("buyer", events)) == 1
+    assert said_by("next", events) == ["next spoke"]
+
+
+@BOTH
+@pytest.mark.parametrize("workflow", [SequentialAgent, ParallelAgent])
+async def test_each_round_of_a_loop_may_wait_inside_of_another_workflow(resumable, workflow):
+    asker = buyer("asker", then=Call("order"))
+    inner = workflow(name="inner", sub_agents=[asker, speaker("other")])
+    runner = runner_of(
+        LoopAgent(name="loop", max_iterations=2, sub_agents=[inner]), resumable=resumable
+    )
+    events = await run(runner)
+    for round_ in (1, 2):
+        call = calls(events)[-1]
+        events = await answer(runner, (call, {"result": round_}))
+        assert said_by("asker", events) == [f"asker got {round_}"]
+    assert calls(events) == []
+    spoken = [e for e in (await stored(runner)).events if e.author == "other" and e.content]
+    assert len(spoken) == 2
+
+
+@BOTH
+async def test_a_sequence_goes_on_behind_the_agent_that_its_own_handed_over_to(resumable):
+    rules = [Rule(then=Call("transfer_to_agent", agent_name="peer"))]
+    sub_agents = [Agent(name="child", model=ScriptedLlm(rules=rules)), buyer("peer")]
+    rules = [Rule(then=Call("transfer_to_agent", agent_name="child"))]
+    team = Agent(name="team", model=ScriptedLlm(rules=rules), sub_agents=sub_agents)
+    sequence = SequentialAgent(name="seq", sub_agents=[team, speaker("next")])
+    runner = runner_of(sequence, resumable=resumable)
+    [call] = [each for each in calls(await run(runner)) if each.name == "order"]
+    events = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("peer", events) == ["peer got a cup"]
+    assert said_by("next", events) == ["next spoke"]
 
 
 @BOTH

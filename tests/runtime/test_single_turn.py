@@ -247,6 +247,29 @@ async def test_it_may_be_called_several_times_in_one_invocation(yes):
     ]
 
 
+@pytest.mark.parametrize("yes", [False, True])
+async def test_of_two_that_wait_only_the_one_that_was_answered_goes_on(yes):
+    agent = expert(
+        Rule(after="approve", then=Say("Approved: {result}")),
+        Rule(then=Call("approve")),
+        tools=[LongRunningFunctionTool(approve)],
+    )
+    asks = [Call("expert", request="Rome?"), Call("expert", request="Oslo?")]
+    conversation = resumable(chief(agent, asks=asks), yes=yes)
+    events = await conversation.say("Weather?")
+    rome, oslo = (call for e in events[1:] for call in e.get_function_calls())
+
+    for call, reply in ((oslo, "ice"), (rome, "sun")):
+        answer = types.Content(role="user", parts=[response_part("approve", call.id, result=reply)])
+        events = await conversation.say(answer)
+        assert [said(e) for e in events if e.author == "expert" and said(e)] == [
+            f"Approved: {reply}"
+        ]
+        assert result_of(events) == {"result": f"Approved: {reply}"}
+
+    assert len(agent.model.requests) == 4
+
+
 async def test_a_caller_who_leaves_ends_it_too():
     ended = []
 

@@ -3,14 +3,20 @@
 import inspect
 import sys
 from contextlib import contextmanager
+from typing import ClassVar
 
 import pytest
+from google.genai import types
 
 from devui.runtime.agents import BaseAgent, LlmAgent, RunConfig
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.events import Event
-from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from tests.kit.conversation import Conversation, said
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.events import Event, EventActions
+from devui.runtime.models import Call, LlmResponse, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import BasePlugin
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.tools import LongRunningFunctionTool
+from tests.kit.conversation import Conversation, response_part, said
 
 
 def transfer(name):
@@ -210,3 +216,147 @@ async def test_events_say_where_their_agents_are_at_work():
 
     assert first == ["root@1", "root@1", "root@1/child@1"]
     assert second == ["root@1/child@1", "root@1/child@1", "root@2"]
+
+
+class Router(BaseAgent):
+    """Hands over by an event of its own code."""
+
+    to: str
+
+    async def _run_async_impl(self, ctx):
+        actions = EventActions(transfer_to_agent=self.to)
+        yield Event(author=self.name, invocation_id=ctx.invocation_id, actions=actions)
+        yield Event(author=self.name, invocation_id=ctx.invocation_id, message="Done.")
+
+
+class ModelRouter(LlmAgent):
+    """The same, in place of what a model would say."""
+
+    async def _run_async_impl(self, ctx):
+        actions = EventActions(transfer_to_agent="helper")
+        yield Event(author=self.name, invocation_id=ctx.invocation_id, actions=actions)
+        raise AssertionError("nothing comes behind a transfer")
+
+
+def helper(name="helper"):
+    return LlmAgent(name=name, model=ScriptedLlm(rules=[Rule(then=Say("Here I am."))]))
+
+
+def desk(*sub_agents, to="router", **fields):
+    rules = [Rule(then=transfer(to))]
+    return LlmAgent(
+        name="desk", model=ScriptedLlm(rules=rules), sub_agents=list(sub_agents), **fields
+    )
+
+
+@pytest.mark.parametrize("place", ["child", "peer"])
+async def test_code_of_an_agent_hands_over_when_it_is_done(place):
+    below = [helper()] if place == "child" else []
+    beside = [] if below else [helper()]
+    router = Router(name="router", to="helper", sub_agents=below)
+
+    events = await Conversation(desk(router, *beside)).say("go")
+
+    assert [(e.author, said(e)) for e in events[2:]] == [
+        ("router", ""),
+        ("router", "Done."),
+        ("helper", "Here I am."),
+    ]
+    above = "desk@1/router@1" if place == "child" else "desk@1"
+    assert events[-1].node_info.path == f"{above}/helper@1"
+
+
+async def test_code_of_an_agent_hands_back_to_the_agent_above():
+    def back(callback_context, llm_request):
+        if len(llm_request.contents) > 1:
+            return LlmResponse(content=types.ModelContent("Back."))
+        return None
+
+    root = desk(Router(name="router", to="desk"), before_model_callback=back)
+    events = await Conversation(root).say("go")
+
+    assert speakers(events) == ["desk", "desk", "router", "router", "desk"]
+    assert said(events[-1]) == "Back."
+
+
+async def test_code_in_place_of_a_models_turn_ends_when_it_hands_over():
+    def note(callback_context):
+        raise AssertionError("the agent has left the conversation")
+
+    conversation = Conversation(
+        ModelRouter(name="root", sub_agents=[helper()], after_agent_callback=note)
+    )
+
+    assert speakers(await conversation.say("go")) == ["root", "helper"]
+    assert speakers(await conversation.say("more")) == ["helper"]
+
+
+@pytest.mark.parametrize("kind", ["before_agent_callback", "after_agent_callback"])
+async def test_a_callback_of_an_agent_hands_over(kind):
+    def move(callback_context):
+        callback_context.actions.transfer_to_agent = "helper"
+        return types.ModelContent("One moment.")
+
+    root = LlmAgent(
+        name="root",
+        model=ScriptedLlm(rules=[Rule(then=Say("Hello."))]),
+        sub_agents=[helper()],
+        **{kind: move},
+    )
+
+    events = await Conversation(root).say("go")
+
+    assert [said(event) for event in events][-2:] == ["One moment.", "Here I am."]
+
+
+async def test_code_may_hand_over_only_to_those_around_it():
+    conversation = Conversation(desk(Router(name="router", to="nobody"), helper()))
+
+    with pytest.raises(ValueError, match=r"'router' cannot transfer to 'nobody'.* desk, helper"):
+        await conversation.say("go")
+
+
+async def test_a_resumed_run_goes_on_with_whom_code_handed_over_to():
+    def order() -> None:
+        """Order."""
+
+    rules = [Rule(after="order", then=Say("Thanks.")), Rule(then=Call("order"))]
+    waiting = LlmAgent(
+        name="helper", model=ScriptedLlm(rules=rules), tools=[LongRunningFunctionTool(order)]
+    )
+    root = desk(Router(name="router", to="helper"), waiting)
+    settings = ResumabilityConfig(is_resumable=True)
+    conversation = Conversation(root)
+    conversation.runner = InMemoryRunner(
+        app=App(name="app", root_agent=root, resumability_config=settings)
+    )
+    call = (await conversation.say("go"))[-1].get_function_calls()[0]
+    answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
+
+    events = await conversation.say(answer)
+
+    assert [(e.author, said(e)) for e in events if e.content] == [("helper", "Thanks.")]
+    assert len(root.model.requests) == 1
+
+
+async def test_what_goes_wrong_after_a_transfer_is_of_the_agent_that_took_over():
+    class Broken(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            raise OSError("no line")
+            yield
+
+    class Watching(BasePlugin):
+        failed: ClassVar = []
+
+        async def on_agent_error_callback(self, *, agent, callback_context, error):
+            self.failed.append(agent.name)
+
+    conversation = Conversation(desk(Broken(name="broken"), to="broken"))
+    conversation.runner.plugin_manager.register_plugin(Watching("watching"))
+
+    with pytest.raises(OSError, match="no line"):
+        await conversation.say("go")
+
+    last = (await conversation.session()).events[-1]
+    assert (last.author, last.error_message) == ("broken", "no line")
+    assert Watching.failed == ["broken"]

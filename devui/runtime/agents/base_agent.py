@@ -15,7 +15,10 @@ from google.genai import types
 from pydantic import Field, field_validator, model_validator
 
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
+from devui.runtime.agents.cloning import rebound
 from devui.runtime.agents.context import Context
+from devui.runtime.agents.error_events import error_event
+from devui.runtime.agents.node_paths import is_in_tree
 from devui.runtime.callbacks import (
     Callback,
     Callbacks,
@@ -150,6 +153,8 @@ class BaseAgent(BaseNode):
             if event := await self._call_after(ctx):
                 yield self._signed(event, ctx)
         except Exception as error:
+            if ctx.handed_over:
+                raise
             await ctx.plugin_manager.run_on_agent_error_callback(
                 agent=self, callback_context=Context(ctx), error=error
             )
@@ -185,11 +190,15 @@ class BaseAgent(BaseNode):
         )
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
-        """What the history keeps of an exception that ends the agent; nothing by default."""
-        return None
+        """What the history keeps of an exception that ends the agent (adk-runtime 12.4).
+
+        Nothing in a tree whose root has no model, by default.
+        """
+        kept = is_in_tree(ctx.node_path, self.root_agent.name) and ctx.is_news(error)
+        return error_event(self.name, ctx, error) if kept else None
 
     def _create_invocation_context(self, parent_context: InvocationContext) -> InvocationContext:
-        return parent_context.model_copy(update={"agent": self})
+        return parent_context.model_copy(update={"agent": self, "handed_over": False})
 
     def _signed(self, event: Event, ctx: InvocationContext) -> Event:
         """Fill in whose the event is, of which run, and from where; what is there stays."""
@@ -317,6 +326,18 @@ class BaseAgent(BaseNode):
         """The sub-agents that carry out tasks for this agent's model, if it has one."""
         return ()
 
+    @property
+    def sees_transfers_through(self) -> bool:
+        """Whether its code runs those that it hands over to, as that of `LlmAgent` does."""
+        return False
+
+    @property
+    def transfer_targets(self) -> list[BaseAgent]:
+        """The agents that this one may hand over to: below, above and beside it."""
+        parent = self.parent_agent
+        beside = [peer for peer in parent.sub_agents if peer is not self] if parent else []
+        return [*self.sub_agents, *([parent] if parent else []), *beside]
+
     async def described(self) -> str:
         """What it is for, as models are told that may hand over to it."""
         return self.description
@@ -359,7 +380,7 @@ class BaseAgent(BaseNode):
             raise ValueError(f"clone() of {type(self).__name__} cannot set {unknown}.")
         copied = self.model_copy(update=update)
         for name in type(self).model_fields.keys() - update.keys() - {"sub_agents"}:
-            setattr(copied, name, _rebound(getattr(self, name), self, copied))
+            setattr(copied, name, rebound(getattr(self, name), self, copied))
         if "sub_agents" not in update:
             copied.sub_agents = [sub_agent.clone() for sub_agent in self.sub_agents]
         for sub_agent in copied.sub_agents:
@@ -372,12 +393,3 @@ def _names(agent: BaseAgent) -> Iterator[str]:
     yield agent.name
     for sub_agent in agent.sub_agents:
         yield from _names(sub_agent)
-
-
-def _rebound(value: Any, old: BaseAgent, new: BaseAgent) -> Any:
-    """`value` for the copy: lists of its own, and its own methods instead of the original's."""
-    if isinstance(value, list):
-        return [_rebound(item, old, new) for item in value]
-    if inspect.ismethod(value) and value.__self__ is old:
-        return value.__func__.__get__(new)
-    return value

@@ -53,6 +53,7 @@ class _Shared:
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
+    seen_through: set[str] = field(default_factory=set)
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
     questions: dict[str, str] = field(default_factory=dict)
@@ -100,6 +101,8 @@ class InvocationContext:
     """Agents with nothing left but `after_agent_callback`, which failed, by name (devui's)."""
     hand_overs: int = 0
     """How many agents have handed over before this one, each within the run of the one before."""
+    handed_over: bool = False
+    """Whether the agent has handed its turn over: what goes wrong from then on is another's."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
     delegating: bool = False
@@ -223,6 +226,14 @@ class InvocationContext:
         known = self._shared.told_of is error
         self._shared.told_of = error
         return not known
+
+    def see_through(self, transfer: Event) -> None:
+        """Note that the agent which transfers runs the target itself."""
+        self._shared.seen_through.add(transfer.id)
+
+    def is_seen_through(self, transfer: Event) -> bool:
+        """Whether the agent runs the target of the event itself."""
+        return transfer.id in self._shared.seen_through
 
     def mark_resumed(self, *, answered: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeGuard
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.error_events import error_event
+from devui.runtime.agents.hand_over import takes_turns, target_of, up_to_transfer
 from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
@@ -21,7 +23,7 @@ from devui.runtime.agents.llm_agent_callbacks import OnModelErrorCallback as OnM
 from devui.runtime.agents.llm_agent_callbacks import OnToolErrorCallback as OnToolErrorCallback
 from devui.runtime.agents.llm_agent_node import run_as_node
 from devui.runtime.agents.llm_agent_output import OutputSaver, TaskOutput
-from devui.runtime.agents.llm_agent_resume import Left, Turn, error_event, what_is_left
+from devui.runtime.agents.llm_agent_resume import Left, Turn, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
     GenerationConfig,
     check_config,
@@ -157,9 +159,20 @@ class LlmAgent(CalledBack):
         ctx = in_own_scope(self, parent_context)
         return run_with_tasks(self, ctx, run) if self.task_agents else run(ctx)
 
+    @property
+    def sees_transfers_through(self) -> bool:
+        """Whether its code is that of `LlmAgent`."""
+        return type(self)._run_async_impl is LlmAgent._run_async_impl
+
+    def _events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        events = super()._events(ctx)
+        if self.sees_transfers_through or not takes_turns(self, ctx):
+            return events
+        return up_to_transfer(self, ctx, events)
+
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         left, name = what_is_left(self, ctx)
-        turn = Turn(ctx, target=self._target(name) if name else None)
+        turn = Turn(ctx, target=target_of(self, name) if name else None)
         if left is Left.WAIT:
             return
         if left is Left.TURN:
@@ -167,6 +180,7 @@ class LlmAgent(CalledBack):
                 async for event in events:
                     yield event
         if turn.target is not None:
+            ctx.handed_over = True
             async with aclosing(turn.hand_over(anew=left is Left.TURN)) as events:
                 async for event in events:
                     yield event
@@ -188,8 +202,6 @@ class LlmAgent(CalledBack):
                 if output.complete:
                     return
                 turn.watch(event)
-                target = event.actions.transfer_to_agent if event.author == self.name else None
-                turn.target = self._target(target) if target and not event.partial else None
 
     def _output(self, ctx: InvocationContext) -> OutputSaver | TaskOutput:
         if self.mode == "task":
@@ -207,21 +219,6 @@ class LlmAgent(CalledBack):
             path = ctx.node_path if self.answers_once else None
             OutputSaver(self.name, self.output_key, path=path).save(event)
         return event
-
-    def _target(self, name: str) -> BaseAgent:
-        """The agent that the turn is handed to.
-
-        Raises:
-            ValueError: this agent may not hand over to it.
-        """
-        targets = {target.name: target for target in self.transfer_targets}
-        if name not in targets:
-            raise ValueError(
-                f"Agent {self.name!r} cannot transfer to {name!r}; it may transfer to:"
-                f" {', '.join(sorted(targets)) or 'nobody'}. Put an agent into `sub_agents` to make"
-                " it a target."
-            )
-        return targets[name]
 
     @property
     def _llm_flow(self) -> BaseLlmFlow:

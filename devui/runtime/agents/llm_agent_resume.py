@@ -11,34 +11,23 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from google.genai.errors import APIError
-
-from devui.runtime.agents.agent_progress import forget, has_ended, has_started
+from devui.runtime.agents.agent_progress import has_ended, has_started
+from devui.runtime.agents.hand_over import hand_over, target_of, transfers
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import (
-    FAILED_CALL,
     awaits_user,
     lost_calls,
     lost_code,
     pausing_calls,
 )
-from devui.runtime.agents.parallel_agent import merged
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.tasks import awaits_words
-from devui.runtime.events.event import Event
-from devui.runtime.events.node_info import NodeInfo
-from devui.runtime.mistakes import lines_of, raised_together
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.llm_agent import LlmAgent
-
-
-_STACKED = 20
-"""After so many hand-overs in a row the next agent runs in a task of its own: each is within the
-run of the one before, and a circle of agents would come to the end of Python's stack before it
-comes to `max_llm_calls`."""
+    from devui.runtime.events.event import Event
 
 
 class Left(Enum):
@@ -91,31 +80,23 @@ class Turn:
     def watch(self, event: Event) -> None:
         """Take note of an event of the turn."""
         self._waits = self._waits or bool(pausing_calls(event))
+        agent = self.ctx.agent
+        self.target = None
+        if agent is not None and transfers(agent, event):
+            self.ctx.see_through(event)
+            self.target = target_of(agent, event.actions.transfer_to_agent)
 
     async def hand_over(self, *, anew: bool) -> AsyncGenerator[Event, None]:
         """Run the target; one that a resumed invocation has seen to its end is not run again."""
-        target = self.target
-        if target is None or (not anew and has_ended(self.ctx, target)):
+        target, source = self.target, self.ctx.agent
+        if target is None or source is None or (not anew and has_ended(self.ctx, target)):
             return
-        if anew:
-            forget(self.ctx, target)
         pause = Pause(self.ctx, target)
-        context = self._context_of(target)
-        run = target.run_async(context)
-        if context.hand_overs % _STACKED == 0:
-            run = merged([run])
-        async with aclosing(run) as events:
+        async with aclosing(hand_over(self.ctx, source, target, anew=anew)) as events:
             async for event in events:
                 yield event
                 pause.watch(event)
         self._waits = self._waits or pause.needed
-
-    def _context_of(self, target: BaseAgent) -> InvocationContext:
-        path, source = self.ctx.node_path, self.ctx.agent
-        if path and source is not None:
-            path = self.ctx.node_runs.hand_over(path, source, target)
-        changes = {"node_path": path, "hand_overs": self.ctx.hand_overs + 1}
-        return self.ctx.model_copy(update=changes)
 
     def paused(self, agent: str) -> bool:
         """Whether the agent of that name, or its target, waits for an answer."""
@@ -124,22 +105,3 @@ class Turn:
             and self.ctx.resumed_at is not None
             and awaits_user(self.ctx, {agent})
         )
-
-
-def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
-    """What the history keeps of an exception that ends the work of an agent or of a tool."""
-    status = error.status if isinstance(error, APIError) else None
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    together = isinstance(error, ExceptionGroup)
-    members = lines_of(raised_together(error)) if together else ()
-    details = vars(error)
-    failed = details.get(FAILED_CALL)
-    return Event(
-        invocation_id=ctx.invocation_id,
-        author=author,
-        branch=ctx.branch,
-        node_info=NodeInfo(path=ctx.node_path or ""),
-        error_code=status or type(error).__name__,
-        error_message="\n".join([text, *members, *details.get("__notes__", [])]),
-        custom_metadata={FAILED_CALL: failed} if failed else None,
-    )

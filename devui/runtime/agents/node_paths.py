@@ -36,6 +36,16 @@ def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
     return name if tree is not None and tree.root_agent.name == root else path
 
 
+def is_in_tree(path: str | None, root: str) -> bool:
+    """Whether it is a place in the tree of the root of that name, rather than in a graph."""
+    return path is not None and _name(path.partition("/")[0]) == root
+
+
+def is_place_of(path: str | None, agent: str, root: str) -> bool:
+    """Whether it is the place of that agent itself, in the tree of that root."""
+    return path is not None and is_in_tree(path, root) and _name(path.rpartition("/")[2]) == agent
+
+
 @dataclass(slots=True)
 class NodeRuns:
     """Counts the runs of one invocation by their places."""

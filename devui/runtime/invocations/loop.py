@@ -7,6 +7,7 @@ from contextlib import aclosing
 from google.genai import types
 
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
@@ -63,7 +64,7 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
 
 
 def _events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
-    return node.run_async(ctx) if isinstance(node, BaseAgent) else root_events(ctx, node)
+    return followed(node, ctx) if isinstance(node, BaseAgent) else root_events(ctx, node)
 
 
 def _root(node: BaseNode) -> BaseNode:

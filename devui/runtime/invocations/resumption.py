@@ -75,9 +75,10 @@ def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | No
 def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
     caller, branch = _caller(root, answer.event, ctx.session.events)
     first = _first(ctx, root) if ctx.is_resumable else None
-    is_over = first is not None and bool(ctx.end_of_agents.get(first.name))
     begun = {caller.name, *ctx.agent_states, *ctx.end_of_agents}
-    if first and first.name in begun and not is_over:
+    is_over = first is not None and bool(ctx.end_of_agents.get(first.name))
+    is_done = is_over and isinstance(caller.parent_agent, _WORKFLOWS)  # the answer is only kept
+    if first and first.name in begun and (is_done or not is_over):
         return _placed(ctx, root, first)
     path = [caller] if is_over else _waiting_path(ctx, caller, answer)
     if path[0] is caller:
@@ -127,9 +128,7 @@ def _first(ctx: InvocationContext, root: BaseAgent) -> BaseAgent:
     return last_speaker(root, history[:began])
 
 
-def _waiting_path(
-    ctx: InvocationContext, caller: BaseAgent, answer: Answered
-) -> list[BaseAgent]:
+def _waiting_path(ctx: InvocationContext, caller: BaseAgent, answer: Answered) -> list[BaseAgent]:
     """From the topmost workflow agent that waits for the answer down to the caller.
 
     Nothing but the caller if none waits. Where a model agent below a workflow agent has handed

@@ -11,7 +11,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from devui.runtime.agents.context import Context
-from devui.runtime.agents.llm_agent_resume import error_event
+from devui.runtime.agents.error_events import error_event
 from devui.runtime.calling import call
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo

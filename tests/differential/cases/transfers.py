@@ -1,6 +1,10 @@
 """Agents that hand over to each other, and who speaks next."""
 
-from tests.differential.case import case
+from functools import partial
+
+from google.genai import types
+
+from tests.differential.case import Case, add, case
 from tests.differential.differing import FAILED_TRANSFER, WHO_FAILED
 from tests.differential.script import Boom, Raise, Say, call, transfer
 
@@ -240,3 +244,115 @@ async def a_global_instruction_holds_for_the_tree(stage):
     )
     await stage.open(root, state={"who": "us"})
     await stage.say()
+
+
+def _router(stage, name, *targets):
+    async def body(ctx):
+        for target in targets:
+            actions = stage.ns.actions(transfer_to_agent=target)
+            yield stage.ns.event(name, "Wait.", actions=actions, invocation_id=ctx.invocation_id)
+        yield stage.ns.event(name, "Done.", invocation_id=ctx.invocation_id)
+
+    return stage.custom(name, body)
+
+
+def _led(stage, *others, to="router"):
+    return stage.agent("root", transfer(to), "Back.", "More.", sub_agents=list(others))
+
+
+for _name, _targets in {
+    "to its peer": ["two"],
+    "back to the agent above": ["root"],
+    "twice, and the last counts": ["one", "two"],
+    "to a peer whose code hands over again": ["second"],
+}.items():
+
+    async def _by_code(stage, targets):
+        second = _router(stage, "second", "two")
+        one, two = stage.agent("one", "One."), stage.agent("two", "Two.", "Two again.")
+        await stage.open(_led(stage, _router(stage, "router", *targets), second, one, two))
+        await stage.say()
+        await stage.say("again")
+
+    add(Case(f"code of an agent hands over {_name}", partial(_by_code, targets=_targets)))
+
+
+@case()
+async def code_of_an_agent_hands_over_to_a_child(stage):
+    router = _router(stage, "router", "child")
+    router.sub_agents.append(child := stage.agent("child", "Hello.", "Still me."))
+    child.parent_agent = router
+    await stage.open(_led(stage, router))
+    await stage.say()
+    await stage.say("again")
+
+
+@case()
+async def code_of_a_root_agent_cannot_hand_over(stage):
+    await stage.open(_router(stage, "router", "two"))
+    await stage.say()
+
+
+@case()
+async def code_within_a_workflow_cannot_hand_over(stage):
+    workflow = stage.ns.SequentialAgent(
+        name="seq", sub_agents=[_router(stage, "router", "two"), stage.agent("next", "Next.")]
+    )
+    await stage.open(_led(stage, workflow, stage.agent("two", "Two."), to="seq"))
+    await stage.say()
+    await stage.say("again")
+
+
+@case()
+async def callbacks_of_an_agent_hand_over(stage):
+    def move(callback_context):
+        callback_context.actions.transfer_to_agent = "two"
+        return types.ModelContent("One moment.")
+
+    router = stage.custom("router", _says_ok(stage))
+    router.after_agent_callback = move
+    await stage.open(_led(stage, router, stage.agent("two", "Two.", "Two again.")))
+    await stage.say()
+    await stage.say("again")
+
+
+def _says_ok(stage):
+    async def body(ctx):
+        yield stage.ns.event("router", "Ok.", invocation_id=ctx.invocation_id)
+
+    return body
+
+
+@case()
+async def code_in_place_of_a_model_hands_over(stage):
+    class Own(stage.ns.LlmAgent):
+        async def _run_async_impl(self, ctx):
+            actions = stage.ns.actions(transfer_to_agent="two")
+            yield stage.ns.event("root", "To two.", actions=actions)
+            yield stage.ns.event("root", "Nobody hears that.")
+
+    def note(callback_context):
+        stage.note("after", callback_context.agent_name)
+
+    two = stage.agent("two", "Two.", "Two again.")
+    await stage.open(Own(name="root", sub_agents=[two], after_agent_callback=note))
+    await stage.say()
+    await stage.say("again")
+
+
+@case()
+async def what_goes_wrong_after_a_transfer_is_told_of_once(stage):
+    async def body(ctx):
+        yield stage.ns.event("router", "Trying.", invocation_id=ctx.invocation_id)
+        raise ValueError("No line.")
+
+    class Watching(stage.ns.BasePlugin):
+        async def on_agent_error_callback(self, *, agent, callback_context, error):
+            stage.note("failed", agent.name)
+
+        async def on_run_error_callback(self, *, invocation_context, error):
+            stage.note("run failed", str(error))
+
+    await stage.open(_led(stage, stage.custom("router", body)), plugins=[Watching("watching")])
+    await stage.say()
+    await stage.say("again")

@@ -1,0 +1,37 @@
+"""What the history keeps of an exception that ends the work of an agent or of a tool.
+
+Source: events seed; adk-runtime 12.4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from google.genai.errors import APIError
+
+from devui.runtime.agents.open_calls import FAILED_CALL
+from devui.runtime.events.event import Event
+from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.mistakes import lines_of, raised_together
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+
+def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
+    """What the history keeps of an exception that ends the work of an agent or of a tool."""
+    status = error.status if isinstance(error, APIError) else None
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    together = isinstance(error, ExceptionGroup)
+    members = lines_of(raised_together(error)) if together else ()
+    details = vars(error)
+    failed = details.get(FAILED_CALL)
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=author,
+        branch=ctx.branch,
+        node_info=NodeInfo(path=ctx.node_path or ""),
+        error_code=status or type(error).__name__,
+        error_message="\n".join([text, *members, *details.get("__notes__", [])]),
+        custom_metadata={FAILED_CALL: failed} if failed else None,
+    )

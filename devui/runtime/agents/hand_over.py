@@ -1,0 +1,129 @@
+"""Handing a turn over to another agent (adk-runtime 6.6).
+
+A model agent sees the transfers of its own model through, within its run. Other code of agents and
+their callbacks may yield an event that transfers, too: then the target runs when they are done.
+That holds where agents take turns, below a root with a model; elsewhere nobody may hand over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.merging import merged
+from devui.runtime.agents.node_paths import is_place_of
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+
+_STACKED = 20
+"""After so many hand-overs in a row the next agent runs in a task of its own: each is within the
+run of the one before, and a circle of agents would come to the end of Python's stack before it
+comes to `max_llm_calls`."""
+
+
+async def hand_over(
+    ctx: InvocationContext, source: BaseAgent, target: BaseAgent, *, anew: bool
+) -> AsyncGenerator[Event, None]:
+    """Run the target, and whom it hands over to. `anew`: as if it had not been run before."""
+    if anew:
+        forget(ctx, target)
+    context = _context_of(target, ctx, source)
+    run = followed(target, context)
+    if context.hand_overs % _STACKED == 0:
+        run = merged([run])
+    async with aclosing(run) as events:
+        async for event in events:
+            yield event
+
+
+def followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    """The agent's events, and then those of the agent that it told to go on."""
+    if takes_turns(agent, ctx):
+        return _followed(agent, ctx)
+    return agent.run_async(ctx)
+
+
+def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
+    """Whether the agent has a turn of its own, rather than a part in that of a workflow agent."""
+    return is_place_of(ctx.node_path, agent.name, agent.root_agent.name)
+
+
+def transfers(agent: BaseAgent, event: Event) -> bool:
+    """Whether the agent hands over by the event."""
+    return (
+        event.actions.transfer_to_agent is not None
+        and event.author == agent.name
+        and not event.partial
+    )
+
+
+def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
+    """The agent of that name, which `agent` hands over to.
+
+    Raises:
+        ValueError: it may not.
+    """
+    targets = {target.name: target for target in reversed(agent.transfer_targets)}
+    if name not in targets:
+        raise ValueError(
+            f"Agent {agent.name!r} cannot transfer to {name!r}; it may transfer to:"
+            f" {', '.join(sorted(targets)) or 'nobody'}. Put an agent into `sub_agents` to make"
+            " it a target."
+        )
+    return targets[name]
+
+
+async def up_to_transfer(
+    agent: BaseAgent, ctx: InvocationContext, run: AsyncGenerator[Event, None]
+) -> AsyncGenerator[Event, None]:
+    """The events up to one by which the agent hands over: that ends it, callbacks included."""
+    async with aclosing(run) as events:
+        async for event in events:
+            yield event
+            if transfers(agent, event):
+                ctx.end_invocation = True
+                return
+
+
+async def _followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    name = _handed_to_before(agent, ctx)
+    anew = name is None
+    if anew:
+        told: Event | None = None
+        async with aclosing(agent.run_async(ctx)) as events:
+            async for event in events:
+                yield event
+                if transfers(agent, event):
+                    told = event
+        if told is None or ctx.is_seen_through(told) or ctx.is_aborted:
+            return
+        name = told.actions.transfer_to_agent
+    target = target_of(agent, name)
+    async with aclosing(hand_over(ctx, agent, target, anew=anew)) as events:
+        async for event in events:
+            yield event
+
+
+def _handed_to_before(agent: BaseAgent, ctx: InvocationContext) -> str | None:
+    """Whom the agent had handed over to when the run broke off; None if it is to be run."""
+    if ctx.resumed_at is None or agent.sees_transfers_through:
+        return None
+    has_taken_over = False
+    for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
+        if transfers(agent, event):
+            return event.actions.transfer_to_agent if has_taken_over else None
+        has_taken_over = has_taken_over or event.author not in (agent.name, "user")
+    return None
+
+
+def _context_of(target: BaseAgent, ctx: InvocationContext, source: BaseAgent) -> InvocationContext:
+    path = ctx.node_path
+    if path:
+        path = ctx.node_runs.hand_over(path, source, target)
+    return ctx.model_copy(update={"node_path": path, "hand_overs": ctx.hand_overs + 1})
