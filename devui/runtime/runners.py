@@ -23,7 +23,7 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.rewinds import live_events
-from devui.runtime.invocations.loop import run_with_hooks
+from devui.runtime.invocations.loop import message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
     answered,
@@ -323,13 +323,10 @@ class Runner:
 
     async def _received(self, ctx: InvocationContext, message: types.Content) -> types.Content:
         """The message as plugins and settings want it."""
-        changed = await self.plugin_manager.run_on_user_message_callback(
-            user_message=message, invocation_context=ctx
-        )
-        if changed is not None:
-            if ctx.user_content is message:
-                ctx.user_content = changed
-            message = changed
+        changed = await message_for(ctx, message)
+        if ctx.user_content is message:
+            ctx.user_content = changed
+        message = changed
         config = ctx.run_config
         if config and config.save_input_blobs_as_artifacts and self.artifact_service:
             message = await with_files_saved(

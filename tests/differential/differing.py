@@ -150,11 +150,12 @@ BLANK_TEXT = Difference(
     there="It is sent.",
     why="It says nothing, and some providers refuse a request with a blank text.",
 )
-ODD_RESULTS = Difference(
-    "Tool results that JSON cannot hold",
-    here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored.",
-    there="The event cannot be turned into JSON, or the run ends with a validation error.",
-    why="One odd value should not lose an event, and with it the run.",
+SAME_AGENT = Difference(
+    "Code that changes the fields of its own agent",
+    here="An agent is one object in all runs: what a callback assigns to its fields stays.",
+    there="An agent with a model is copied for each run, unless it is below a workflow agent.",
+    why="A copy for each turn takes as long as the turn itself; an instruction that depends on the"
+    " session is a function.",
 )
 ORDER_OF_ANSWERS = Difference(
     "Order of late tool responses",

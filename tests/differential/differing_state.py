@@ -51,3 +51,9 @@ BOUND_BY_TOOLS = Difference(
     there="It is gone with the call.",
     why="A single call needs no task of its own.",
 )
+NO_NAN = Difference(
+    "NaN and infinity in the state",
+    here="They become null.",
+    there="They are kept in memory, and cannot be stored in a file.",
+    why="JSON has neither; what is in memory is what is read back.",
+)

@@ -110,3 +110,10 @@ async def test_an_emptied_file_is_absent():
     empty = types.Part(inline_data=types.Blob(data=b"", mime_type="application/octet-stream"))
     await service.save_artifact(**WHERE, filename="a", artifact=empty)
     assert await service.load_artifact(**WHERE, filename="a") is None
+
+
+async def test_an_empty_file_is_a_file():
+    service = InMemoryArtifactService()
+    table = types.Part.from_bytes(data=b"", mime_type="text/csv")
+    await service.save_artifact(**WHERE, filename="empty.csv", artifact=table)
+    assert await service.load_artifact(**WHERE, filename="empty.csv") == table

@@ -207,3 +207,7 @@ def test_events_are_told_apart_by_invocation_and_branch():
     assert events_of(history, invocation_id="e-a.b") == [history[2], history[5]]
     assert events_of(history, branch="a") == [history[i] for i in (1, 4, 5, 7, 8)]
     assert events_of(history, branch="ab") == [history[i] for i in (3, 4, 6)]
+
+
+def test_a_mock_of_the_class_has_what_its_objects_have():
+    assert {"function_call_id", "tool_confirmation", "state", "actions"} <= set(dir(ToolContext))

@@ -38,6 +38,12 @@ class Context(NodeContext):
     `CallbackContext` and `ToolContext` are other names of this class.
     """
 
+    # On the class, too, so that a mock with it as its `spec` has them.
+    function_call_id: str | None = None
+    """The call that a tool answers; None outside of tools."""
+    tool_confirmation: ToolConfirmation | None = None
+    """A human's decision on that call."""
+
     def __init__(
         self,
         invocation_context: InvocationContext,

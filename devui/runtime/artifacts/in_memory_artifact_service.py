@@ -189,5 +189,11 @@ def _check_scope(reference: dict[str, str], app: str, user: str, session: str | 
 
 
 def _is_empty(part: types.Part) -> bool:
-    """An emptied version: what a rewind leaves of a file that did not exist then."""
-    return part == types.Part() or (part.inline_data is not None and not part.inline_data.data)
+    """An emptied version: what a rewind leaves of a file that did not exist then.
+
+    A file that is empty and has a kind, such as an empty table, is one.
+    """
+    blob = part.inline_data
+    if blob is None:
+        return part == types.Part()
+    return not blob.data and blob.mime_type in (None, "application/octet-stream")

@@ -19,6 +19,18 @@ from devui.runtime.workflow.driving import root_events
 logger = logging.getLogger(__name__)
 
 
+async def message_for(ctx: InvocationContext, message: types.Content) -> types.Content:
+    """The user's message as plugins want it; one that raises has ended the run."""
+    try:
+        changed = await ctx.plugin_manager.run_on_user_message_callback(
+            user_message=message, invocation_context=ctx
+        )
+    except Exception as error:
+        await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=error)
+        raise
+    return message if changed is None else changed
+
+
 async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     """Run the root between the run's plugin hooks and yield each event after its commit.
 

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import END_INVOCATION
+from tests.differential.differing import END_INVOCATION, SAME_AGENT
 from tests.differential.script import Boom, Raise, Say, call
 
 AGENT_HOOKS = (
@@ -357,4 +357,31 @@ async def callbacks_of_a_sequence_are_called_around_its_agents(stage):
     ]
     root = stage.ns.SequentialAgent(name="seq", sub_agents=agents, **around)
     await stage.open(root, plugins=[plugin(stage)])
+    await stage.say()
+
+
+@case(differs=SAME_AGENT)
+async def a_callback_changes_the_instruction_of_its_agent(stage):
+    def add(callback_context):
+        callback_context._invocation_context.agent.instruction += " And more."
+
+    fields = {"instruction": "Be brief.", "before_agent_callback": add}
+    agent = stage.agent("agent", "One.", "Two.", **fields)
+    stage.words.update(["Be brief. And more.", "Be brief. And more. And more."])
+    await stage.open(agent)
+    await stage.say()
+    await stage.say("again")
+    stage.note(agent.instruction)
+
+
+@case()
+async def a_plugin_fails_on_the_users_message(stage):
+    class Watching(stage.ns.BasePlugin):
+        async def on_user_message_callback(self, *, invocation_context, user_message):
+            raise ValueError("No.")
+
+        async def on_run_error_callback(self, *, invocation_context, error):
+            stage.note("run failed", type(error).__name__)
+
+    await stage.open(stage.agent("agent", "Hello."), plugins=[Watching("watching")])
     await stage.say()

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing_state import OLD_DELTAS
+from tests.differential.differing_state import NO_NAN, OLD_DELTAS
 from tests.differential.script import Boom, call
 
 SCOPES = {"session": "x", "user": "user:x", "app": "app:x", "temp": "temp:x"}
@@ -204,3 +204,16 @@ async def a_list_grows_after_its_commit(stage):
     calls = [call("grow", word=word) for word in ("one", "two")]
     await stage.open(stage.agent("agent", *calls, "Done.", tools=[grow]))
     await stage.say()
+
+
+@case(differs=NO_NAN)
+async def a_number_of_the_state_is_none(stage):
+    def measure(tool_context) -> None:
+        tool_context.state["share"] = float("nan")
+
+    await stage.open(stage.agent("agent", call("measure"), "Done.", tools=[measure]))
+    await stage.say()
+    session = await stage.runner.session_service.get_session(
+        app_name="app", user_id="u", session_id="s"
+    )
+    stage.note(str(session.state["share"]))

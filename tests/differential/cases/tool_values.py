@@ -1,12 +1,13 @@
 """What tools are called with, and what they return."""
 
+import asyncio
 from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from tests.differential.case import Case, add
-from tests.differential.differing import ODD_RESULTS
+from tests.differential.case import Case, add, case
+from tests.differential.differing_tools import CANCELLED_TOOL, JSON_AT_ONCE, ODD_RESULTS
 from tests.differential.script import Call, call
 
 
@@ -132,3 +133,25 @@ async def _arguments(stage, tool, args):
 
 for _name, (_tool, _args) in ARGUMENTS.items():
     add(Case(f"a tool is called with {_name}", partial(_arguments, tool=_tool, args=_args)))
+
+
+@case(differs=JSON_AT_ONCE)
+async def the_response_of_a_live_event_has_kinds_of_values(stage):
+    def find() -> dict[str, Any]:
+        """Find."""
+        return {"point": Point(x=1), "pair": (1, 2)}
+
+    await stage.open(stage.agent("agent", call("find"), "Done.", tools=[find]))
+    for event in await stage.say():
+        for response in event.get_function_responses():
+            stage.note(*(type(each).__name__ for each in response.response.values()))
+
+
+@case(differs=CANCELLED_TOOL)
+async def a_tool_raises_what_a_cancelled_task_does(stage):
+    async def wait() -> None:
+        """Wait."""
+        raise asyncio.CancelledError
+
+    await stage.open(stage.agent("agent", call("wait"), "Done.", tools=[wait]))
+    await stage.say()

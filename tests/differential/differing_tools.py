@@ -1,0 +1,24 @@
+"""The differences on purpose in what tools return and raise."""
+
+from tests.differential.case import Difference
+
+ODD_RESULTS = Difference(
+    "Tool results that JSON cannot hold",
+    here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored.",
+    there="The event cannot be turned into JSON, or the run ends with a validation error.",
+    why="One odd value should not lose an event, and with it the run.",
+)
+
+JSON_AT_ONCE = Difference(
+    "Kinds of values in tool results",
+    here="A function response holds JSON from the start: of a model or a tuple, a dict or a list.",
+    there="It holds what the tool returned, until it is stored in a file.",
+    why="The event that is yielded is the one that is read back, whatever keeps the session.",
+)
+
+CANCELLED_TOOL = Difference(
+    "A tool that raises CancelledError, though nobody has cancelled it",
+    here="RuntimeError that names the tool, as any other error of a tool.",
+    there="The run ends without a word.",
+    why="What the tool awaited was cancelled, not the run.",
+)
