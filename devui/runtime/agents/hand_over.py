@@ -44,9 +44,9 @@ async def hand_over(
 
 def followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
     """The agent's events, and then those of the agent that it told to go on."""
-    if takes_turns(agent, ctx):
-        return _followed(agent, ctx)
-    return agent.run_async(ctx)
+    if _is_left_alone(agent, ctx) or not takes_turns(agent, ctx):
+        return agent.run_async(ctx)
+    return _followed(agent, ctx)
 
 
 def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
@@ -89,6 +89,16 @@ async def up_to_transfer(
             if transfers(agent, event):
                 ctx.end_invocation = True
                 return
+
+
+def _is_left_alone(agent: BaseAgent, ctx: InvocationContext) -> bool:
+    """Whether no other code than that of `LlmAgent` can make it hand over."""
+    plugins = ctx.plugin_manager
+    return (
+        agent.sees_transfers_through
+        and not plugins.has("before_agent_callback", agent)
+        and not plugins.has("after_agent_callback", agent)
+    )
 
 
 async def _followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
