@@ -33,6 +33,9 @@ BROAD_EXCEPT = {
     "devui/runtime/models/fallback_model.py:FallbackModel.generate_content_async": (
         "whatever a model's library raises may carry a status; what carries none is raised again"
     ),
+    "devui/runtime/models/lite_llm.py:_facts": (
+        "litellm has no narrower type for a model that it does not know"
+    ),
     "devui/runtime/agents/merging.py:produce": (
         "carries any error of a branch to the consumer, who raises it again"
     ),

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
-_START_HINT = "Do what your instructions say."
+START_HINT = "Do what your instructions say."
+"""What a user says who has said nothing."""
 _CONTINUE_HINT = "Go on with what you were doing, or sum up if there is nothing left to do."
 
 
@@ -59,5 +60,5 @@ class BaseLlm(BaseModel):
         contents = llm_request.contents
         if contents and contents[-1].role == "user":
             return
-        hint = _CONTINUE_HINT if contents else _START_HINT
+        hint = _CONTINUE_HINT if contents else START_HINT
         contents.append(types.Content(role="user", parts=[types.Part(text=hint)]))

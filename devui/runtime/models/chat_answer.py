@@ -1,15 +1,14 @@
 """Answers in the form of OpenAI's chat completions, whole and in chunks (adk-runtime 9.4)."""
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from google.genai import types
+from pydantic import ValidationError
 
-from devui.runtime.models.chat_messages import Json
+from devui.runtime.models.chat_dialect import Json
+from devui.runtime.models.chat_thoughts import call_signature, joined, plain_id, strings, thoughts
 from devui.runtime.models.llm_response import LlmResponse
 
 _REASONS = {
@@ -41,10 +40,10 @@ class _Call:
 
     def add(self, delta: Json) -> None:
         function = delta.get("function") or {}
-        self.id = self.id or delta.get("id") or ""
+        self.id = self.id or plain_id(delta.get("id") or "")
         self.name = self.name or function.get("name") or ""
         self.arguments.append(function.get("arguments") or "")
-        self.signature = self.signature or _signature(delta)
+        self.signature = self.signature or call_signature(delta)
 
     def part(self) -> types.Part | None:
         """The call; None if its arguments are no JSON object."""
@@ -62,13 +61,21 @@ class _Call:
 class ChatAnswer:
     """Gathers one answer; the first choice counts."""
 
-    def __init__(self) -> None:
-        self._thoughts: list[str] = []
+    def __init__(self, *, shows_thoughts: bool = True) -> None:
+        """Begin with nothing.
+
+        Args:
+            shows_thoughts: Whether what the model thought is told. Signed thoughts before a call
+                are kept anyway: services refuse the call's result without them.
+        """
+        self._shows_thoughts = shows_thoughts
+        self._thoughts: list[types.Part] = []
         self._text: list[str] = []
         self._calls: dict[int, _Call] = {}
         self._reason: str | None = None
         self._model: str | None = None
         self._usage: types.GenerateContentResponseUsageMetadata | None = None
+        self._sources: types.GroundingMetadata | None = None
 
     def add(self, chunk: Json) -> LlmResponse | None:
         """Take in a chunk of a stream; its fragment, or None when it shows nothing."""
@@ -86,8 +93,8 @@ class ChatAnswer:
         """All that was taken in, as one response; an error if it did not end as it should."""
         calls = [self._calls[index].part() for index in sorted(self._calls)]
         parts = [
-            *_texts(self._thoughts, thought=True),
-            *_texts(self._text, thought=None),
+            *self._kept_thoughts(),
+            *_texts(self._text),
             *(call for call in calls if call is not None),
         ]
         reason = _REASONS.get(self._reason, types.FinishReason.OTHER) if self._reason else None
@@ -103,8 +110,15 @@ class ChatAnswer:
             error_code=reason.value if reason and failed else None,
             error_message=self._message(reason) if reason and failed else None,
             usage_metadata=self._usage,
+            grounding_metadata=self._sources,
             model_version=self._model,
         )
+
+    def _kept_thoughts(self) -> list[types.Part]:
+        whole = joined(self._thoughts)
+        if self._shows_thoughts:
+            return whole
+        return [one for one in whole if one.thought_signature] if self._calls else []
 
     def _message(self, reason: types.FinishReason) -> str:
         return _MESSAGES.get(reason, f"The service ended the answer with {self._reason!r}.")
@@ -113,6 +127,7 @@ class ChatAnswer:
         self._model = chunk.get("model") or self._model
         if chunk.get("usage"):
             self._usage = usage(chunk["usage"])
+        self._sources = _sources(chunk) or self._sources
         choices = chunk.get("choices") or []
         if not choices:
             return []
@@ -121,42 +136,49 @@ class ChatAnswer:
         for position, call in enumerate(message.get("tool_calls") or []):
             index = call.get("index")
             self._calls.setdefault(position if index is None else index, _Call()).add(call)
-        thoughts = _strings(message.get("reasoning_content") or message.get("reasoning"))
-        text = _strings(message.get("content") or message.get("refusal"))
-        self._thoughts += thoughts
+        thought = thoughts(message)
+        text = strings(message.get("content") or message.get("refusal"))
+        self._thoughts += thought
         self._text += text
-        return [*_texts(thoughts, thought=True), *_texts(text, thought=None)]
+        shown = [one for one in thought if one.text] if self._shows_thoughts else []
+        return [*shown, *_texts(text)]
 
 
 def usage(numbers: Json) -> types.GenerateContentResponseUsageMetadata:
     """Token counts under google-genai's names."""
-    prompt = numbers.get("prompt_tokens_details") or {}
     completion = numbers.get("completion_tokens_details") or {}
     return types.GenerateContentResponseUsageMetadata(
         prompt_token_count=numbers.get("prompt_tokens"),
         candidates_token_count=numbers.get("completion_tokens"),
         total_token_count=numbers.get("total_tokens"),
-        cached_content_token_count=prompt.get("cached_tokens"),
+        cached_content_token_count=_cached(numbers),
         thoughts_token_count=completion.get("reasoning_tokens"),
     )
 
 
-def _strings(value: Any) -> list[str]:
-    """The texts in a value that services fill with a text or with pieces of one."""
-    if isinstance(value, str):
-        return [value] if value else []
-    pieces = value if isinstance(value, list) else []
-    return [str(piece["text"]) for piece in pieces if isinstance(piece, dict) and piece.get("text")]
+def _cached(numbers: Json) -> int | None:
+    """The tokens of the request that came from a cache, under any of their names."""
+    details = numbers.get("prompt_tokens_details") or {}
+    if isinstance(details, list):
+        counted = [one.get("cached_tokens") for one in details if isinstance(one, dict)]
+        return sum(count for count in counted if count) or None
+    names = ("cached_prompt_tokens", "cached_tokens", "cache_read_input_tokens")
+    found = [details.get("cached_tokens"), *map(numbers.get, names)]
+    return next((count for count in found if isinstance(count, int)), None)
 
 
-def _texts(pieces: Iterable[str], *, thought: bool | None) -> list[types.Part]:
-    text = "".join(pieces)
-    return [types.Part(text=text, thought=thought)] if text else []
-
-
-def _signature(call: Json) -> bytes | None:
-    google = (call.get("extra_content") or {}).get("google") or {}
-    try:
-        return base64.b64decode(google.get("thought_signature") or "") or None
-    except (binascii.Error, ValueError):
+def _sources(chunk: Json) -> types.GroundingMetadata | None:
+    """The sources of an answer of Gemini's, as litellm hands them on: one for each choice."""
+    found = chunk.get("vertex_ai_grounding_metadata")
+    first = (found or [None])[0] if isinstance(found, list) else found
+    if not first:
         return None
+    try:
+        return types.GroundingMetadata.model_validate(first)
+    except ValidationError:
+        return None
+
+
+def _texts(pieces: Iterable[str]) -> list[types.Part]:
+    text = "".join(pieces)
+    return [types.Part(text=text)] if text else []

@@ -4,12 +4,15 @@ import os
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from google.genai import types
 from pydantic import Field, PrivateAttr
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
-from devui.runtime.models.chat_messages import Json
+from devui.runtime.models.chat_dialect import Json
 from devui.runtime.models.chat_request import chat_request
+from devui.runtime.models.lite_route import Route, route
+from devui.runtime.models.lite_thinking import Thinker, without_refused
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.providers import PROVIDERS
@@ -28,7 +31,15 @@ except ImportError as error:
 
 _OURS = ("llm_client", "messages", "tools", "stream")
 """Arguments of a completion that the runtime decides about."""
+_INSTEAD = {
+    "max_completion_tokens": "max_tokens",
+    "thinking": "reasoning_effort",
+    "reasoning_effort": "thinking",
+}
+"""Arguments of a request, and those given at construction that mean the same."""
 _MILLISECONDS = 1000
+_HOUR = 3600
+"""Seconds; the longer of the two times that Claude keeps a cache."""
 
 
 def knows_provider(name: str) -> bool:
@@ -43,6 +54,9 @@ class LiteLLMClient:
         self, model: str, messages: list[Json], tools: list[Json] | None, **kwargs: Any
     ) -> Any:
         """Ask for a completion: litellm's answer, or with `stream=True` its async iterator."""
+        litellm.add_function_to_prompt = (
+            True  # where a model has no tools, they are described to it
+        )
         return await litellm.acompletion(model=model, messages=messages, tools=tools, **kwargs)
 
 
@@ -70,10 +84,19 @@ class LiteLlm(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Which services take an answer format together with tools is litellm's knowledge."""
-        provider = self._arguments.get("custom_llm_provider")
-        known = litellm.supports_response_schema(self.model, custom_llm_provider=provider)
-        return LlmCapabilities(output_schema_and_tools=bool(known))
+        """Whether a request may have both is litellm's knowledge.
+
+        Claude, and Gemini through its simpler service, get the answer's shape as a tool instead:
+        litellm asks both for a shape in a way that keeps them from calling other tools.
+        """
+        way = self._way(self.model)
+        if way.is_gemini and way.provider != "vertex_ai":
+            return LlmCapabilities()
+        if way.is_claude and not way.is_openais:
+            return LlmCapabilities()
+        known = litellm.supports_response_schema(way.name, custom_llm_provider=way.provider or None)
+        own = way.is_openais and _facts(way) is None  # a deployment under a name of somebody's own
+        return LlmCapabilities(output_schema_and_tools=bool(known or own))
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
@@ -81,7 +104,8 @@ class LiteLlm(BaseLlm):
         """Ask through litellm; its exceptions pass through."""
         self._maybe_append_user_content(llm_request)
         arguments = self._call(llm_request)
-        answer = ChatAnswer()
+        wish = llm_request.config.thinking_config
+        answer = ChatAnswer(shows_thoughts=not wish or wish.include_thoughts is not False)
         if not stream:
             completion = await self.llm_client.acompletion(**arguments)
             answer.add_whole(completion.model_dump())
@@ -100,17 +124,95 @@ class LiteLlm(BaseLlm):
         """Settings of the request win over those given at construction."""
         config = llm_request.config
         model = llm_request.model or self.model
-        asked = chat_request(llm_request, model, with_thoughts=True)
+        way = self._way(model)
+        asked = chat_request(llm_request, model, way.dialect)
         if config.max_output_tokens:
             asked["max_completion_tokens"] = config.max_output_tokens
         if config.top_k is not None:
             asked["top_k"] = config.top_k
-        arguments = {"tools": None, **self._arguments, **asked}
-        if "max_completion_tokens" in asked:
-            arguments.pop("max_tokens", None)
-        http = config.http_options
-        if http and http.headers:
-            arguments["extra_headers"] = {**arguments.get("extra_headers", {}), **http.headers}
-        if http and http.timeout:
-            arguments["timeout"] = http.timeout / _MILLISECONDS
-        return arguments
+        if config.thinking_config:
+            limit = config.max_output_tokens or self._limit()
+            given = any(self._arguments.get(name) for name in ("thinking", "reasoning_effort"))
+            asked |= _thinker(way).asked(config.thinking_config, limit, given=given)
+        replaced = [given for name, given in _INSTEAD.items() if name in asked]
+        kept = {key: value for key, value in self._arguments.items() if key not in replaced}
+        arguments = {"tools": None, **_marks(llm_request), **kept, **asked}
+        if "functions" in arguments:  # the older form of tools, beside which no other may be
+            arguments["tools"] = None
+            arguments.pop("tool_choice", None)
+        if config.http_options:
+            arguments |= _over_http(config.http_options, arguments.get("extra_headers"))
+        return without_refused(arguments) if way.is_claude else arguments
+
+    def _limit(self) -> int | None:
+        given = self._arguments
+        found: int | None = given.get("max_completion_tokens", given.get("max_tokens"))
+        return found
+
+    def _way(self, model: str) -> Route:
+        custom = self._arguments.get("custom_llm_provider")
+        proxied = (
+            self._arguments.get("use_litellm_proxy")
+            or litellm.use_litellm_proxy
+            or os.environ.get("USE_LITELLM_PROXY")
+        )
+        through = str(proxied).strip().lower() == "true"
+        return route(model, custom_provider=custom, proxied=through)
+
+
+def _over_http(options: types.HttpOptions, headers: Any) -> dict[str, Any]:
+    """What the settings say about the request itself."""
+    found: dict[str, Any] = {}
+    if options.headers:
+        found["extra_headers"] = {**(headers or {}), **options.headers}
+    if options.timeout:
+        found["timeout"] = options.timeout / _MILLISECONDS
+    if options.retry_options and options.retry_options.attempts is not None:
+        found["num_retries"] = options.retry_options.attempts
+    if options.extra_body is not None:
+        found["extra_body"] = options.extra_body
+    return found
+
+
+def _marks(llm_request: LlmRequest) -> dict[str, Any]:
+    """Up to where a request may be cached, by the app's settings (adk-runtime 3.1).
+
+    The instruction is one such place, the latest message another. litellm leaves the marks out
+    for services that do without.
+    """
+    wishes, size = llm_request.cache_config, llm_request.cacheable_contents_token_count
+    if wishes is None or (size is not None and size < wishes.min_tokens):
+        return {}
+    control = {"type": "ephemeral"}
+    if wishes.ttl_seconds >= _HOUR:
+        control["ttl"] = "1h"
+    places: list[Json] = [{"role": "system"}, {"index": -1}]
+    points = [{"location": "message", **place, "control": control} for place in places]
+    return {"cache_control_injection_points": points}
+
+
+def _thinker(way: Route) -> Thinker:
+    """What litellm knows of how a model thinks; one that does not takes no wishes."""
+    custom = way.provider or None
+    takes: Any = ()
+    if litellm.supports_reasoning(way.name, custom_llm_provider=custom):
+        takes = litellm.get_supported_openai_params(way.name, custom_llm_provider=custom) or ()
+    facts = (takes and _facts(way)) or {}
+    return Thinker(
+        name=way.name.lower(),
+        claude=way.is_claude or facts.get("litellm_provider") == "anthropic",
+        gemini=way.is_gemini,
+        budgets="thinking" in takes,
+        efforts="reasoning_effort" in takes,
+        minimal=bool(facts.get("supports_minimal_reasoning_effort")),
+        none=bool(facts.get("supports_none_reasoning_effort")),
+        adaptive=bool(facts.get("supports_adaptive_thinking")),
+    )
+
+
+def _facts(way: Route) -> Any:
+    """litellm's description of a model; None if it does not know it."""
+    try:
+        return litellm.get_model_info(way.name, custom_llm_provider=way.provider or None)
+    except Exception:  # noqa: BLE001  litellm has no other word for a model it does not know
+        return None

@@ -15,7 +15,7 @@ from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
-from devui.runtime.models.chat_messages import Json
+from devui.runtime.models.chat_dialect import OPENAI, Json
 from devui.runtime.models.chat_request import chat_request
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -106,7 +106,7 @@ class OpenAILlm(BaseLlm):
 
     def _body(self, llm_request: LlmRequest, *, stream: bool) -> Json:
         model = llm_request.model or self.model
-        body = chat_request(llm_request, model)
+        body = chat_request(llm_request, model, OPENAI)
         limit = "max_completion_tokens" if _REASONING.fullmatch(model) else "max_tokens"
         body[limit] = llm_request.config.max_output_tokens or self.max_tokens
         if stream:

@@ -1,0 +1,109 @@
+"""Thoughts and their signatures in chat completions, read and sent back (adk-runtime 9.4).
+
+Services sign what a model thought before it called a tool, and refuse the results of that call
+unless the signature comes back. Claude signs blocks of thoughts; Gemini signs calls.
+"""
+
+import base64
+import binascii
+from collections.abc import Iterable
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.models.chat_dialect import Json
+
+_IN_ID = "__thought__"
+"""Where litellm puts a signature into a call's id, for clients that keep nothing else."""
+
+
+def thoughts(message: Json) -> list[types.Part]:
+    """The thoughts of a message or of a piece of it, in whichever form they came."""
+    if blocks := message.get("thinking_blocks"):
+        return [part for block in blocks if (part := _from_block(block)) is not None]
+    value = message.get("reasoning_content") or message.get("reasoning")
+    return [types.Part(text=text, thought=True) for text in strings(value)]
+
+
+def joined(pieces: Iterable[types.Part]) -> list[types.Part]:
+    """Thoughts that came in pieces: each up to its signature, which comes last."""
+    found: list[types.Part] = []
+    texts: list[str] = []
+    for piece in pieces:
+        texts.append(piece.text or "")
+        if piece.thought_signature:
+            found.append(_thought(texts, piece.thought_signature))
+            texts = []
+    if any(texts):
+        found.append(_thought(texts))
+    return found
+
+
+def blocks(parts: Iterable[types.Part]) -> list[Json]:
+    """Signed thoughts as Claude wants them back; it refuses those without a signature."""
+    return [
+        {"type": "thinking", "thinking": part.text, "signature": written(part.thought_signature)}
+        for part in joined(parts)
+        if part.text and part.thought_signature
+    ]
+
+
+def call_signature(call: Json) -> bytes | None:
+    """The signature of a tool call, from any of the places where services put it."""
+    holders = (
+        (call.get("extra_content") or {}).get("google"),
+        call.get("provider_specific_fields"),
+        (call.get("function") or {}).get("provider_specific_fields"),
+    )
+    for holder in holders:
+        if isinstance(holder, dict) and holder.get("thought_signature"):
+            return _decoded(holder["thought_signature"])
+    return _in_id(call.get("id") or "")
+
+
+def plain_id(call_id: str) -> str:
+    """A call's id without the signature that litellm puts into it."""
+    return call_id.partition(_IN_ID)[0] if _in_id(call_id) else call_id
+
+
+def written(signature: bytes) -> str:
+    """A signature as text."""
+    return base64.b64encode(signature).decode()
+
+
+def strings(value: Any) -> list[str]:
+    """The texts in a value that services fill with a text or with pieces of one."""
+    if isinstance(value, str):
+        return [value] if value else []
+    pieces = value if isinstance(value, list) else []
+    return [str(piece["text"]) for piece in pieces if isinstance(piece, dict) and piece.get("text")]
+
+
+def _thought(texts: list[str], signature: bytes | None = None) -> types.Part:
+    return types.Part(text="".join(texts), thought=True, thought_signature=signature)
+
+
+def _from_block(block: Any) -> types.Part | None:
+    """A thought; None for one that nobody may read, or that says nothing."""
+    if not isinstance(block, dict) or block.get("type") != "thinking":
+        return None
+    text, signature = block.get("thinking") or "", block.get("signature")
+    if not text and not signature:
+        return None
+    signed = (_decoded(signature) or str(signature).encode()) if signature else None
+    return _thought([text], signed)
+
+
+def _decoded(signature: Any) -> bytes | None:
+    if isinstance(signature, bytes):
+        return signature
+    try:
+        return base64.b64decode(signature, validate=True) or None
+    except (binascii.Error, TypeError, ValueError):
+        return None
+
+
+def _in_id(call_id: str) -> bytes | None:
+    _, mark, encoded = call_id.partition(_IN_ID)
+    standard = encoded.replace("-", "+").replace("_", "/")
+    return _decoded(standard + "=" * (-len(standard) % 4)) if mark else None

@@ -1,0 +1,395 @@
+"""`LiteLlm`: what reaches litellm, by provider, and what is kept of its answers."""
+
+import json
+from importlib.util import find_spec
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.models import LlmRequest
+from devui.runtime.planners import BuiltInPlanner
+from devui.runtime.runners import InMemoryRunner
+from tests.kit.litellm_warnings import LITELLM_WARNINGS
+
+pytestmark = [
+    pytest.mark.skipif(not find_spec("litellm"), reason="litellm is not installed"),
+    *LITELLM_WARNINGS,
+]
+if find_spec("litellm"):
+    import litellm
+
+    from devui.runtime.models.lite_llm import LiteLlm, LiteLLMClient
+else:
+    LiteLLMClient = object
+
+Part, Content, Call = types.Part, types.Content, types.FunctionCall
+CLAUDE, GEMINI = "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"
+
+
+class Listening(LiteLLMClient):
+    """What stands in for litellm: it keeps what it is asked, and gives what it was given."""
+
+    def __init__(self, *answers):
+        self.asked = []
+        self.answers = list(answers)
+
+    async def acompletion(self, model, messages, tools, **more):
+        self.asked.append({"model": model, "messages": messages, "tools": tools, **more})
+        answer = self.answers.pop(0) if self.answers else {"content": "ok"}
+        if more.get("stream"):
+            return _streamed(answer)
+        finish = "tool_calls" if answer.get("tool_calls") else "stop"
+        choice = {"message": {"role": "assistant", **answer}, "finish_reason": finish}
+        return litellm.ModelResponse(choices=[choice], model="served")
+
+
+async def _streamed(pieces):
+    for piece in [*pieces, None]:
+        choice = {"delta": piece or {}, "finish_reason": None if piece else "stop"}
+        yield litellm.ModelResponseStream(choices=[choice], model="served")
+
+
+def user(*parts):
+    return Content(role="user", parts=[Part(text=p) if isinstance(p, str) else p for p in parts])
+
+
+async def sent(name, *contents, given=None, cache=None, **config):
+    """All that reaches litellm of one request."""
+    client = Listening()
+    request = LlmRequest(
+        contents=list(contents) or [user("hello")],
+        config=types.GenerateContentConfig(**config),
+        cache_config=cache,
+    )
+    model = LiteLlm(name, llm_client=client, **(given or {}))
+    async for _ in model.generate_content_async(request):
+        pass
+    return client.asked[0]
+
+
+def thinking(**wish):
+    return {"thinking_config": types.ThinkingConfig(**wish)}
+
+
+def budget(tokens):
+    return {"thinking": {"type": "enabled", "budget_tokens": tokens}}
+
+
+@pytest.mark.parametrize(
+    ("name", "wish", "asked"),
+    [
+        (CLAUDE, {"thinking_budget": 2048}, budget(2048)),
+        (CLAUDE, {"thinking_budget": 10}, budget(1024)),
+        (CLAUDE, {"thinking_budget": 0}, {"thinking": {"type": "disabled"}}),
+        (CLAUDE, {"thinking_level": "HIGH"}, {"reasoning_effort": "high"}),
+        (CLAUDE, {"thinking_level": "MINIMAL"}, budget(1024)),
+        (CLAUDE, {"include_thoughts": True}, budget(1024)),
+        (CLAUDE, {"include_thoughts": False}, {}),
+        ("anthropic/claude-opus-4-7", {"thinking_budget": 9000}, {"reasoning_effort": "high"}),
+        (
+            "anthropic/claude-opus-4-7",
+            {"include_thoughts": True},
+            {"thinking": {"type": "adaptive"}},
+        ),
+        (GEMINI, {"thinking_budget": 100}, budget(100)),
+        (GEMINI, {"thinking_budget": 0}, budget(0)),
+        (GEMINI, {"include_thoughts": False}, {"thinking": {"type": "disabled"}}),
+        ("gemini/gemini-2.5-pro", {"thinking_budget": 1}, budget(128)),
+        ("gemini/gemini-2.5-pro", {"thinking_budget": 0}, {}),
+        ("openai/o3-mini", {"thinking_budget": 1500}, {"reasoning_effort": "medium"}),
+        ("openai/o3-mini", {"thinking_level": "LOW"}, {"reasoning_effort": "low"}),
+        ("openai/gpt-4o", {"thinking_budget": 1500}, {}),
+    ],
+)
+async def test_a_wish_for_thinking_is_told_in_the_words_of_the_provider(name, wish, asked):
+    found = await sent(name, **thinking(**wish))
+    words = ("thinking", "reasoning_effort")
+    assert {word: found[word] for word in words if word in found} == asked
+
+
+async def test_a_planner_makes_claude_think():
+    client = Listening()
+    planner = BuiltInPlanner(thinking_config=types.ThinkingConfig(thinking_budget=2048))
+    model = LiteLlm(CLAUDE, llm_client=client)
+    runner = InMemoryRunner(agent=LlmAgent(name="a", model=model, planner=planner))
+    await runner.run_debug("go", quiet=True)
+    assert client.asked[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
+
+
+async def test_thinking_leaves_room_for_the_answer_and_what_claude_refuses_with_it_out():
+    config = thinking(thinking_budget=5000) | {"temperature": 0.2, "top_k": 3, "top_p": 0.5}
+    found = await sent(CLAUDE, max_output_tokens=2000, **config)
+    assert found["thinking"]["budget_tokens"] == 1999
+    assert not {"temperature", "top_k", "top_p"} & set(found)
+    small = await sent(CLAUDE, max_output_tokens=1000, **config)
+    assert "thinking" not in small
+    assert small["temperature"] == 0.2
+
+
+async def test_the_request_s_wish_takes_the_place_of_the_object_s():
+    given = {"reasoning_effort": "low", "max_tokens": 5000}
+    found = await sent(CLAUDE, given=given, **thinking(thinking_budget=4000))
+    assert "reasoning_effort" not in found
+    assert found["thinking"]["budget_tokens"] == 4000
+    kept = await sent(CLAUDE, given=given, **thinking(include_thoughts=True))
+    assert kept["reasoning_effort"] == "low"
+
+
+SIGNED = {
+    "content": None,
+    "reasoning_content": "hm",
+    "thinking_blocks": [{"type": "thinking", "thinking": "hm", "signature": "c2ln"}],
+    "tool_calls": [
+        {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    ],
+}
+IN_PIECES = [
+    {"thinking_blocks": [{"type": "thinking", "thinking": "h"}], "reasoning_content": "h"},
+    {"thinking_blocks": [{"type": "thinking", "thinking": "m"}], "reasoning_content": "m"},
+    {"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]},
+    {"tool_calls": [{"index": 0, **SIGNED["tool_calls"][0]}]},
+]
+
+
+async def _two_turns(client, name, *, stream=False, include=None):
+    def look() -> str:
+        return "seen"
+
+    wish = types.ThinkingConfig(thinking_budget=1024, include_thoughts=include)
+    config = types.GenerateContentConfig(thinking_config=wish)
+    model = LiteLlm(name, llm_client=client)
+    agent = LlmAgent(name="a", model=model, tools=[look], generate_content_config=config)
+    how = RunConfig(streaming_mode=StreamingMode.SSE) if stream else None
+    events = await InMemoryRunner(agent=agent).run_debug("go", quiet=True, run_config=how)
+    return events, client.asked[1]["messages"][-2]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("include", [True, False])
+async def test_claude_gets_its_signed_thoughts_back_with_the_result(stream, include):
+    answers = [IN_PIECES, [{"content": "ok"}]] if stream else [SIGNED]
+    events, message = await _two_turns(Listening(*answers), CLAUDE, stream=stream, include=include)
+    assert message["thinking_blocks"] == SIGNED["thinking_blocks"]
+    assert "reasoning_content" not in message
+    [whole] = [event for event in events if not event.partial and event.get_function_calls()]
+    assert whole.content.parts[0].thought_signature == b"sig"
+    fragments = [part for event in events if event.partial for part in event.content.parts]
+    shown = [part.text for part in fragments if part.thought]
+    assert shown == (["h", "m"] if stream and include else [])
+
+
+async def test_thoughts_that_nobody_wants_are_left_out():
+    answer = {"content": "hi", "reasoning_content": "hm"}
+    model = LiteLlm(CLAUDE, llm_client=Listening(answer))
+    config = types.GenerateContentConfig(**thinking(include_thoughts=False))
+    request = LlmRequest(contents=[user("q")], config=config)
+    [found] = [one async for one in model.generate_content_async(request)]
+    assert [part.text for part in found.content.parts] == ["hi"]
+
+
+@pytest.mark.parametrize(
+    "signed",
+    [
+        {"provider_specific_fields": {"thought_signature": "c2ln"}},
+        {"extra_content": {"google": {"thought_signature": "c2ln"}}},
+        {"id": "1__thought__c2ln"},
+    ],
+)
+async def test_gemini_gets_the_signature_of_its_call_back(signed):
+    call = SIGNED["tool_calls"][0] | signed
+    _, message = await _two_turns(Listening({"content": None, "tool_calls": [call]}), GEMINI)
+    [back] = message["tool_calls"]
+    assert back["id"] == "1"
+    assert back["provider_specific_fields"] == {"thought_signature": "c2ln"}
+    assert back["extra_content"] == {"google": {"thought_signature": "c2ln"}}
+
+
+class Inner(BaseModel):
+    z: int
+
+
+class Out(BaseModel):
+    x: int
+    inner: Inner | None = None
+
+
+class Free(BaseModel):
+    counts: dict[str, int]
+
+
+async def test_a_shape_is_asked_for_strictly():
+    found = (await sent("openai/m", response_schema=Out))["response_format"]["json_schema"]
+    assert (found["name"], found["strict"]) == ("Out", True)
+    assert found["schema"]["required"] == ["inner", "x"]
+    assert found["schema"]["additionalProperties"] is False
+    assert found["schema"]["$defs"]["Inner"]["additionalProperties"] is False
+    assert Out.model_json_schema()["required"] == ["x"]
+
+
+@pytest.mark.parametrize("shape", [Free, list[Out]])
+async def test_a_shape_that_cannot_be_strict_is_sent_as_it_is(shape):
+    found = (await sent("openai/m", response_schema=shape))["response_format"]["json_schema"]
+    assert "strict" not in found
+    assert "additionalProperties" not in found["schema"]
+
+
+async def test_gemini_has_another_place_for_a_shape():
+    found = (await sent(GEMINI, response_schema=Out))["response_format"]
+    assert found == {"type": "json_object", "response_schema": Out.model_json_schema()}
+    ready = {"type": "json_object"}
+    assert (await sent("openai/m", response_schema=ready))["response_format"] == ready
+
+
+async def test_a_picture_of_a_tool_follows_its_result():
+    def shot() -> types.Part:
+        return Part(inline_data=types.Blob(mime_type="image/png", data=b"\x89PNG"))
+
+    call = {"id": "1", "type": "function", "function": {"name": "shot", "arguments": "{}"}}
+    client = Listening({"content": None, "tool_calls": [call]})
+    agent = LlmAgent(name="a", model=LiteLlm("openai/m", llm_client=client), tools=[shot])
+    await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
+    result, picture = client.asked[1]["messages"][-2:]
+    assert (result["role"], picture["role"]) == ("tool", "user")
+    assert picture["content"] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
+    ]
+
+
+def at(uri, mime=None):
+    return user(Part(file_data=types.FileData(file_uri=uri, mime_type=mime)))
+
+
+def of(mime, data=b"ab"):
+    return user(Part(inline_data=types.Blob(mime_type=mime, data=data)))
+
+
+PDF = {"type": "file", "file": {"file_id": "gs://b/x.pdf", "format": "application/pdf"}}
+SEEN = {"type": "image_url", "image_url": {"url": "https://b/x.png"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "piece"),
+    [
+        (GEMINI, at("gs://b/x.pdf", "application/pdf"), PDF),
+        (GEMINI, at("gs://b/x.pdf"), PDF),
+        ("vertex_ai/gemini-2.5-pro", at("gs://b/x.pdf"), PDF),
+        ("litellm_proxy/openai/m", at("gs://b/x.pdf"), PDF),
+        (GEMINI, at("https://b/x.png"), {"type": "file", "file": {
+            "file_id": "https://b/x.png", "format": "image/png"}}),
+        ("openai/m", at("https://b/x.png"), SEEN),
+        ("openai/m", at("file-1", "application/pdf"), {"type": "file", "file": {
+            "file_id": "file-1"}}),
+        ("openai/m", of("video/mp4"), {"type": "video_url", "video_url": {
+            "url": "data:video/mp4;base64,YWI="}}),
+        ("openai/m", of("audio/x-flac"), {"type": "input_audio", "input_audio": {
+            "data": "YWI=", "format": "flac"}}),
+        ("openai/m", of("audio/mpeg"), {"type": "input_audio", "input_audio": {
+            "data": "YWI=", "format": "mp3"}}),
+    ],
+)  # fmt: skip
+async def test_media_are_sent_as_the_provider_takes_them(name, content, piece):
+    [message] = (await sent(name, content))["messages"]
+    assert message["content"] == [piece]
+
+
+@pytest.mark.parametrize("name", ["openai/m", CLAUDE, "ollama_chat/llama3"])
+async def test_a_file_that_the_provider_cannot_fetch_is_named(name):
+    [message] = (await sent(name, at("gs://b/x.pdf", "application/pdf")))["messages"]
+    assert "gs://b/x.pdf" in message["content"]
+
+
+async def test_texts_in_other_encodings_and_with_parameters_are_texts():
+    [message] = (await sent("openai/m", of("text/plain; charset=x", b"\xe9")))["messages"]
+    assert message["content"] == "é"
+
+
+async def test_options_of_the_request_reach_litellm():
+    options = types.HttpOptions(
+        headers={"X": "1"},
+        timeout=3000,
+        retry_options=types.HttpRetryOptions(attempts=3),
+        extra_body={"q": 1},
+    )
+    given = {"extra_headers": {"Y": "2"}}
+    found = await sent("openai/m", given=given, http_options=options)
+    assert found["extra_headers"] == {"X": "1", "Y": "2"}
+    assert (found["timeout"], found["num_retries"], found["extra_body"]) == (3, 3, {"q": 1})
+
+
+async def test_a_cache_is_marked():
+    for seconds, control in (
+        (60, {"type": "ephemeral"}),
+        (3600, {"type": "ephemeral", "ttl": "1h"}),
+    ):
+        found = await sent(CLAUDE, cache=ContextCacheConfig(ttl_seconds=seconds))
+        first, last = found["cache_control_injection_points"]
+        assert first == {"location": "message", "role": "system", "control": control}
+        assert last == {"location": "message", "index": -1, "control": control}
+    assert "cache_control_injection_points" not in await sent(CLAUDE)
+
+
+async def test_what_a_tool_returns_is_told_and_services_own_tools_are_handed_on():
+    shape = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    tool = types.FunctionDeclaration(name="f", description="D.", response_json_schema=shape)
+    own = types.Tool(google_search=types.GoogleSearch())
+    tools = (await sent(GEMINI, tools=[types.Tool(function_declarations=[tool]), own]))["tools"]
+    said = tools[0]["function"]["description"]
+    assert said.startswith("D.\n")
+    assert json.dumps(shape, sort_keys=True, separators=(",", ":")) in said
+    assert tools[1] == {"googleSearch": {}}
+
+
+async def test_functions_in_the_older_form_go_alone():
+    tool = types.FunctionDeclaration(name="f")
+    choice = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
+    config = {"tools": [types.Tool(function_declarations=[tool])], "tool_config": choice}
+    found = await sent("openai/m", given={"functions": [{"name": "g"}]}, **config)
+    assert (found["tools"], found["functions"]) == (None, [{"name": "g"}])
+    assert "tool_choice" not in found
+
+
+async def test_a_user_who_says_nothing_is_heard():
+    [message] = (await sent("openai/m", user("")))["messages"]
+    assert message["role"] == "user"
+    assert message["content"]
+
+
+async def test_gemma_has_a_role_of_its_own_for_results():
+    calling = Content(role="model", parts=[Part(function_call=Call(id="1", name="f", args={}))])
+    result = user(Part(function_response=types.FunctionResponse(id="1", name="f", response={})))
+    for name, role in (("ollama_chat/gemma4", "tool_responses"), ("openai/gemma-4", "tool")):
+        found = await sent(name, user("q"), calling, result)
+        assert [one["role"] for one in found["messages"]] == ["user", "assistant", role]
+
+
+@pytest.mark.parametrize(
+    ("name", "both"),
+    [
+        ("openai/gpt-4o", True),
+        ("azure/my-deployment", True),
+        (CLAUDE, False),
+        (GEMINI, False),
+        ("vertex_ai/gemini-2.5-pro", True),
+        ("nobody/knows", False),
+    ],
+)
+def test_who_takes_a_shape_together_with_tools(name, both):
+    assert LiteLlm(name).capabilities.output_schema_and_tools is both
+
+
+async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
+    class Searching(Listening):
+        async def acompletion(self, *args, **more):
+            found = await super().acompletion(*args, **more)
+            found.vertex_ai_grounding_metadata = [{"webSearchQueries": ["rain"]}]
+            found.usage = litellm.Usage(prompt_tokens=9, cache_read_input_tokens=4)
+            return found
+
+    model = LiteLlm(GEMINI, llm_client=Searching())
+    [found] = [one async for one in model.generate_content_async(LlmRequest(contents=[user("q")]))]
+    assert found.grounding_metadata.web_search_queries == ["rain"]
+    assert found.usage_metadata.cached_content_token_count == 4
