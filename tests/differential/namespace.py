@@ -46,7 +46,7 @@ _WHERE = {
     "models.base_llm": "BaseLlm LlmCapabilities",
     "models.cache_metadata": "CacheMetadata",
     "models.google_llm": "Gemini",
-    "models.lite_llm": "LiteLlm",
+    "models.lite_llm": "LiteLLMClient LiteLlm",
     "models.llm_request": "LlmRequest",
     "models.llm_response": "LlmResponse",
     "planners.base_planner": "BasePlanner",

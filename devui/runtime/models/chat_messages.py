@@ -37,7 +37,7 @@ def system_text(instruction: Any) -> str:
     if instruction is None or isinstance(instruction, str):
         return instruction or ""
     if isinstance(instruction, types.Content):
-        instruction = instruction.parts or []
+        return "\n".join(part.text for part in instruction.parts or [] if part.text)
     if isinstance(instruction, types.Part):
         return instruction.text or ""
     if isinstance(instruction, dict):

@@ -39,15 +39,14 @@ def look(a: int = 0) -> str:
 
 
 def _sent(body: Json) -> Json:
-    """A request without what runtimes word and what they decide about streams."""
+    """The whole of a request, without what runtimes word."""
     told = [
         message for message in body["messages"] if message["role"] not in {"system", "developer"}
     ]
     for message in told:
         if message["role"] == "tool" and message["content"].startswith('{"error"'):
             message["content"] = "<error>"
-    tools = [tool["function"]["name"] for tool in body.get("tools", [])]
-    return {"model": body["model"], "messages": told, "tools": tools, "stream": body.get("stream")}
+    return body | {"messages": told}
 
 
 async def _asked(stage, chunks, play):
