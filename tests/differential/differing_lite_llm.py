@@ -68,14 +68,18 @@ NULLABLE = Difference(
 )
 FILES = Difference(
     "Files that go through LiteLlm",
-    here="A file goes with the request, whatever its type, with its name. A file at an address"
+    here="A file goes with the request, whatever its type. A file at an address"
     " that the provider does not fetch is named in a text; pictures at https go as pictures.",
     there="For OpenAI and Azure a file is uploaded first, and stays there. Other types, and"
-    " addresses that a provider does not fetch, are errors; names are dropped.",
+    " addresses that a provider does not fetch, are errors.",
     why="A request should leave nothing behind, and a model can say that it cannot see a file.",
 )
 NAMED_FILES = Difference(
-    FILES.topic, FILES.here, FILES.there, FILES.why, _without_fields("filename", "headers")
+    "Names of files that go through LiteLlm",
+    here="A file that goes with the request has its name.",
+    there="It has none. Requests for Gemini have the headers that count users.",
+    why="People speak of files by their names, and OpenAI wants one.",
+    without=_without_fields("filename", "headers"),
 )
 UNSIGNED = Difference(
     "Thoughts without a signature",
