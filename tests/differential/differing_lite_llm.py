@@ -124,3 +124,10 @@ SILENT_SIGNATURES = Difference(
     why="Fragments are for showing.",
     without=_without_silent_fragments,
 )
+OTHER_CALLS = Difference(
+    "Calls in texts that name no tool",
+    here="A call that is written into the text of an answer counts if it names a tool of the"
+    " request; else the text stays as it is.",
+    there="Any object with `name` and `arguments` counts.",
+    why="Somebody may have asked for such an object.",
+)

@@ -1,15 +1,15 @@
 """Answers in the form of OpenAI's chat completions, whole and in chunks (adk-runtime 9.4)."""
 
-import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
 
 from google.genai import types
 from pydantic import ValidationError
 
+from devui.runtime.models.chat_calls import ChatCall
 from devui.runtime.models.chat_dialect import Json
-from devui.runtime.models.chat_thoughts import call_signature, joined, plain_id, strings, thoughts
+from devui.runtime.models.chat_thoughts import joined, strings, thoughts
 from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.written_calls import written_calls
 
 _REASONS = {
     "stop": types.FinishReason.STOP,
@@ -29,49 +29,22 @@ _MESSAGES = {
 }
 
 
-@dataclass(slots=True)
-class _Call:
-    """A tool call whose arguments arrive in pieces."""
-
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-    signature: bytes | None = None
-
-    def add(self, delta: Json) -> None:
-        function = delta.get("function") or {}
-        self.id = self.id or plain_id(delta.get("id") or "")
-        self.name = self.name or function.get("name") or ""
-        self.arguments.append(function.get("arguments") or "")
-        self.signature = self.signature or call_signature(delta)
-
-    def part(self) -> types.Part | None:
-        """The call; None if its arguments are no JSON object."""
-        text = "".join(self.arguments)
-        try:
-            arguments = json.loads(text) if text.strip() else {}
-        except ValueError:
-            return None
-        if not isinstance(arguments, dict):
-            return None
-        call = types.FunctionCall(id=self.id or None, name=self.name, args=arguments)
-        return types.Part(function_call=call, thought_signature=self.signature)
-
-
 class ChatAnswer:
     """Gathers one answer; the first choice counts."""
 
-    def __init__(self, *, shows_thoughts: bool = True) -> None:
+    def __init__(self, *, shows_thoughts: bool = True, tools: Collection[str] = ()) -> None:
         """Begin with nothing.
 
         Args:
             shows_thoughts: Whether what the model thought is told. Signed thoughts before a call
                 are kept anyway: services refuse the call's result without them.
+            tools: Names of tools whose calls may also be written into the text.
         """
+        self._tools = tools
         self._shows_thoughts = shows_thoughts
         self._thoughts: list[types.Part] = []
         self._text: list[str] = []
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, ChatCall] = {}
         self._reason: str | None = None
         self._model: str | None = None
         self._usage: types.GenerateContentResponseUsageMetadata | None = None
@@ -92,9 +65,13 @@ class ChatAnswer:
     def whole(self) -> LlmResponse:
         """All that was taken in, as one response; an error if it did not end as it should."""
         calls = [self._calls[index].part() for index in sorted(self._calls)]
+        text = "".join(self._text)
+        if self._tools and not calls:
+            text, written = written_calls(text, self._tools)
+            calls.extend(written)
         parts = [
-            *self._kept_thoughts(),
-            *_texts(self._text),
+            *self._kept_thoughts(calls=bool(calls)),
+            *_texts([text]),
             *(call for call in calls if call is not None),
         ]
         reason = _REASONS.get(self._reason, types.FinishReason.OTHER) if self._reason else None
@@ -114,11 +91,11 @@ class ChatAnswer:
             model_version=self._model,
         )
 
-    def _kept_thoughts(self) -> list[types.Part]:
+    def _kept_thoughts(self, *, calls: bool) -> list[types.Part]:
         whole = joined(self._thoughts)
         if self._shows_thoughts:
             return whole
-        return [one for one in whole if one.thought_signature] if self._calls else []
+        return [one for one in whole if one.thought_signature] if calls else []
 
     def _message(self, reason: types.FinishReason) -> str:
         return _MESSAGES.get(reason, f"The service ended the answer with {self._reason!r}.")
@@ -135,7 +112,7 @@ class ChatAnswer:
         message = choices[0].get(key) or {}
         for position, call in enumerate(message.get("tool_calls") or []):
             index = call.get("index")
-            self._calls.setdefault(position if index is None else index, _Call()).add(call)
+            self._calls.setdefault(position if index is None else index, ChatCall()).add(call)
         thought = thoughts(message)
         text = strings(message.get("content") or message.get("refusal"))
         self._thoughts += thought

@@ -105,7 +105,12 @@ class LiteLlm(BaseLlm):
         self._maybe_append_user_content(llm_request)
         arguments = self._call(llm_request)
         wish = llm_request.config.thinking_config
-        answer = ChatAnswer(shows_thoughts=not wish or wish.include_thoughts is not False)
+        answer = ChatAnswer(
+            shows_thoughts=not wish or wish.include_thoughts is not False,
+            tools=[
+                one["function"]["name"] for one in arguments["tools"] or () if "function" in one
+            ],
+        )
         if not stream:
             completion = await self.llm_client.acompletion(**arguments)
             answer.add_whole(completion.model_dump())
