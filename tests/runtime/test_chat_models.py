@@ -299,6 +299,45 @@ async def test_address_and_key_come_from_the_environment_or_a_function(server, m
     assert server.received[1].body["max_tokens"] == 4096
 
 
+@pytest.mark.parametrize(
+    ("name", "thinks"),
+    [
+        *((name, True) for name in ("o3-mini", "gpt-5", "gpt-5.1-mini", "gpt-6", "openai/o1")),
+        *((name, False) for name in ("gpt-4o", "gpt-5-chat-latest", "xai/grok-4", "o3llama")),
+    ],
+)
+async def test_models_that_think_get_no_settings_that_they_refuse(server, name, thinks):
+    model = OpenAILlm(model=name, base_url=server.url)
+    server.answer(says("ok", finish="stop"))
+    await ask(model, request(temperature=0.2, top_p=1, max_output_tokens=9))
+    body = server.received[0].body
+    assert ("temperature" not in body, body["top_p"]) == (thinks, 1)
+    assert body["max_completion_tokens" if thinks else "max_tokens"] == 9
+    await model.aclose()
+
+
+async def test_a_shape_and_a_picture_of_a_tool_reach_openai(server):
+    class Answer(BaseModel):
+        n: int = 0
+
+    model = OpenAILlm(model="m", base_url=server.url)
+    server.answer(says('{"n": 1}', finish="stop"))
+    blob = types.FunctionResponseBlob(mime_type="image/png", data=b"x")
+    seen = types.FunctionResponsePart(inline_data=blob)
+    result = types.FunctionResponse(id="a", name="shot", response={}, parts=[seen])
+    calling = Content(role="model", parts=[Part(function_call=Call(id="a", name="shot", args={}))])
+    contents = [user("go"), calling, user(Part(function_response=result))]
+    await ask(model, request(*contents, response_schema=Answer))
+    body = server.received[0].body
+    shape = body["response_format"]["json_schema"]
+    assert (shape["strict"], shape["schema"]["required"]) == (True, ["n"])
+    assert [message["role"] for message in body["messages"]] == [
+        *("user", "assistant", "tool", "user")
+    ]
+    assert body["messages"][-1]["content"][0]["type"] == "image_url"
+    await model.aclose()
+
+
 async def test_a_thought_signature_goes_back_to_where_it_came_from(server):
     model = OpenAILlm(model="m", base_url=server.url)
     signed = calls(0, "a", "find", "{}", finish="tool_calls")

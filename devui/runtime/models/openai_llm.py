@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -20,9 +21,12 @@ from devui.runtime.models.chat_request import chat_request
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
+logger = logging.getLogger(__name__)
+
 _HOST = "https://api.openai.com/v1"
-_REASONING = re.compile(r"(o\d|gpt-5).*")
-"""Models that know the limit of output tokens under its newer name alone."""
+_REASONING = re.compile(r"(?:.*/)?(?:o\d+|gpt-[56](?!.*-chat))(?:[-.].*)?", re.IGNORECASE)
+"""Models that think: they know the limit of output tokens under its newer name alone, and no
+other temperature than their own."""
 _SHOWN = 500
 """Characters of a failure's body to show."""
 
@@ -107,7 +111,10 @@ class OpenAILlm(BaseLlm):
     def _body(self, llm_request: LlmRequest, *, stream: bool) -> Json:
         model = llm_request.model or self.model
         body = chat_request(llm_request, model, OPENAI)
-        limit = "max_completion_tokens" if _REASONING.fullmatch(model) else "max_tokens"
+        thinks = _REASONING.fullmatch(model)
+        if thinks:
+            body = _without_refused(body, model)
+        limit = "max_completion_tokens" if thinks else "max_tokens"
         body[limit] = llm_request.config.max_output_tokens or self.max_tokens
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
@@ -157,6 +164,14 @@ class OpenAILlm(BaseLlm):
         if loop not in self._clients:
             self._clients[loop] = httpx.AsyncClient(timeout=self.timeout)
         return self._clients[loop]
+
+
+def _without_refused(body: Json, model: str) -> Json:
+    """A request without settings that models that think refuse, unless they are as by default."""
+    refused = [name for name in ("temperature", "top_p") if body.get(name, 1) != 1]
+    if refused:
+        logger.warning("%s takes no %s but its own: left out.", model, " and no ".join(refused))
+    return {key: value for key, value in body.items() if key not in refused}
 
 
 async def _chunks(response: Any) -> AsyncIterator[Json]:
