@@ -1,4 +1,4 @@
-"""Calls of tools in answers of chat completions, in pieces and carelessly written (9.4)."""
+"""Calls of tools in answers of chat completions, carelessly written too (adk-runtime 9.4)."""
 
 import ast
 import json

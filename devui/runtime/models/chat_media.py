@@ -1,4 +1,4 @@
-"""Parts of a user's message: texts, pictures, sounds and files in chat completions (9.4)."""
+"""A user's texts, pictures, sounds and files in chat completions (adk-runtime 9.4)."""
 
 import base64
 import mimetypes
