@@ -54,9 +54,8 @@ class LiteLLMClient:
         self, model: str, messages: list[Json], tools: list[Json] | None, **kwargs: Any
     ) -> Any:
         """Ask for a completion: litellm's answer, or with `stream=True` its async iterator."""
-        litellm.add_function_to_prompt = (
-            True  # where a model has no tools, they are described to it
-        )
+        # Where a model has no tools, they are described to it.
+        litellm.add_function_to_prompt = True
         return await litellm.acompletion(model=model, messages=messages, tools=tools, **kwargs)
 
 
