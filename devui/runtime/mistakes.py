@@ -22,7 +22,7 @@ def given(value: object) -> str:
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
         return f"the function {place(value)}"
-    shown = repr(value)
+    shown = " ".join(repr(value).split())
     kind = type(value).__name__
     return f"{shown if len(shown) <= 80 else shown[:77] + '...'} ({kind})"
 

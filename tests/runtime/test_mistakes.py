@@ -22,8 +22,8 @@ from pydantic import BaseModel
 from devui.runtime.agents import BaseAgent, LlmAgent, LoopAgent, RunConfig
 from devui.runtime.apps import App
 from devui.runtime.events import Event
-from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.plugins import LoggingPlugin
+from devui.runtime.models import BaseLlm, Call, LlmResponse, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import BasePlugin, LoggingPlugin
 from devui.runtime.tools import AgentTool
 class City(BaseModel):
     name: str

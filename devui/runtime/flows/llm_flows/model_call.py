@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
@@ -14,6 +15,7 @@ from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
+from devui.runtime.mistakes import given, place
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import NO_CONTENT
 from devui.runtime.tools.answer_sources import kept_sources
@@ -79,12 +81,30 @@ class ModelCall:
                     answer = await self._after(await self._recovered(error))
                     yield self._checked(self._with_sources(answer))
                     return
+                if not isinstance(answer, LlmResponse):
+                    raise self._no_response(answer)
                 if self._plugins.has("after_model_callback", self._agent):
                     answer = await self._after(answer)
                 yield self._checked(self._with_sources(answer))
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
-        return self._model.generate_content_async(llm_request, stream=self._streams)
+        answers = self._model.generate_content_async(llm_request, stream=self._streams)
+        if isinstance(answers, AsyncIterator):
+            return answers
+        if inspect.iscoroutine(answers):
+            answers.close()
+        raise TypeError(
+            f"{place(self._model.generate_content_async)} of {type(self._model).__name__} gives"
+            f" {type(answers).__name__}; it must be `async def` and yield LlmResponses."
+        )
+
+    def _no_response(self, answer: object) -> TypeError:
+        """What to say of something else that a model, or a plugin around its call, has yielded."""
+        return TypeError(
+            f"{place(self._model.generate_content_async)} of {type(self._model).__name__} yielded"
+            f" {given(answer)}; models yield LlmResponses only, such as"
+            ' LlmResponse(content=types.Content(role="model", parts=[types.Part(text=...)])).'
+        )
 
     def _label(self) -> None:
         """Say which agent asks, so that a provider's bill can be told by agents."""
