@@ -8,6 +8,7 @@ from devui.runtime.agents import LlmAgent
 from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import BasePlugin, PluginManager
+from devui.runtime.runners import InMemoryRunner
 from tests.kit.stages import Scripted, run, runner_of, said, stored, texts
 
 HOOKS = [
@@ -155,6 +156,34 @@ async def test_a_hook_that_raises_ends_the_run_and_is_named():
     with pytest.raises(RuntimeError, match=r"'broken'.*before_agent_callback"):
         await run(runner_of(Scripted(name="a"), plugins=[plugin]))
     assert "after_run_callback" not in plugin.log
+
+
+@pytest.mark.parametrize("hook", [hook for hook in HOOKS if "agent_c" in hook or "model_c" in hook])
+@pytest.mark.parametrize("nothing", [False, "", {}])
+async def test_a_plugin_that_answers_with_nothing_lets_the_run_go_on(hook, nothing):
+    agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Say("hello"))]))
+    runner = runner_of(agent, plugins=[Recording(**{hook: nothing})])
+    assert texts(await run(runner)) == ["hello"]
+
+
+async def test_a_class_is_no_plugin_and_a_plugin_is_no_list():
+    with pytest.raises(TypeError, match="the class Recording; put plugins there, made by calling"):
+        InMemoryRunner(Scripted(name="a"), plugins=[Recording])
+    with pytest.raises(TypeError, match="put it into a list"):
+        InMemoryRunner(Scripted(name="a"), plugins=Recording())
+
+
+async def test_a_hook_for_errors_that_is_not_async_is_told(caplog):
+    class Plain(BasePlugin):
+        def on_run_error_callback(self, **values): ...
+
+    async def body(ctx):
+        raise KeyError("boom")
+        yield
+
+    with pytest.raises(KeyError, match="boom"):
+        await run(runner_of(Scripted(name="a", body=body), plugins=[Plain("plain")]))
+    assert "is a plain function. Define it with `async def`." in caplog.messages[-1]
 
 
 async def test_errors_are_told_to_all_and_telling_cannot_fail(caplog):

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
@@ -85,12 +85,15 @@ class BaseAgent(BaseNode):
     @field_validator("sub_agents", mode="before")
     @classmethod
     def _check_sub_agents(cls, agents: Any) -> Any:
-        for agent in agents if isinstance(agents, list | tuple) else [agents]:
+        if isinstance(agents, BaseNode) or not isinstance(agents, Iterable):
+            raise ValueError(f"This is {given(agents)}; put agents into a list.")  # noqa: TRY004
+        listed = list(agents)
+        for agent in listed:
             if not isinstance(agent, BaseAgent):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                     f"This holds {given(agent)}; put the agents themselves there, in a list."
                 )
-        return agents
+        return listed
 
     @field_validator("name")
     @classmethod

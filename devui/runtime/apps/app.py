@@ -1,6 +1,7 @@
 """`App`: an agent tree and what belongs to all of it (adk-runtime 3.1)."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -61,13 +62,16 @@ class App(BaseModel):
     @field_validator("plugins", mode="before")
     @classmethod
     def _check_plugins(cls, plugins: Any) -> Any:
-        for plugin in plugins if isinstance(plugins, list | tuple) else [plugins]:
+        if not isinstance(plugins, Iterable):
+            raise ValueError(f"This is {given(plugins)}; put plugins into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+        listed = list(plugins)
+        for plugin in listed:
             if not isinstance(plugin, BasePlugin):
                 raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                     f"This holds {given(plugin)}; put plugins there, made by calling their"
                     " classes, in a list."
                 )
-        return plugins
+        return listed
 
     @field_validator("name")
     @classmethod

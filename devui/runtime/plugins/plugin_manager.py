@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.closing import take_all
 from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.plugins.plugin_mistakes import answered, check_plugin, check_plugins, told
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -72,11 +73,13 @@ class PluginManager:
         self._close_timeout = close_timeout
         self._skip_closing = False
         self._hooks = _Hooks(self)
+        check_plugins(plugins)
         for plugin in plugins or ():
             self.register_plugin(plugin)
 
     def register_plugin(self, plugin: BasePlugin) -> None:
-        """Add a plugin; ValueError if its name is taken."""
+        """Add a plugin; ValueError if its name is taken, TypeError if it is none."""
+        check_plugin(plugin)
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
         self.plugins.append(plugin)
@@ -322,8 +325,9 @@ class PluginManager:
         for plugin, hook in self._hooks[hook_name]:
             try:
                 await hook(**values)
-            except Exception:
-                logger.exception("Plugin %r raised in %s.", plugin.name, hook_name)
+            except Exception as error:
+                why = told(error, hook, values)
+                logger.exception("Plugin %r raised in %s: %s", plugin.name, hook_name, why)
 
 
 class _Nothing:
@@ -345,10 +349,10 @@ async def _first_result(
             result = await hook(**values)
         except Exception as error:
             raise RuntimeError(
-                f"Plugin {plugin.name!r} raised in {hook_name}: {error!r}"
+                f"Plugin {plugin.name!r} raised in {hook_name}: {told(error, hook, values)}"
             ) from error
         if result is not None:
-            return result
+            return answered(plugin.name, hook_name, hook, result)
     return None
 
 

@@ -1,0 +1,98 @@
+"""Mistakes in plugins, which are code of others: what is said of them (devui's own)."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.calling import is_async_callable
+from devui.runtime.events.event import Event
+from devui.runtime.mistakes import given, place
+from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.plugins.base_plugin import BasePlugin
+
+_ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "on_user_message_callback": (types.Content,),
+    "on_event_callback": (Event,),
+    "before_agent_callback": (types.Content, dict),
+    "after_agent_callback": (types.Content, dict),
+    "before_model_callback": (LlmResponse,),
+    "after_model_callback": (LlmResponse,),
+    "on_model_error_callback": (LlmResponse,),
+}
+"""What hooks return to answer; others may return anything. An agent's answer may be a dict too, of
+which an Event makes a Content."""
+_OF_AGENTS = (
+    "before_agent_callback",
+    "after_agent_callback",
+    "before_model_callback",
+    "after_model_callback",
+)
+"""Hooks whose plugin goes on with whatever is false: the agent's own callbacks are asked then."""
+
+
+def check_plugins(plugins: object) -> None:
+    """Refuse a plugin, or another object, in place of a list.
+
+    Raises:
+        TypeError: there is nothing to go through.
+    """
+    if plugins is not None and not isinstance(plugins, Iterable):
+        raise TypeError(f"`plugins` is {given(plugins)}; put it into a list.")
+
+
+def check_plugin(plugin: object) -> None:
+    """Refuse what is no plugin; it need not be a BasePlugin, but has to have a name.
+
+    Raises:
+        TypeError: it is a class, or has none.
+    """
+    if not isinstance(plugin, type) and hasattr(plugin, "name"):
+        return
+    if isinstance(plugin, BasePlugin):
+        raise TypeError(
+            f"The plugin of {place(type(plugin))} has no name; call super().__init__(name=...) in"
+            " its __init__."
+        )
+    raise TypeError(
+        f"`plugins` holds {given(plugin)}; put plugins there, made by calling their classes."
+    )
+
+
+def answered(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:
+    """The result of a hook that did not return None.
+
+    Raises:
+        TypeError: it is no answer to that hook.
+    """
+    wanted = _ANSWERS.get(hook_name)
+    if wanted is None or isinstance(result, wanted):
+        return result
+    if not result and hook_name in _OF_AGENTS:
+        return None
+    raise TypeError(
+        f"Plugin {plugin!r} returned {given(result)}: {place(hook)} must return"
+        f" {wanted[0].__name__} to answer, or None to go on."
+    )
+
+
+def told(error: Exception, hook: Callable[..., Any], values: Mapping[str, Any]) -> str:
+    """What went wrong in a hook, or why it could be neither called nor awaited."""
+    own = error.__traceback__
+    if not isinstance(error, TypeError) or own is None or own.tb_next is not None:
+        return repr(error)  # it comes from inside the hook
+    try:
+        signature = inspect.signature(hook)
+    except ValueError:  # built-ins without a signature
+        return repr(error)
+    try:
+        signature.bind(**values)
+    except TypeError:
+        return (
+            f"{place(hook)} takes {signature}, but is called with {', '.join(values)}. Give it"
+            " these parameters."
+        )
+    if is_async_callable(hook):
+        return repr(error)
+    return f"{place(hook)} is a plain function. Define it with `async def`."
