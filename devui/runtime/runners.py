@@ -42,9 +42,11 @@ from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
+from devui.runtime.runner_settings import app_of, check_services, config_of
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.order import CommitOrder
+from devui.runtime.sessions.scopes import given_state
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
@@ -90,8 +92,14 @@ class Runner:
             plugin_close_timeout: Seconds that each plugin has for closing.
             auto_create_session: Create the sessions that are asked for and do not exist.
         """
-        self.app = _app(app=app, app_name=app_name, agent=agent, node=node, plugins=plugins)
+        self.app = app_of(app=app, app_name=app_name, agent=agent, node=node, plugins=plugins)
         self.app_name = app_name or self.app.name
+        check_services(
+            session_service=session_service,
+            artifact_service=artifact_service,
+            memory_service=memory_service,
+            credential_service=credential_service,
+        )
         self.agent = self.app.root_agent
         self.artifact_service = artifact_service
         self.session_service = session_service
@@ -130,7 +138,7 @@ class Runner:
         be taken, and whatever an agent raises. Cancelling the task, or closing this generator,
         closes the generators of all agents at work.
         """
-        config = run_config or RunConfig()
+        config = config_of(run_config)
         message = user_message(new_message) if new_message else None
         session = await self._session(user_id, session_id, config)
         answer = answered(message, session.events)
@@ -222,7 +230,7 @@ class Runner:
 
         Raises SessionNotFoundError, or InvocationNotFoundError.
         """
-        config = (run_config or RunConfig()).model_copy(update={"get_session_config": None})
+        config = config_of(run_config).model_copy(update={"get_session_config": None})
         session = await self._session(user_id, session_id, config)
         event = await rewind_event(session, rewind_before_invocation_id, self.artifact_service)
         event = CommitOrder().put(session, event)
@@ -315,7 +323,7 @@ class Runner:
             branch=answer.event.branch if answer and not answer.in_words else None,
             isolation_scope=answer.scope if answer else None,
             content=message,
-            actions=EventActions(state_delta=dict(state_delta or {})),
+            actions=EventActions(state_delta=dict(given_state(state_delta, "state_delta"))),
             custom_metadata=dict(ctx.custom_metadata) or None,
         )
         event = ctx.in_order(event)
@@ -371,27 +379,3 @@ def _is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> b
             f"Session {session.id!r} has no invocation {invocation_id!r} to resume."
         )
     return known
-
-
-def _app(
-    *,
-    app: App | None,
-    app_name: str | None,
-    agent: BaseNode | None,
-    node: BaseNode | None,
-    plugins: list[BasePlugin] | None,
-) -> App:
-    """The app that was given, or one made of the agent; raises ValueError for anything else."""
-    roots = [root for root in (agent, node) if root is not None]
-    if len(roots) + (app is not None) != 1:
-        raise ValueError("Give the Runner exactly one of app, agent and node.")
-    if app is not None:
-        if plugins is not None:
-            raise ValueError("Plugins belong to the app: App(plugins=[...]).")
-        return app
-    root = roots[0]
-    name = app_name or (root.name if root is node else None)
-    if not name:
-        raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
-    # Not validated: the name may be one that only older sessions still have.
-    return App.model_construct(name=name, root_agent=root, plugins=plugins or [])

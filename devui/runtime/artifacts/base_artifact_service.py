@@ -7,6 +7,8 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from devui.runtime.errors.input_validation_error import InputValidationError
+from devui.runtime.mistakes import given
 from devui.runtime.platform.time import get_time
 
 
@@ -28,8 +30,19 @@ class ArtifactVersion(BaseModel):
 
 
 def ensure_part(artifact: types.Part | dict[str, Any]) -> types.Part:
-    """The artifact as a Part; a dict may use camelCase or snake_case keys."""
-    return types.Part.model_validate(artifact) if isinstance(artifact, dict) else artifact
+    """The artifact as a Part; a dict may use camelCase or snake_case keys.
+
+    Raises:
+        InputValidationError: it is something else.
+    """
+    if isinstance(artifact, dict):
+        return types.Part.model_validate(artifact)
+    if not isinstance(artifact, types.Part):
+        raise InputValidationError(
+            f"`artifact` is {given(artifact)}; give a types.Part, such as"
+            " types.Part.from_text(text=...) or types.Part.from_bytes(data=..., mime_type=...)."
+        )
+    return artifact
 
 
 class BaseArtifactService(ABC):

@@ -17,7 +17,7 @@ from devui.runtime.sessions.base_session_service import (
     ListSessionsResponse,
 )
 from devui.runtime.sessions.copies import detached
-from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.scopes import ScopedState, given_state
 from devui.runtime.sessions.session import Session
 
 T = TypeVar("T")
@@ -54,6 +54,7 @@ class InMemorySessionService(BaseSessionService):
         Raises:
             AlreadyExistsError: the user has a session of that id.
         """
+        state = given_state(state)
         session_id = (session_id or "").strip() or new_uuid()
         stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         if session_id in stored:
@@ -64,7 +65,7 @@ class InMemorySessionService(BaseSessionService):
         stored[session_id] = session
         if state:
             session._initial_state = detached(state)
-        self._write(session, detached(state or {}))
+        self._write(session, detached(state))
         return self._handed_out(session, [])
 
     async def get_session(

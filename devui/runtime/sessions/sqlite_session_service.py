@@ -18,7 +18,7 @@ from devui.runtime.sessions.base_session_service import (
     GetSessionConfig,
     ListSessionsResponse,
 )
-from devui.runtime.sessions.scopes import ScopedState
+from devui.runtime.sessions.scopes import ScopedState, given_state
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
 from devui.runtime.sessions.sqlite_layouts import Layout, open_layout
@@ -56,7 +56,7 @@ class SqliteSessionService(BaseSessionService):
 
         Raises AlreadyExistsError.
         """
-        scoped = ScopedState.of(storable(state or {}))
+        scoped = ScopedState.of(storable(given_state(state)))
         now = get_time()
         spare = Key(app_name, user_id, new_uuid())
 

@@ -1,0 +1,66 @@
+"""What a Runner is given, checked: its app, its services, and the settings of a run."""
+
+from devui.runtime.agents.run_config import RunConfig
+from devui.runtime.apps.app import App
+from devui.runtime.mistakes import given
+from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.workflow.base_node import BaseNode
+
+
+def app_of(
+    *,
+    app: App | None,
+    app_name: str | None,
+    agent: BaseNode | None,
+    node: BaseNode | None,
+    plugins: list[BasePlugin] | None,
+) -> App:
+    """The app that was given, or one made of the agent.
+
+    Raises:
+        TypeError: what was given is no app, and no agent.
+        ValueError: there is not exactly one of them, or something is missing or in another place.
+    """
+    roots = [root for root in (agent, node) if root is not None]
+    if len(roots) + (app is not None) != 1:
+        raise ValueError("Give the Runner exactly one of app, agent and node.")
+    if app is not None:
+        if not isinstance(app, App):
+            raise TypeError(f"`app` is {given(app)}; give an App(name=..., root_agent=...).")
+        if plugins is not None:
+            raise ValueError("Plugins belong to the app: App(plugins=[...]).")
+        return app
+    root = roots[0]
+    if isinstance(root, App):
+        raise TypeError(f"`agent` is the App {root.name!r}; give it as app=...")
+    if not isinstance(root, BaseNode):
+        raise TypeError(f"`agent` is {given(root)}; give an agent or a Workflow.")
+    name = app_name or (root.name if root is node else None)
+    if not name:
+        raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
+    # Not validated: the name may be one that only older sessions still have.
+    return App.model_construct(name=name, root_agent=root, plugins=plugins or [])
+
+
+def check_services(**services: object) -> None:
+    """Refuse classes in place of services.
+
+    Raises:
+        TypeError: there is one.
+    """
+    for name, service in services.items():
+        if isinstance(service, type | str):
+            raise TypeError(f"`{name}` is {given(service)}; give an instance of a service.")
+
+
+def config_of(run_config: RunConfig | None) -> RunConfig:
+    """The settings that were given, or those of a run without any.
+
+    Raises:
+        TypeError: they are something else.
+    """
+    if run_config is None:
+        return RunConfig()
+    if not isinstance(run_config, RunConfig):
+        raise TypeError(f"`run_config` is {given(run_config)}; give a RunConfig(...).")
+    return run_config

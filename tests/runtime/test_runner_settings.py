@@ -1,0 +1,69 @@
+"""Mistakes in what a Runner and the services are given, and what their author is told."""
+
+import pytest
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.apps import App
+from devui.runtime.artifacts import FileArtifactService, InMemoryArtifactService
+from devui.runtime.errors import InputValidationError
+from devui.runtime.runners import Runner
+from devui.runtime.sessions import InMemorySessionService, SqliteSessionService
+from tests.kit.stages import Scripted, run, runner_of, said
+
+AGENT = Scripted(name="a")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"agent": "a"}, "`agent` is 'a' (str); give an agent or a Workflow."),
+        ({"node": "a"}, "`agent` is 'a' (str); give an agent or a Workflow."),
+        ({"agent": LlmAgent}, "`agent` is the class LlmAgent; give an agent or a Workflow."),
+        (
+            {"agent": App(name="app", root_agent=AGENT)},
+            "`agent` is the App 'app'; give it as app=...",
+        ),
+        ({"app": "x"}, "`app` is 'x' (str); give an App(name=..., root_agent=...)."),
+        (
+            {"agent": AGENT, "session_service": InMemorySessionService},
+            "`session_service` is the class InMemorySessionService; give an instance of a service.",
+        ),
+        (
+            {"agent": AGENT, "memory_service": "memory"},
+            "`memory_service` is 'memory' (str); give an instance of a service.",
+        ),
+    ],
+)
+def test_a_runner_says_what_it_was_given_and_what_it_takes(given, told):
+    with pytest.raises(TypeError) as caught:
+        Runner(**{"app_name": "app", "session_service": InMemorySessionService(), **given})
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"run_config": {"max_llm_calls": 1}}, r"`run_config` is .* \(dict\); give a RunConfig"),
+        ({"state_delta": "city"}, r"`state_delta` is 'city' \(str\); give a dict, such as"),
+    ],
+)
+async def test_a_run_says_what_it_was_given_and_what_it_takes(given, told):
+    with pytest.raises(TypeError, match=told):
+        await run(runner_of(Scripted(name="a")), **given)
+
+
+@pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
+async def test_a_session_begins_with_a_dict(kind, tmp_path):
+    service = kind(*([tmp_path / "sessions.db"] if kind is SqliteSessionService else []))
+    with pytest.raises(TypeError, match=r"`state` is 'city' \(str\); give a dict, such as"):
+        await service.create_session(app_name="app", user_id="u", state="city")
+
+
+@pytest.mark.parametrize("kind", [InMemoryArtifactService, FileArtifactService])
+@pytest.mark.parametrize("given", ["text", b"data", said("content")])
+async def test_an_artifact_is_a_part(kind, given, tmp_path):
+    service = kind(*([tmp_path] if kind is FileArtifactService else []))
+    with pytest.raises(InputValidationError, match=r"`artifact` is .*; give a types.Part, such as"):
+        await service.save_artifact(
+            app_name="app", user_id="u", session_id="s", filename="f", artifact=given
+        )
