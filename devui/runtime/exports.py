@@ -11,6 +11,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from devui.runtime.left_out import closest
+
 
 def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """A module-level `__getattr__` (PEP 562) for `package`.
@@ -24,7 +26,9 @@ def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
         if name not in modules and _is_module(package, name):
             return import_module(f".{name}", package)
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            close = "" if name.startswith("_") else closest(name, modules)
+            hint = f"; did you mean {close!r}?" if close else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         module, _, attribute = modules[name].partition(":")
         return getattr(import_module(f".{module}", package), attribute or name)
 

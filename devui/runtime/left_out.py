@@ -6,7 +6,7 @@
 import difflib
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
@@ -340,8 +340,17 @@ def _suggestion(name: str) -> str:
         return f" It is in {home}."
     module = sys.modules.get(f"{ROOT}.{where}" if where else ROOT)
     known = [*_public(module), *_modules_in(module)]
-    close = difflib.get_close_matches(last, known, n=1, cutoff=0.8)
-    return f" Did you mean {close[0]}?" if close else ""
+    close = closest(last, known)
+    return f" Did you mean {close}?" if close else ""
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """The known name that may be meant, if need be in other capitals (LLMAgent); "" if none is."""
+    names = {one: one for one in known}
+    for spelt, among in ((name, names), (name.lower(), {one.lower(): one for one in names})):
+        for close in difflib.get_close_matches(spelt, among, n=1, cutoff=0.8):
+            return among[close]
+    return ""
 
 
 def _public(module: ModuleType | None) -> Iterator[str]:

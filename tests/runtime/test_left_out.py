@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import devui.runtime
+import devui.runtime.agents
 from devui.runtime.agents import LlmAgent
 from devui.runtime.left_out import ROOT, TABLE, explanation
 from devui.runtime.runners import InMemoryRunner
@@ -142,6 +142,12 @@ def test_what_authors_import_is_there_or_explained(name, module):
             raise
 
 
+@pytest.mark.parametrize("name", ["LLMAgent", "LlmAgnet"])
+def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
+    with pytest.raises(AttributeError, match="; did you mean 'LlmAgent'"):
+        getattr(devui.runtime.agents, name)
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -151,6 +157,7 @@ def test_what_authors_import_is_there_or_explained(name, module):
         ("from devui.runtime.tools.langchain_tool import LangchainTool", "def search"),
         ("from devui.runtime.agents import LlmAgnet", "Did you mean LlmAgent?"),
         ("from devui.runtime import Agnet", "Did you mean Agent?"),
+        ("from devui.runtime.agents import LLMAgent", "Did you mean LlmAgent?"),
         ("from devui.runtime.agents.llm_agnt import LlmAgent", "Did you mean llm_agent?"),
         ("import devui.runtime.runner", "Did you mean runners?"),
         ("from devui.runtime import LlmAgent", "It is in devui.runtime.agents."),
