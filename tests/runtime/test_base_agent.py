@@ -5,6 +5,7 @@ from enum import IntEnum
 
 import pytest
 from google.genai import types
+from pydantic import ValidationError
 
 from devui.runtime.agents import BaseAgent, InvocationContext
 from devui.runtime.agents.base_agent import BaseAgentState
@@ -208,6 +209,26 @@ def test_a_state_may_name_the_type_of_a_field_as_the_seed_does():
     assert agent._load_agent_state(ctx, Steps).step is Steps.SECOND
     assert agent._load_agent_state(ctx, StoryFlowAgentState).step is Steps.SECOND
     assert Own(mood=Own.Mood.GOOD).model_dump() == {"mood": 1}
+
+
+async def test_a_checkpoint_that_does_not_fit_is_told_with_its_agent_and_class():
+    class Before(BaseAgentState):
+        round: int = 0
+
+    class Counting(Scripted):
+        async def _run_async_impl(self, ctx):
+            if self._load_agent_state(ctx, StepState) is None:
+                yield self._create_agent_state_event(ctx, Before(round=3))
+
+    runner = runner_of(Counting(name="counting"), resumable=True)
+    [event] = await run(runner)
+    with pytest.raises(ValidationError) as caught:
+        await run(runner, None, invocation_id=event.invocation_id)
+    [note] = caught.value.__notes__
+    assert note.startswith(
+        "The checkpoint of agent 'counting', {'round': 3}, does not fit StepState"
+    )
+    assert f"{__file__}:" in note
 
 
 def test_checkpoints_as_the_context_notes_them():

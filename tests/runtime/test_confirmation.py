@@ -71,6 +71,17 @@ async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable
     assert RAN == {}
 
 
+@pytest.mark.parametrize("given", [{"yes": 1}, {"response": "yes"}, {"response": True}])
+async def test_an_answer_that_is_no_decision_is_told_with_what_to_answer(given):
+    runner, _, request = await asked(payer())
+    with pytest.raises((ValueError, TypeError)) as caught:
+        await answer(runner, (request, given))
+    [note] = caught.value.__notes__
+    assert note.startswith(f"{given!r} does not tell whether the tool may be called; answer")
+    assert '{"confirmed": true}' in note
+    assert RAN == {}
+
+
 @BOTH
 async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(resumable):
     runner, events, request = await asked(payer(), resumable=resumable)

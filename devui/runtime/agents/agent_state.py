@@ -4,7 +4,9 @@ from enum import Enum, EnumMeta
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from devui.runtime.mistakes import place
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -34,8 +36,8 @@ class BaseAgentState(BaseModel, metaclass=_StateType):
     model_config = ConfigDict(extra="forbid")
 
 
-def loaded(raw: dict[str, Any], state_type: Any) -> Any:
-    """The recorded state as `state_type`.
+def loaded(raw: dict[str, Any], state_type: Any, agent: str) -> Any:
+    """The recorded state of the agent of that name, as `state_type`.
 
     The resume seed passes the enum of its steps in place of the state's class. Then the fields
     come as attributes of a plain object, and values of the enum as its members.
@@ -46,7 +48,15 @@ def loaded(raw: dict[str, Any], state_type: Any) -> Any:
             was changed.
     """
     if isinstance(state_type, type) and issubclass(state_type, BaseModel):
-        return state_type.model_validate(raw)
+        try:
+            return state_type.model_validate(raw)
+        except ValidationError as error:
+            error.add_note(
+                f"The checkpoint of agent {agent!r}, {raw!r:.200}, does not fit"
+                f" {place(state_type)}, which may have been changed since. Let that class take it,"
+                " with defaults for new fields, or begin a new invocation."
+            )
+            raise
     if not (isinstance(state_type, type) and issubclass(state_type, Enum)):
         raise TypeError(f"An agent's state is a BaseAgentState; {state_type!r} is not.")
     return SimpleNamespace(**{name: _member(state_type, value) for name, value in raw.items()})

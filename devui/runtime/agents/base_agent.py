@@ -295,7 +295,7 @@ class BaseAgent(BaseNode):
     def _load_agent_state(self, ctx: InvocationContext, state_type: Any) -> Any:
         """The checkpoint of this agent in the invocation as `state_type`, or None."""
         raw = ctx.agent_states.get(ctx.agent_state_key(self.name))
-        return None if raw is None else loaded(raw, state_type)
+        return None if raw is None else loaded(raw, state_type, self.name)
 
     def _create_agent_state_event(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
@@ -51,10 +51,21 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
 def _decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
     """What the user decided, by the id of the request."""
     return {
-        response.id: ToolConfirmation.from_response_dict(response.response)
+        response.id: _decision(response.response)
         for response in (answer.get_function_responses() if answer else [])
         if response.name == REQUEST_CONFIRMATION and response.id and response.response is not None
     }
+
+
+def _decision(answer: dict[str, Any]) -> ToolConfirmation:
+    try:
+        return ToolConfirmation.from_response_dict(answer)
+    except (ValueError, TypeError) as error:  # of pydantic and json
+        error.add_note(
+            f"{answer!r:.200} does not tell whether the tool may be called; answer"
+            f' {REQUEST_CONFIRMATION} with {{"confirmed": true}} or {{"confirmed": false}}.'
+        )
+        raise
 
 
 def _originals(
