@@ -1,4 +1,4 @@
-"""What a Runner is given, checked: its app, its services, and the settings of a run."""
+"""What a Runner is given, checked: app, services, settings of a run (devui's own)."""
 
 from devui.runtime.agents.run_config import RunConfig
 from devui.runtime.apps.app import App

@@ -16,6 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import blank, renewed
+from devui.runtime.declared import Declared
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
 
@@ -46,7 +47,7 @@ class EventCompaction(BaseModel):
     """The summary that stands for the events."""
 
 
-class EventActions(BaseModel):
+class EventActions(Declared):
     """The side effects and control signals of one event; the Runner commits them with it."""
 
     model_config = ConfigDict(

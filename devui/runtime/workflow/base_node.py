@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from devui.runtime.declared import Declared
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
 from devui.runtime.workflow.errors import WorkflowConfigurationError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-class BaseNode(BaseModel):
+class BaseNode(Declared):
     """Something that takes an input, does its work and gives an output.
 
     Subclasses say in `_run_impl` what it does. Agents are nodes, too.
