@@ -112,13 +112,7 @@ class Database:
             return result
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path.target,
-            uri=self.path.is_uri,
-            timeout=BUSY_SECONDS,
-            isolation_level=None,  # transactions are begun by name, above
-            check_same_thread=False,  # each job may have another
-        )
+        connection = self._connected()
         try:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA foreign_keys = ON")
@@ -130,6 +124,19 @@ class Database:
             connection.close()
             raise
         return connection
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(
+                self.path.target,
+                uri=self.path.is_uri,
+                timeout=BUSY_SECONDS,
+                isolation_level=None,  # transactions are begun by name, above
+                check_same_thread=False,  # each job may have another
+            )
+        except sqlite3.OperationalError as error:
+            error.add_note(f"The file is {self.path.name}; make its folder first, and writable.")
+            raise
 
     def _close(self) -> None:
         with self._turn:

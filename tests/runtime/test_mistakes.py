@@ -24,7 +24,7 @@ from devui.runtime.apps import App
 from devui.runtime.events import Event
 from devui.runtime.models import BaseLlm, Call, LlmResponse, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import BasePlugin, LoggingPlugin
-from devui.runtime.tools import AgentTool
+from devui.runtime.tools import AgentTool, BaseTool, BaseToolset, FunctionTool
 class City(BaseModel):
     name: str
 def look() -> str:

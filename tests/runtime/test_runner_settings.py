@@ -1,13 +1,16 @@
 """Mistakes in what a Runner and the services are given, and what their author is told."""
 
+import sqlite3
+
 import pytest
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.apps import App
 from devui.runtime.artifacts import FileArtifactService, InMemoryArtifactService
-from devui.runtime.errors import InputValidationError
+from devui.runtime.errors import AlreadyExistsError, InputValidationError
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService, SqliteSessionService
+from devui.runtime.tools.openapi_tool import OpenAPIToolset
 from tests.kit.stages import Scripted, run, runner_of, said
 
 AGENT = Scripted(name="a")
@@ -57,6 +60,30 @@ async def test_a_session_begins_with_a_dict(kind, tmp_path):
     service = kind(*([tmp_path / "sessions.db"] if kind is SqliteSessionService else []))
     with pytest.raises(TypeError, match=r"`state` is 'city' \(str\); give a dict, such as"):
         await service.create_session(app_name="app", user_id="u", state="city")
+
+
+@pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
+async def test_a_session_whose_id_is_taken_is_told_with_what_to_do(kind, tmp_path):
+    service = kind(*([tmp_path / "sessions.db"] if kind is SqliteSessionService else []))
+    session = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    await service.create_session(**session)
+    with pytest.raises(AlreadyExistsError, match=r"'s' exists already\. Read it with get_session"):
+        await service.create_session(**session)
+
+
+async def test_a_file_that_cannot_be_opened_is_named(tmp_path):
+    service = SqliteSessionService(tmp_path / "missing" / "sessions.db")
+    with pytest.raises(sqlite3.OperationalError) as caught:
+        await service.create_session(app_name="app", user_id="u")
+    [note] = caught.value.__notes__
+    assert f"{tmp_path}/missing/sessions.db; make its folder first" in note
+
+
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_a_description_that_cannot_be_read_is_named(kind):
+    with pytest.raises(ValueError, match=r".") as caught:
+        OpenAPIToolset(spec_str='{"openapi": [', spec_str_type=kind)
+    assert f"read as {kind}; spec_str_type tells its kind" in caught.value.__notes__[0]
 
 
 @pytest.mark.parametrize("kind", [InMemoryArtifactService, FileArtifactService])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
@@ -164,6 +164,11 @@ class InvocationContext:
     def user_id(self) -> str:
         """Id of the user that owns the session."""
         return self.session.user_id
+
+    @property
+    def state(self) -> NoReturn:
+        """Not here, though in the contexts of callbacks and tools: AttributeError says where."""
+        raise AttributeError("InvocationContext has no `state`; use ctx.session.state.")
 
     @property
     def is_resumable(self) -> bool:

@@ -63,7 +63,7 @@ def check_given(values: Mapping[str, Any]) -> None:
     """Refuse what is of the wrong kind altogether.
 
     Raises:
-        ValueError: the model, the tools, a schema or a callback cannot be used as such.
+        ValueError: the model, the tools, a text, a schema or a callback cannot be used as such.
     """
     model, tools = values.get("model", ""), values.get("tools", [])
     if not isinstance(model, str | BaseLlm):
@@ -73,6 +73,7 @@ def check_given(values: Mapping[str, Any]) -> None:
         )
     if not isinstance(tools, list | tuple):
         raise ValueError(f"`tools` is {given(tools)}; put it into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+    _check_instructions(values)
     schema = values.get("output_schema")
     if isinstance(schema, _NO_SCHEMAS) and not isinstance(schema, types.Schema):
         raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
@@ -81,6 +82,16 @@ def check_given(values: Mapping[str, Any]) -> None:
         )
     for name in _CALLBACKS:
         check_callbacks(name, values.get(name))
+
+
+def _check_instructions(values: Mapping[str, Any]) -> None:
+    for name in ("instruction", "global_instruction"):
+        text = values.get(name, "")
+        if not isinstance(text, str) and not callable(text):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`{name}` is {given(text)}; give a text, or a function that takes a"
+                " ReadonlyContext and returns one."
+            )
 
 
 def check_mode(mode: str | None) -> None:
@@ -152,13 +163,18 @@ def check_tools(tools: list[Any]) -> None:
     """Refuse what is no tool.
 
     Raises:
-        ValueError: an entry is an agent, cannot be called, or does not tell what it takes.
+        ValueError: an entry is an agent or a class, cannot be called, or does not tell what it
+            takes.
     """
     for entry in tools:
         if isinstance(entry, BaseAgent):
             raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
                 f"`tools` holds the agent {entry.name!r}; put it into `sub_agents` to transfer to"
                 " it, or into an AgentTool to call it."
+            )
+        if isinstance(entry, type) and issubclass(entry, BaseTool | BaseToolset | BaseNode):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`tools` holds {given(entry)}; make a tool by calling it."
             )
         if isinstance(entry, BaseNode):
             entry.for_tool().taken_as_tool()

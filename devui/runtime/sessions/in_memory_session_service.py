@@ -54,18 +54,18 @@ class InMemorySessionService(BaseSessionService):
         Raises:
             AlreadyExistsError: the user has a session of that id.
         """
-        state = given_state(state)
+        begun = given_state(state)
         session_id = (session_id or "").strip() or new_uuid()
         stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         if session_id in stored:
-            raise AlreadyExistsError(f"Session {session_id!r} exists already.")
+            raise AlreadyExistsError.of_session(session_id)
         session = Session(
             id=session_id, app_name=app_name, user_id=user_id, last_update_time=get_time()
         )
         stored[session_id] = session
-        if state:
-            session._initial_state = detached(state)
-        self._write(session, detached(state))
+        if begun:
+            session._initial_state = detached(begun)
+        self._write(session, detached(begun))
         return self._handed_out(session, [])
 
     async def get_session(

@@ -136,7 +136,7 @@ def insert_session(
             (*key, json.dumps(scoped.session), moment, moment),
         )
     except sqlite3.IntegrityError as error:
-        raise AlreadyExistsError(f"Session {key.id!r} exists already.") from error
+        raise AlreadyExistsError.of_session(key.id) from error
     # google-adk takes these rows to be there, also where nothing is shared.
     connection.execute(_APP_EXISTS, (key.app, moment))
     connection.execute(_USER_EXISTS, (key.app, key.user, moment))

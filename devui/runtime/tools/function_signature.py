@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from devui.runtime.agents.context import Context
+from devui.runtime.mistakes import given
 from devui.runtime.tools.argument_converters import Converter, converter
 
 logger = logging.getLogger(__name__)
@@ -124,6 +125,10 @@ def _parameters(
     try:
         parameters = inspect.signature(function).parameters
     except TypeError as error:
+        if not callable(function):
+            raise ValueError(  # noqa: TRY004  as what cannot be read
+                f"A tool is to be made of {given(function)}; give a function without calling it."
+            ) from error
         raise ValueError(
             f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
             " Wrap it in a Python function with annotated parameters."

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.mistakes import given
 from devui.runtime.tools.base_toolset import BaseToolset
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         if isinstance(entry, BaseToolset):
             await entry.process_llm_request(tool_context=context, llm_request=llm_request)
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
+        if not hasattr(tool, "process_llm_request"):
+            raise TypeError(
+                f"A toolset of agent {agent.name!r} gives {given(tool)}; let its get_tools return"
+                " BaseTools, such as FunctionTool(...)."
+            )
         await tool.process_llm_request(tool_context=context, llm_request=llm_request)
 
 

@@ -13,9 +13,11 @@ from google.genai import types
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
+from devui.runtime.calling import is_async_callable
 from devui.runtime.copying import json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
+from devui.runtime.mistakes import place
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
 from devui.runtime.workflow.errors import NodeInterruptedError
@@ -107,6 +109,8 @@ class ToolCall:
         try:
             return await self._perform(tool)
         except Exception as error:  # whatever users' tools raise, callbacks may answer for it
+            if "await" in str(error) and not is_async_callable(tool.run_async):
+                error.add_note(f"{place(tool.run_async)} has to be defined with `async def`.")
             result = await self._on_error(tool, error)
             if result is None:
                 if tool.is_long_running:  # else nobody could tell it from one that is waited for

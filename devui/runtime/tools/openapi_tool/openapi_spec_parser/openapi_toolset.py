@@ -96,7 +96,13 @@ class OpenAPIToolset(BaseToolset):
 def _loaded(text: str | None, kind: str) -> dict[str, Any]:
     if text is None:
         raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
-    spec = parsed_yaml(text) if kind == "yaml" else json.loads(text)
+    try:
+        spec = parsed_yaml(text) if kind == "yaml" else json.loads(text)
+    except ValueError as error:
+        error.add_note(
+            f"This is what the spec_str is, read as {kind}; spec_str_type tells its kind."
+        )
+        raise
     if not isinstance(spec, dict):
         raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
             "The OpenAPI description is no object."
