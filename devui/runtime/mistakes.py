@@ -10,6 +10,8 @@ from pydantic import ValidationError
 
 _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
+_OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
+"""What pydantic calls errors that are about a name, and no value."""
 _LINES = 20
 """So many errors that were raised together are told each."""
 _LINE = 300
@@ -86,6 +88,9 @@ def _refusal(error: ValidationError) -> str:
         where = f"{error.title}.{field}: " if field else ""
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
+        elif found["type"] in _OF_NAMES:
+            *around, name = (error.title, *(str(each) for each in found["loc"]))
+            lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
             lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
     return "\n".join(lines)
