@@ -42,13 +42,17 @@ def check_plugins(plugins: object) -> None:
         raise TypeError(f"`plugins` is {given(plugins)}; put it into a list.")
 
 
-def check_plugin(plugin: object) -> None:
+def check_plugin(plugin: Any) -> None:
     """Refuse what is no plugin; it need not be a BasePlugin, but has to have a name.
 
     Raises:
         TypeError: it is a class, or has none.
     """
-    if not isinstance(plugin, type) and hasattr(plugin, "name"):
+    try:
+        name = plugin.name
+    except AttributeError:
+        name = None
+    if name is not None and not isinstance(plugin, type):
         return
     if isinstance(plugin, BasePlugin):
         raise TypeError(

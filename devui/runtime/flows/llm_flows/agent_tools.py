@@ -22,12 +22,14 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         if isinstance(entry, BaseToolset):
             await entry.process_llm_request(tool_context=context, llm_request=llm_request)
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
-        if not hasattr(tool, "process_llm_request"):
+        try:
+            prepare = tool.process_llm_request
+        except AttributeError:
             raise TypeError(
                 f"A toolset of agent {agent.name!r} gives {given(tool)}; let its get_tools return"
                 " BaseTools, such as FunctionTool(...)."
-            )
-        await tool.process_llm_request(tool_context=context, llm_request=llm_request)
+            ) from None
+        await prepare(tool_context=context, llm_request=llm_request)
 
 
 agent_tools = RequestProcessor("agent_tools", prepare=_prepare)
