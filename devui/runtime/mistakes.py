@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from devui.runtime.left_out import ROOT
+
 _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
@@ -26,6 +28,8 @@ def given(value: object) -> str:
         return f"the function {place(value)}"
     shown = " ".join(repr(value).split())
     kind = type(value).__name__
+    if type(value).__module__.startswith("google.adk."):
+        kind = f"google-adk's {kind}: import that of {ROOT}"
     return f"{shown if len(shown) <= 80 else shown[:77] + '...'} ({kind})"
 
 

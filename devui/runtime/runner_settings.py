@@ -53,6 +53,19 @@ def check_services(**services: object) -> None:
             raise TypeError(f"`{name}` is {given(service)}; give an instance of a service.")
 
 
+def check_session_id(session_id: object) -> None:
+    """Refuse a session, or the coroutine of one, in place of its id.
+
+    Raises:
+        TypeError: it is no text.
+    """
+    if not isinstance(session_id, str):
+        raise TypeError(
+            f"`session_id` is {given(session_id)}; give the `id` of a session, which is what"
+            " `await session_service.create_session(...)` gives."
+        )
+
+
 def config_of(run_config: RunConfig | None) -> RunConfig:
     """The settings that were given, or those of a run without any.
 

@@ -42,7 +42,7 @@ from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
-from devui.runtime.runner_settings import app_of, check_services, config_of
+from devui.runtime.runner_settings import app_of, check_services, check_session_id, config_of
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.order import CommitOrder
@@ -248,6 +248,7 @@ class Runner:
         await self.close()
 
     async def _session(self, user_id: str, session_id: str, config: RunConfig) -> Session:
+        check_session_id(session_id)
         session = await self.session_service.get_session(
             app_name=self.app_name,
             user_id=user_id,
@@ -376,6 +377,7 @@ def _is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> b
     known = any(event.invocation_id == invocation_id for event in live_events(session.events))
     if wanted and not known:
         raise InvocationNotFoundError(
-            f"Session {session.id!r} has no invocation {invocation_id!r} to resume."
+            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. Give the"
+            " invocation_id of one of its events, or begin a new one with a new_message."
         )
     return known

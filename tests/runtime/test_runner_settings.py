@@ -7,7 +7,11 @@ import pytest
 from devui.runtime.agents import LlmAgent
 from devui.runtime.apps import App
 from devui.runtime.artifacts import FileArtifactService, InMemoryArtifactService
-from devui.runtime.errors import AlreadyExistsError, InputValidationError
+from devui.runtime.errors import (
+    AlreadyExistsError,
+    InputValidationError,
+    InvocationNotFoundError,
+)
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService, SqliteSessionService
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
@@ -53,6 +57,18 @@ def test_a_runner_says_what_it_was_given_and_what_it_takes(given, told):
 async def test_a_run_says_what_it_was_given_and_what_it_takes(given, told):
     with pytest.raises(TypeError, match=told):
         await run(runner_of(Scripted(name="a")), **given)
+
+
+async def test_a_session_is_no_session_id():
+    runner = runner_of(Scripted(name="a"))
+    session = await runner.session_service.create_session(app_name="app", user_id="u")
+    with pytest.raises(TypeError, match=r"`session_id` is .* \(Session\); give the `id` of a"):
+        await anext(runner.run_async(user_id="u", session_id=session, new_message=said("go")))
+
+
+async def test_an_invocation_that_does_not_exist_is_told_with_what_to_do():
+    with pytest.raises(InvocationNotFoundError, match="or begin a new one with a new_message"):
+        await run(runner_of(Scripted(name="a")), None, invocation_id="e-1")
 
 
 @pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])

@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.mistakes import given
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.skills.models import Skill
 from devui.runtime.skills.prompt import format_skills_as_xml
@@ -112,12 +113,11 @@ class SkillToolset(BaseToolset):
                 the session.
 
         Raises:
+            TypeError: there is a path in place of a skill.
             ValueError: two skills have one name, or what is given for scripts does not go together.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
-        self._skills = {skill.name: skill for skill in skills or []}
-        if len(self._skills) < len(skills or []):
-            raise ValueError("Two skills of a SkillToolset have the same name.")
+        self._skills = _by_name(skills or [])
         if environment is not None and (code_executor or save_output_artifacts):
             raise ValueError(
                 "A SkillToolset with an environment takes neither a code_executor nor"
@@ -334,3 +334,15 @@ class SkillToolset(BaseToolset):
                     NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
                 )
         return found
+
+
+def _by_name(skills: Sequence[Skill]) -> dict[str, Skill]:
+    for skill in skills:
+        if isinstance(skill, str | Path):
+            raise TypeError(
+                f"`skills` holds {given(skill)}; give Skills, such as load_skill_from_dir(...)."
+            )
+    named = {skill.name: skill for skill in skills}
+    if len(named) < len(skills):
+        raise ValueError("Two skills of a SkillToolset have the same name.")
+    return named
