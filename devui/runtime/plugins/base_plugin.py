@@ -21,8 +21,10 @@ class BasePlugin:
     """Override the hooks you need; each may hold up the run by not returning yet.
 
     A hook that returns something other than None decides: later plugins and the agent's own
-    callbacks of that kind are skipped. A hook that raises ends the run with a RuntimeError; the
-    two `on_…_error` hooks for agent and run only get told, and what they raise is logged.
+    callbacks of that kind are skipped. Before and after agents and models, what is false decides
+    nothing for the agent; an answer of another type is a TypeError. A hook that raises ends the run
+    with a RuntimeError; the two `on_…_error` hooks for agent and run only get told, and what they
+    raise is logged.
     """
 
     def __init__(self, name: str) -> None:
