@@ -5,8 +5,10 @@ from contextlib import aclosing
 
 import pytest
 
-from devui.runtime.agents import Agent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.agents import Agent, BaseAgent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.events import Event, EventActions
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.plugins import BasePlugin
 from devui.runtime.tools import (
     LongRunningFunctionTool,
     exit_loop,
@@ -193,6 +195,48 @@ async def test_each_round_of_a_loop_may_wait_inside_of_another_workflow(resumabl
     assert calls(events) == []
     spoken = [e for e in (await stored(runner)).events if e.author == "other" and e.content]
     assert len(spoken) == 2
+
+
+@BOTH
+async def test_a_loop_ends_after_a_round_with_an_escalation_before_the_question(resumable):
+    class Leaving(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            yield Event(author=self.name, message="enough", actions=EventActions(escalate=True))
+
+    inner = SequentialAgent(name="inner", sub_agents=[Leaving(name="leaving"), buyer()])
+    loop = LoopAgent(name="loop", max_iterations=3, sub_agents=[inner, speaker("next")])
+    runner = runner_of(loop, resumable=resumable)
+    [call] = calls(await run(runner))
+    events = await answer(runner, (call, {"result": "a cup"}))
+    assert said_by("buyer", events) == ["buyer got a cup"]
+    assert said_by("next", events) == []
+
+
+@pytest.mark.parametrize("workflow", [SequentialAgent, LoopAgent])
+async def test_an_answer_to_what_nobody_waits_for_any_more_is_for_the_caller_alone(workflow):
+    settings = {"max_iterations": 1} if workflow is LoopAgent else {}
+    root = workflow(name="root", sub_agents=[buyer(), speaker("next")], **settings)
+    runner = runner_of(root, resumable=False)
+    [call] = calls(await run(runner))
+    assert said_by("next", await answer(runner, (call, {"result": "half a cup"}))) == ["next spoke"]
+    events = await answer(runner, (call, {"result": "a cup"}))
+    assert [event.author for event in events] == ["buyer"]
+    assert said_by("buyer", events) == ["buyer got a cup"]
+
+
+async def test_a_plugin_that_sets_metadata_does_not_lose_where_a_loop_waits():
+    class Labelling(BasePlugin):
+        async def on_event_callback(self, *, invocation_context, event):
+            event.custom_metadata = {"label": "mine"}
+
+    loop = LoopAgent(name="loop", max_iterations=2, sub_agents=[buyer(), speaker("next")])
+    runner = runner_of(loop, resumable=False, plugins=[Labelling("labelling")])
+    events = await run(runner)
+    assert events[-1].custom_metadata["label"] == "mine"
+    for _ in range(2):  # it asks in each round
+        events = await answer(runner, (calls(events)[-1], {"result": "a cup"}))
+        assert said_by("next", events) == ["next spoke"]
+    assert calls(events) == []
 
 
 @BOTH

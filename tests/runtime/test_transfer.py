@@ -339,6 +339,80 @@ async def test_a_resumed_run_goes_on_with_whom_code_handed_over_to():
     assert len(root.model.requests) == 1
 
 
+@pytest.mark.parametrize("yes", [False, True])
+async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
+    class Alternating(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            ran = sum(event.author == self.name for event in ctx.session.events)
+            target = "desk" if ran == 0 else "helper"
+            actions = EventActions(transfer_to_agent=target)
+            yield Event(author=self.name, message=f"To {target}.", actions=actions)
+
+    def order() -> None:
+        """Order."""
+
+    def ask(callback_context, llm_request):
+        heard = [part.text for content in llm_request.contents for part in content.parts]
+        if heard[-1] and "To desk." in heard[-1]:
+            call = types.FunctionCall(name="order", args={})
+            return LlmResponse(content=types.ModelContent(types.Part(function_call=call)))
+        return None
+
+    router = Alternating(name="router")
+    tools = [LongRunningFunctionTool(order)]
+    root = desk(router, helper(), before_model_callback=ask, tools=tools)
+    conversation = Conversation(root)
+    conversation.runner = InMemoryRunner(
+        app=App(
+            name="app",
+            root_agent=root,
+            resumability_config=ResumabilityConfig(is_resumable=yes),
+        )
+    )
+    call = (await conversation.say("go"))[-1].get_function_calls()[0]
+    answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
+
+    events = await conversation.say(answer)
+
+    spoken = [(event.author, said(event)) for event in events if said(event)]
+    assert spoken == [("router", "To helper."), ("helper", "Here I am.")]
+
+
+async def test_a_resumed_run_goes_on_with_whom_a_callback_handed_over_to():
+    def order() -> None:
+        """Order."""
+
+    def move(callback_context):
+        callback_context.actions.transfer_to_agent = "helper"
+        return types.ModelContent("One moment.")
+
+    rules = [Rule(after="order", then=Say("Thanks.")), Rule(then=Call("order"))]
+    waiting = LlmAgent(
+        name="helper", model=ScriptedLlm(rules=rules), tools=[LongRunningFunctionTool(order)]
+    )
+    clerk = LlmAgent(
+        name="clerk",
+        model=ScriptedLlm(rules=[Rule(then=Say("I am the clerk."))]),
+        after_agent_callback=move,
+    )
+    root = desk(clerk, waiting, to="clerk")
+    conversation = Conversation(root)
+    conversation.runner = InMemoryRunner(
+        app=App(
+            name="app",
+            root_agent=root,
+            resumability_config=ResumabilityConfig(is_resumable=True),
+        )
+    )
+    call = (await conversation.say("go"))[-1].get_function_calls()[0]
+    answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
+
+    events = await conversation.say(answer)
+
+    assert [(e.author, said(e)) for e in events if e.content] == [("helper", "Thanks.")]
+    assert len(clerk.model.requests) == 1
+
+
 async def test_what_goes_wrong_after_a_transfer_is_of_the_agent_that_took_over():
     class Broken(BaseAgent):
         async def _run_async_impl(self, ctx):

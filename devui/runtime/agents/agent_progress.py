@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.invocation_events import events_of
-from devui.runtime.agents.loop_rounds import noted_round
+from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.node_paths import progress_key
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def has_started(ctx: InvocationContext, agent: BaseAgent) -> bool:
 
 
 def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
-    """Whether a sub-agent has escalated since the agent's latest checkpoint, or since the call
-    that it waits for.
+    """Whether a sub-agent has escalated since the agent's latest checkpoint, or in the round in
+    which it waits.
     """
     below = {member.name for member in family(agent)} - {agent.name}
     for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
@@ -49,8 +49,8 @@ def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
             return False
         if event.author in below and event.actions.escalate:
             return True
-        if noted_round(event, agent.name) is not None:
-            return False
+        if waiting := noted_waiting(event, agent.name):
+            return waiting.escalated
     return False
 
 

@@ -1,7 +1,4 @@
-"""What the history keeps of an exception that ends the work of an agent or of a tool.
-
-Source: events seed; adk-runtime 12.4.
-"""
+"""Exceptions in the history (events seed; adk-runtime 12.4)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Handing a turn over to another agent (adk-runtime 6.6).
 
 A model agent sees the transfers of its own model through, within its run. Other code of agents and
-their callbacks may yield an event that transfers, too: then the target runs when they are done.
-That holds where agents take turns, below a root with a model; elsewhere nobody may hand over.
+their callbacks may yield an event that transfers, too: then the target runs when they are done, and
+code in place of a model's turn is done with that event. That holds where agents take turns, below
+a root with a model; elsewhere nobody may hand over.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.agent_progress import forget, has_ended
+from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.merging import merged
 from devui.runtime.agents.node_paths import is_place_of
@@ -30,11 +32,14 @@ comes to `max_llm_calls`."""
 async def hand_over(
     ctx: InvocationContext, source: BaseAgent, target: BaseAgent, *, anew: bool
 ) -> AsyncGenerator[Event, None]:
-    """Run the target, and whom it hands over to. `anew`: as if it had not been run before."""
+    """Run the target, and whom it hands over to.
+
+    `anew`: as if it had not been run before; else what it has done is not done again.
+    """
     if anew:
         forget(ctx, target)
-    context = _context_of(target, ctx, source)
-    run = followed(target, context)
+    context = _context_of(source, target, ctx)
+    run = followed(target, context, anew=anew)
     if context.hand_overs % _STACKED == 0:
         run = merged([run])
     async with aclosing(run) as events:
@@ -42,11 +47,13 @@ async def hand_over(
             yield event
 
 
-def followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+def followed(
+    agent: BaseAgent, ctx: InvocationContext, *, anew: bool
+) -> AsyncGenerator[Event, None]:
     """The agent's events, and then those of the agent that it told to go on."""
     if _is_left_alone(agent, ctx) or not takes_turns(agent, ctx):
-        return agent.run_async(ctx)
-    return _followed(agent, ctx)
+        return agent.run_async(ctx) if anew or not has_ended(ctx, agent) else _nothing()
+    return _followed(agent, ctx, anew=anew)
 
 
 def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
@@ -101,10 +108,19 @@ def _is_left_alone(agent: BaseAgent, ctx: InvocationContext) -> bool:
     )
 
 
-async def _followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    name = _handed_to_before(agent, ctx)
-    anew = name is None
-    if anew:
+async def _nothing() -> AsyncGenerator[Event, None]:
+    return
+    yield
+
+
+async def _followed(
+    agent: BaseAgent, ctx: InvocationContext, *, anew: bool
+) -> AsyncGenerator[Event, None]:
+    name = None if anew else _target_before(agent, ctx)
+    goes_on = name is not None
+    if not goes_on:
+        if not anew and has_ended(ctx, agent):
+            return
         told: Event | None = None
         async with aclosing(agent.run_async(ctx)) as events:
             async for event in events:
@@ -114,25 +130,35 @@ async def _followed(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[
         if told is None or ctx.is_seen_through(told) or ctx.is_aborted:
             return
         name = told.actions.transfer_to_agent
-    target = target_of(agent, name)
-    async with aclosing(hand_over(ctx, agent, target, anew=anew)) as events:
+    try:
+        target = target_of(agent, name)
+    except ValueError as error:
+        yield error_event(agent.name, ctx, error)
+        raise
+    async with aclosing(hand_over(ctx, agent, target, anew=not goes_on)) as events:
         async for event in events:
             yield event
 
 
-def _handed_to_before(agent: BaseAgent, ctx: InvocationContext) -> str | None:
-    """Whom the agent had handed over to when the run broke off; None if it is to be run."""
-    if ctx.resumed_at is None or agent.sees_transfers_through:
-        return None
-    has_taken_over = False
+def _target_before(agent: BaseAgent, ctx: InvocationContext) -> str | None:
+    """Whom the agent had handed over to when the run broke off; None if it has to go on itself.
+
+    What its model has handed over, it sees through itself.
+    """
+    own_model = agent.sees_transfers_through
+    has_taken_over = has_ended(ctx, agent)
     for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
-        if transfers(agent, event):
-            return event.actions.transfer_to_agent if has_taken_over else None
-        has_taken_over = has_taken_over or event.author not in (agent.name, "user")
+        if event.author != agent.name:
+            has_taken_over = has_taken_over or event.author != "user"
+        elif transfers(agent, event):
+            by_model = own_model and event.get_function_responses()
+            return event.actions.transfer_to_agent if has_taken_over and not by_model else None
+        elif own_model and event.content:
+            return None
     return None
 
 
-def _context_of(target: BaseAgent, ctx: InvocationContext, source: BaseAgent) -> InvocationContext:
+def _context_of(source: BaseAgent, target: BaseAgent, ctx: InvocationContext) -> InvocationContext:
     path = ctx.node_path
     if path:
         path = ctx.node_runs.hand_over(path, source, target)

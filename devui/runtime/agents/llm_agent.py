@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.error_events import error_event
-from devui.runtime.agents.hand_over import takes_turns, target_of, up_to_transfer
+from devui.runtime.agents.hand_over import takes_turns, target_of, transfers, up_to_transfer
 from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
@@ -218,6 +218,8 @@ class LlmAgent(CalledBack):
         if event is not None:
             path = ctx.node_path if self.answers_once else None
             OutputSaver(self.name, self.output_key, path=path).save(event)
+            if transfers(self, event) and takes_turns(self, ctx):
+                ctx.end_invocation = True
         return event
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_progress import has_ended, has_started
+from devui.runtime.agents.agent_progress import has_started
 from devui.runtime.agents.hand_over import hand_over, target_of, transfers
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.open_calls import (
@@ -89,7 +89,7 @@ class Turn:
     async def hand_over(self, *, anew: bool) -> AsyncGenerator[Event, None]:
         """Run the target; one that a resumed invocation has seen to its end is not run again."""
         target, source = self.target, self.ctx.agent
-        if target is None or source is None or (not anew and has_ended(self.ctx, target)):
+        if target is None or source is None:
             return
         pause = Pause(self.ctx, target)
         async with aclosing(hand_over(self.ctx, source, target, anew=anew)) as events:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devui.runtime.agents.agent_progress import escalated, family, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.loop_rounds import note_round
+from devui.runtime.agents.loop_rounds import Waiting, note_waiting
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.agents.pause import Pause
 from devui.runtime.agents.sequential_agent import start_index
@@ -96,7 +96,7 @@ class LoopAgent(BaseAgent):
         async with aclosing(sub_agent.run_async(ctx)) as events:
             async for event in events:
                 if not ctx.is_resumable and _keeps_waiting(event, tasks):
-                    note_round(event, self.name, current.number)
+                    note_waiting(event, self.name, Waiting(current.number, current.escalated))
                 yield event
                 pause.watch(event)
                 current.escalated = current.escalated or bool(event.actions.escalate)

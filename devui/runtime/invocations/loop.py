@@ -12,7 +12,7 @@ from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
 from devui.runtime.invocations.compacting import compact_after_run
-from devui.runtime.invocations.plugin_replacement import replaced
+from devui.runtime.invocations.plugin_replacement import internal_metadata, replaced
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.driving import root_events
 
@@ -76,7 +76,11 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
 
 
 def _events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
-    return followed(node, ctx) if isinstance(node, BaseAgent) else root_events(ctx, node)
+    return (
+        followed(node, ctx, anew=ctx.resumed_at is None)
+        if isinstance(node, BaseAgent)
+        else root_events(ctx, node)
+    )
 
 
 def _root(node: BaseNode) -> BaseNode:
@@ -93,9 +97,12 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
         event.custom_metadata = {**labels, **(event.custom_metadata or {})}
     plugins = ctx.plugin_manager
     if plugins.has("on_event_callback"):
+        noted = internal_metadata(event)
         replacement = await plugins.run_on_event_callback(invocation_context=ctx, event=event)
         if replacement is not None:
             event = replaced(event, replacement)
+        if noted:
+            event.custom_metadata = {**(event.custom_metadata or {}), **noted}
     if not event.partial:
         event = ctx.in_order(event)
         await ctx.session_service.append_event(session=ctx.session, event=event)

@@ -1,5 +1,7 @@
 """An event that a plugin gave in place of another (adk-runtime 3.3)."""
 
+from typing import Any
+
 from devui.runtime.agents.invocation_context import INTERNAL_METADATA
 from devui.runtime.events.event import Event
 
@@ -17,11 +19,13 @@ def replaced(event: Event, replacement: Event) -> Event:
     changes = {name: getattr(replacement, name) for name in replacement.model_fields_set - _KEPT}
     if not replacement.author:
         changes.pop("author", None)
-    internal = {
-        key: value
-        for key, value in (event.custom_metadata or {}).items()
-        if key.startswith(INTERNAL_METADATA)
-    }
+    internal = internal_metadata(event)
     if internal and "custom_metadata" in changes:
         changes["custom_metadata"] = {**(changes["custom_metadata"] or {}), **internal}
     return event.model_copy(update=changes)
+
+
+def internal_metadata(event: Event) -> dict[str, Any]:
+    """What the runtime itself has noted on the event."""
+    metadata = event.custom_metadata or {}
+    return {key: value for key, value in metadata.items() if key.startswith(INTERNAL_METADATA)}

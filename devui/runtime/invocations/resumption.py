@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.agent_progress import family, forget
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
-from devui.runtime.agents.loop_rounds import noted_round
+from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.node_paths import path_in_tree
-from devui.runtime.agents.open_calls import call_of_branch
+from devui.runtime.agents.open_calls import awaits_user, call_of_branch
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
+from devui.runtime.agents.tasks import open_tasks
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered
@@ -134,23 +135,33 @@ def _waiting_path(ctx: InvocationContext, caller: BaseAgent, answer: Answered) -
     Nothing but the caller if none waits. Where a model agent below a workflow agent has handed
     over, the path leads along those who did.
     """
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
     path = [caller]
-    while above := _above(path[0], events, answer):
+    while above := _above(ctx, path[0], answer):
         path[:0] = above
     while path[0] is not caller and not isinstance(path[0], _WORKFLOWS):
         del path[0]  # a model agent, for which nobody waits
     return path
 
 
-def _above(agent: BaseAgent, events: Sequence[Event], answer: Answered) -> list[BaseAgent]:
+def _above(ctx: InvocationContext, agent: BaseAgent, answer: Answered) -> list[BaseAgent]:
     """Those who wait for the agent, down to the one right above it; none if nobody does."""
     parent = agent.parent_agent
     if isinstance(parent, LlmAgent):
+        events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
         return _handed_down(parent, agent, events)
-    if isinstance(parent, LoopAgent) and noted_round(answer.event, parent.name) is None:
+    if not isinstance(parent, _WORKFLOWS) or not _waits(ctx, parent):
         return []
-    return [parent] if isinstance(parent, _WORKFLOWS) else []
+    if isinstance(parent, LoopAgent) and noted_waiting(answer.event, parent.name) is None:
+        return []
+    return [parent]
+
+
+def _waits(ctx: InvocationContext, agent: BaseAgent) -> bool:
+    """Whether anything below the agent is open; a call may be answered again when nothing is."""
+    below = list(family(agent))
+    return awaits_user(ctx, {each.name for each in below}) or any(
+        open_tasks(ctx, each) for each in below
+    )
 
 
 def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) -> list[BaseAgent]:
@@ -172,11 +183,16 @@ def _seed_progress(ctx: InvocationContext, path: Sequence[BaseAgent], answer: An
         if isinstance(agent, SequentialAgent | LoopAgent):
             state["current_sub_agent"] = current.name
         if isinstance(agent, LoopAgent):
-            state["times_looped"] = noted_round(answer.event, agent.name)
+            state["times_looped"] = _round(answer, agent)
         elif isinstance(agent, ParallelAgent):
             done = [each for each in agent.sub_agents if not _answered(each, answer)]
             ctx.end_of_agents.update({sub_agent.name: True for sub_agent in done})
         ctx.agent_states[agent.name] = state
+
+
+def _round(answer: Answered, loop: LoopAgent) -> int:
+    waiting = noted_waiting(answer.event, loop.name)
+    return waiting.round if waiting else 0
 
 
 def _answered(agent: BaseAgent, answer: Answered) -> bool:
