@@ -150,13 +150,6 @@ BLANK_TEXT = Difference(
     there="It is sent.",
     why="It says nothing, and some providers refuse a request with a blank text.",
 )
-SAME_AGENT = Difference(
-    "Code that changes the fields of its own agent",
-    here="An agent is one object in all runs: what a callback assigns to its fields stays.",
-    there="An agent with a model is copied for each run, unless it is below a workflow agent.",
-    why="A copy for each turn takes as long as the turn itself; an instruction that depends on the"
-    " session is a function.",
-)
 ORDER_OF_ANSWERS = Difference(
     "Order of late tool responses",
     here="A request has the responses of one batch of calls in the order of the calls, also when"

@@ -26,8 +26,9 @@ _NO_TOOL = types.Tool()
 class LlmRequest(BaseModel):
     """One request to a model (adk-runtime 9.1).
 
-    Its contents are the session's own `Content` objects, not copies: whoever
-    wants to change one replaces it in the list by a changed copy.
+    Its contents are the session's own `Content` objects, not copies: a model that
+    wants to change one replaces it in the list by a changed copy. Callbacks, and steps of one's
+    own in a flow, get copies.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)

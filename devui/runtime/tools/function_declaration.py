@@ -2,11 +2,12 @@
 
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from google.genai import types
 from pydantic import Field, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from devui.runtime.tools.function_signature import FunctionSignature
@@ -68,10 +69,15 @@ def parameters_schema(
 
 def _annotation(parameter: inspect.Parameter) -> Any:
     empty = parameter.annotation is inspect.Parameter.empty
-    return Any if empty else parameter.annotation
+    annotation = Any if empty else parameter.annotation
+    default = parameter.default
+    return Annotated[annotation, default] if isinstance(default, FieldInfo) else annotation
 
 
 def _field(parameter: inspect.Parameter) -> Any:
-    if parameter.default is inspect.Parameter.empty:
+    default = parameter.default
+    if isinstance(default, FieldInfo):  # written as in a model: `city: str = Field(description=…)`
+        default = ... if default.is_required() else default.default
+    if default is inspect.Parameter.empty or default is ...:
         return Field(alias=parameter.name)
-    return Field(alias=parameter.name, default=parameter.default)
+    return Field(alias=parameter.name, default=default)

@@ -15,6 +15,7 @@ DEFAULT_ROUTE = "__DEFAULT__"
 """The route of an edge that is taken when no other edge has the route that a node gave."""
 
 RouteValue = bool | int | str
+_SEVERAL = (tuple, list)
 
 
 class Edge(BaseModel):
@@ -41,7 +42,7 @@ def edges_of(items: Sequence[Any]) -> list[Edge]:
     """The edges that the items stand for.
 
     An item is an Edge, or a chain: a tuple of nodes, tuples of nodes (each of them connected with
-    each of the next) and dicts of routes (`{route: node}`).
+    each of the next) and dicts of routes (`{route: node}`). Lists do for tuples.
 
     Raises:
         WorkflowConfigurationError: an item is something else.
@@ -55,7 +56,7 @@ def _edges(item: Any, nodes: Nodes) -> Iterator[Edge]:
         yield Edge(
             from_node=nodes.of(item.from_node), to_node=nodes.of(item.to_node), route=item.route
         )
-    elif isinstance(item, tuple):
+    elif isinstance(item, _SEVERAL):
         for left, right in pairwise(item):
             yield from _between(left, right, nodes)
     else:
@@ -84,7 +85,7 @@ def _between(left: Any, right: Any, nodes: Nodes) -> Iterator[Edge]:
 def _elements(element: Any) -> list[Any]:
     if isinstance(element, dict):
         return [node for target in element.values() for node in _elements(target)]
-    return list(element) if isinstance(element, tuple) else [element]
+    return list(element) if isinstance(element, _SEVERAL) else [element]
 
 
 def _check_routes(routes: dict[Any, Any]) -> None:
@@ -95,7 +96,7 @@ def _check_routes(routes: dict[Any, Any]) -> None:
             raise WorkflowConfigurationError(
                 f"{route!r} cannot be a route: use a text, a whole number or a bool."
             )
-        for node in target if isinstance(target, tuple) else (target,):
+        for node in target if isinstance(target, _SEVERAL) else (target,):
             if not (isinstance(node, BaseNode | BaseTool | str) or callable(node)):
                 raise WorkflowConfigurationError(
                     f"Route {route!r} leads to {node!r:.200}, which is no node: give a function,"

@@ -81,3 +81,19 @@ async def annotations_that_cannot_be_resolved(stage):
     agent = stage.agent("agent", *calls, "Done.", tools=[half_known, unknown])
     await stage.open(agent)
     await stage.say()
+
+
+def described(
+    city: str = Field(description="Where"),
+    days: int = Field(2, description="How long", ge=1),
+    note: str | None = Field(default=None, max_length=9),
+) -> str:
+    """Describes."""
+    return city
+
+
+@case()
+async def parameters_described_by_fields_in_place_of_defaults(stage):
+    args = {"city": "Rome", "days": 1, "note": "x"}
+    await stage.open(stage.agent("agent", Call("described", args), "Done.", tools=[described]))
+    await stage.say()

@@ -465,3 +465,32 @@ for _what in (
     "a node without a name",
 ):
     add(Case(f"graph: refuses {_what}", partial(_refused, what=_what)))
+
+
+def _in_lists(ns):
+    def yes(ctx) -> None:
+        ctx.route = "yes"
+
+    def end(node_input: Any) -> str:
+        return f"{sorted(node_input)}"
+
+    def one() -> str:
+        return "1"
+
+    def two() -> str:
+        return "2"
+
+    join = ns.JoinNode(name="join")
+    return {
+        "a chain": [["START", one, upper]],
+        "ways that part": [("START", [one, two], join, end)],
+        "ways of a route": [("START", yes, {"yes": [one, two], "no": end}), ([one, two], join)],
+    }
+
+
+async def _with_lists(stage, what):
+    await run(stage, *_in_lists(stage.ns)[what])
+
+
+for _what in ("a chain", "ways that part", "ways of a route"):
+    add(Case(f"graph: a list for {_what}", partial(_with_lists, what=_what), unordered=True))

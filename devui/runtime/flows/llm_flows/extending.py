@@ -58,7 +58,7 @@ class Extensible:
         return [
             step
             if isinstance(step, RequestProcessor)
-            else RequestProcessor(step.name, run=step.run_async)
+            else RequestProcessor(step.name, run=step.run_async, foreign=True)
             for step in (*self.request_processors, *self.tool_request_processors)
         ]
 

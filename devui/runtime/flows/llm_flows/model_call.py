@@ -13,6 +13,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
+from devui.runtime.flows.llm_flows.own_contents import own_contents
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
 from devui.runtime.mistakes import given, place
@@ -56,11 +57,10 @@ class ModelCall:
             Exception: what the model raised, unless a callback answered in its
                 place; and what a callback raised.
         """
-        answer = (
-            await self._before()
-            if self._plugins.has("before_model_callback", self._agent)
-            else None
-        )
+        answer = None
+        if self._plugins.has("before_model_callback", self._agent):
+            self._request.contents = own_contents(self._request.contents)
+            answer = await self._before()
         if answer is not None:
             yield answer
             return
