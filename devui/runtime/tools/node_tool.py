@@ -11,7 +11,6 @@ from devui.runtime.models.output_schema import json_schema
 from devui.runtime.tools.agent_schemas import REQUEST
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.value_parameters import ValueParameters
-from devui.runtime.workflow.errors import DynamicNodeFailError
 from devui.runtime.workflow.values import named
 
 if TYPE_CHECKING:
@@ -67,15 +66,12 @@ class NodeTool(BaseTool):
             return self._correct(error)
         call_id, above = tool_context.function_call_id, tool_context.branch
         branch = f"{self.name}@{call_id}"
-        try:
-            return await tool_context.run_node(
-                self.node,
-                node_input,
-                run_id=call_id,
-                override_branch=f"{above}.{branch}" if above else branch,
-            )
-        except DynamicNodeFailError as error:
-            raise error.error from error
+        return await tool_context.run_node(
+            self.node,
+            node_input,
+            run_id=call_id,
+            override_branch=f"{above}.{branch}" if above else branch,
+        )
 
     def _correct(self, error: ValueError) -> dict[str, str]:
         told = f"The arguments of {self.name}() do not fit; correct them and call again. {error}"

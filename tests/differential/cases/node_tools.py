@@ -384,6 +384,19 @@ async def two_nodes_ask_with_the_same_id(stage):
 
 
 @case()
+async def a_node_fails_that_the_code_of_a_tool_runs(stage):
+    def broken() -> None:
+        raise ValueError("No.")
+
+    async def count(tool_context):
+        """Counts."""
+        return await tool_context.run_node(stage.ns.FunctionNode(func=broken, name="broken"))
+
+    await stage.open(stage.agent("agent", call("count"), "Never.", tools=[count]))
+    await stage.say()
+
+
+@case()
 async def an_id_is_used_again_when_it_has_been_answered(stage):
     def more(ctx, node_input: int):
         ctx.route = "again" if node_input == 3 else "end"

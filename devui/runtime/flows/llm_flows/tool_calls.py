@@ -20,7 +20,7 @@ from devui.runtime.flows.llm_flows.tool_results import as_response, response_par
 from devui.runtime.mistakes import place
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
-from devui.runtime.workflow.errors import NodeInterruptedError
+from devui.runtime.workflow.errors import DynamicNodeFailError, NodeInterruptedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,6 +129,8 @@ class ToolCall:
                 self._context,
                 partial(tool.run_async, args=self._args, tool_context=self._context),
             )
+        except DynamicNodeFailError as error:
+            raise error.error from error  # of a node that the tool has run
         except asyncio.CancelledError as cancelled:
             task = asyncio.current_task()
             if task is None or not task.cancelling():
