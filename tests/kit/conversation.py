@@ -6,6 +6,7 @@ from google.genai import types
 
 from devui.runtime.agents import BaseAgent, RunConfig
 from devui.runtime.agents.run_config import StreamingMode
+from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.events import Event
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import Session
@@ -51,6 +52,16 @@ class Conversation:
             await service.create_session(
                 app_name="app", user_id="user", session_id="s", state=self._state
             )
+
+
+def resumable(root: BaseAgent, *, yes: bool) -> Conversation:
+    """A conversation with an app that says whether it records checkpoints."""
+    conversation = Conversation(root)
+    settings = ResumabilityConfig(is_resumable=yes)
+    conversation.runner = InMemoryRunner(
+        app=App(name="app", root_agent=root, resumability_config=settings)
+    )
+    return conversation
 
 
 def said(event: Event) -> str:

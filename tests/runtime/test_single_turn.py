@@ -5,11 +5,16 @@ from google.genai import types
 from pydantic import BaseModel, ValidationError
 
 from devui.runtime.agents import LlmAgent
-from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
-from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools import LongRunningFunctionTool
-from tests.kit.conversation import STREAMED, Conversation, outline, response_part, said
+from tests.kit.conversation import (
+    STREAMED,
+    Conversation,
+    outline,
+    response_part,
+    resumable,
+    said,
+)
 
 
 class Weather(BaseModel):
@@ -191,15 +196,6 @@ async def test_when_it_waits_for_a_human_the_call_stays_open_and_goes_on_later()
 
 def sign() -> None:
     """Ask the other boss."""
-
-
-def resumable(root, *, yes):
-    settings = ResumabilityConfig(is_resumable=yes)
-    conversation = Conversation(root)
-    conversation.runner = InMemoryRunner(
-        app=App(name="app", root_agent=root, resumability_config=settings)
-    )
-    return conversation
 
 
 def open_call(events):

@@ -10,13 +10,11 @@ from google.genai import types
 
 from devui.runtime.agents import BaseAgent, LlmAgent, RunConfig
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.events import Event, EventActions
 from devui.runtime.models import Call, LlmResponse, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import BasePlugin
-from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools import LongRunningFunctionTool
-from tests.kit.conversation import Conversation, response_part, said
+from tests.kit.conversation import Conversation, response_part, resumable, said
 
 
 def transfer(name):
@@ -325,11 +323,7 @@ async def test_a_resumed_run_goes_on_with_whom_code_handed_over_to():
         name="helper", model=ScriptedLlm(rules=rules), tools=[LongRunningFunctionTool(order)]
     )
     root = desk(Router(name="router", to="helper"), waiting)
-    settings = ResumabilityConfig(is_resumable=True)
-    conversation = Conversation(root)
-    conversation.runner = InMemoryRunner(
-        app=App(name="app", root_agent=root, resumability_config=settings)
-    )
+    conversation = resumable(root, yes=True)
     call = (await conversation.say("go"))[-1].get_function_calls()[0]
     answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
 
@@ -361,14 +355,7 @@ async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
     router = Alternating(name="router")
     tools = [LongRunningFunctionTool(order)]
     root = desk(router, helper(), before_model_callback=ask, tools=tools)
-    conversation = Conversation(root)
-    conversation.runner = InMemoryRunner(
-        app=App(
-            name="app",
-            root_agent=root,
-            resumability_config=ResumabilityConfig(is_resumable=yes),
-        )
-    )
+    conversation = resumable(root, yes=yes)
     call = (await conversation.say("go"))[-1].get_function_calls()[0]
     answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
 
@@ -396,14 +383,7 @@ async def test_a_resumed_run_goes_on_with_whom_a_callback_handed_over_to():
         after_agent_callback=move,
     )
     root = desk(clerk, waiting, to="clerk")
-    conversation = Conversation(root)
-    conversation.runner = InMemoryRunner(
-        app=App(
-            name="app",
-            root_agent=root,
-            resumability_config=ResumabilityConfig(is_resumable=True),
-        )
-    )
+    conversation = resumable(root, yes=True)
     call = (await conversation.say("go"))[-1].get_function_calls()[0]
     answer = types.Content(role="user", parts=[response_part("order", call.id, result="tea")])
 

@@ -102,7 +102,7 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
         if replacement is not None:
             event = replaced(event, replacement)
         if noted:
-            event.custom_metadata = {**(event.custom_metadata or {}), **noted}
+            event.custom_metadata = {**noted, **(event.custom_metadata or {})}
     if not event.partial:
         event = ctx.in_order(event)
         await ctx.session_service.append_event(session=ctx.session, event=event)
