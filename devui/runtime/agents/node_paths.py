@@ -46,6 +46,13 @@ def is_place_of(path: str | None, agent: str, root: str) -> bool:
     return path is not None and is_in_tree(path, root) and _name(path.rpartition("/")[2]) == agent
 
 
+def is_in_line(path: str | None, own: str | None) -> bool:
+    """Whether what is at work at `path` is above or below the place `own`, or there itself."""
+    if not path or not own:
+        return True
+    return f"{own}/".startswith(f"{path}/") or path.startswith(f"{own}/")
+
+
 @dataclass(slots=True)
 class NodeRuns:
     """Counts the runs of one invocation by their places."""

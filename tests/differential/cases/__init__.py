@@ -34,6 +34,7 @@ from tests.differential.cases import (
     long_running,
     mcp_servers,
     model_retries,
+    node_contents,
     node_tools,
     openapi,
     planning,

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent_node import runs_as_node
+from devui.runtime.agents.node_paths import is_in_line
 from devui.runtime.agents.tasks import asked
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
@@ -40,7 +40,7 @@ class Contents:
         """Put the history before what is in the request, and that before the user's last turn."""
         view = _view(ctx)
         contents = self._shown(ctx, view)
-        contents[:0] = _first_words(ctx, view)
+        contents[:0] = _task(ctx, view)
         context = ctx.run_config.model_input_context if ctx.run_config else None
         if context:
             _insert_before(ctx.user_content, contents, context)
@@ -49,11 +49,8 @@ class Contents:
     def _shown(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         events = ctx.session.events
         agent = agent_of(ctx)
-        if agent.answers_once:
-            own = events_of(events, invocation_id=ctx.invocation_id)
-            return History(view).contents([each for each in own if each.branch == ctx.branch])
-        if runs_as_node(ctx):
-            return _as_node(ctx, view)
+        if agent.answers_once or runs_as_node(ctx):
+            return _of_one_answer(ctx, view)
         if agent.include_contents == "none":
             return History(view).contents(_current_turn(events, view))
         return self._history(ctx, view).contents(events)
@@ -86,36 +83,40 @@ def _view(ctx: InvocationContext) -> View:
     return View(agent.name, ctx.branch, ctx.isolation_scope, thoughts, whole_session=is_root)
 
 
-def _first_words(ctx: InvocationContext, view: View) -> list[types.Content]:
-    """What an agent was asked that the conversation, as it sees it, does not tell."""
-    message = [ctx.user_content] if ctx.user_content else []
-    if agent_of(ctx).answers_once:
-        return message
-    if ctx.isolation_scope is None or view.whole_session or runs_as_node(ctx):
+def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
+    """The task of an agent that the conversation, as it sees it, does not tell."""
+    answers_once = agent_of(ctx).answers_once or runs_as_node(ctx)
+    if ctx.isolation_scope is None or view.whole_session or answers_once:
         return []
     for event in reversed(ctx.session.events):
         for call in event.get_function_calls():
             if call.id == ctx.isolation_scope:
                 return [asked(call)]
-    return message  # a node of a graph is not called
+    return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called
 
 
-def _as_node(ctx: InvocationContext, view: View) -> list[types.Content]:
-    """What a node got as its input, and what it did since; before that the rest, if it may."""
+def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
+    """What an agent that answers once was asked, and what it did since.
+
+    Before that comes the conversation, if it is told to include it: what was said above it and
+    in earlier runs of the same place, nothing of its neighbours (adk-runtime 7.3).
+    """
     own: list[Event] = []
     others: list[Event] = []
     calls: set[str | None] = set()
+    here = (ctx.invocation_id, ctx.node_path, ctx.branch)
     for event in ctx.session.events:
-        place = (event.invocation_id, event.node_info.path)
-        if place == (ctx.invocation_id, ctx.node_path):
+        if (event.invocation_id, event.node_info.path, event.branch) == here:
             calls.update(call.id for call in event.get_function_calls())
             own.append(event)
         elif any(response.id in calls for response in event.get_function_responses()):
             own.append(event)
-        else:
+        elif is_in_line(event.node_info.path, ctx.node_path):
             others.append(event)
+    agent = agent_of(ctx)
+    is_told = "include_contents" in agent.model_fields_set and agent.include_contents == "default"
+    before = History(view).contents(others) if is_told else []
     asked = [ctx.user_content] if ctx.user_content else []
-    before = [] if agent_of(ctx).include_contents == "none" else History(view).contents(others)
     return [*before, *asked, *History(view).contents(own)]
 
 
