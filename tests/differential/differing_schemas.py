@@ -27,3 +27,10 @@ SHAPES_OF_ANSWERS = Difference(
     why="The model must know what to fill in.",
     without=_without_shapes,
 )
+UNCHECKED_ANSWER = Difference(
+    "Answers that do not fit an output schema that is a type",
+    here="They are checked against types such as `list[int]`, `dict[str, int]` and `Literal`, as"
+    " against models: ValueError says what is wrong. A number written as a text becomes one.",
+    there="Any JSON is taken; only models and lists of models are checked.",
+    why="Code that reads the state relies on the type that was asked for.",
+)

@@ -16,9 +16,9 @@ JSON_AT_ONCE = Difference(
     why="The event that is yielded is the one that is read back, whatever keeps the session.",
 )
 
-CANCELLED_TOOL = Difference(
-    "A tool that raises CancelledError, though nobody has cancelled it",
-    here="RuntimeError that names the tool, as any other error of a tool.",
-    there="The run ends without a word.",
-    why="What the tool awaited was cancelled, not the run.",
+NOBODY_CANCELLED = Difference(
+    "Code that awaits what was cancelled, though nobody has cancelled the run",
+    here="RuntimeError that names the tool, the agent or the node, as any other error of theirs.",
+    there="The run ends without a word, or raises CancelledError.",
+    why="What the code awaited was cancelled, not the run.",
 )

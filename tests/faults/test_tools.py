@@ -16,7 +16,7 @@ FAIL = {
     "leaves": "SystemExit: 3",
     "group": "SystemExit: 3",
     "late": "TimeoutError",
-    "cancels": "'cancels' awaited what was cancelled",
+    "cancels": "'cancels' awaited something that was cancelled",
 }
 
 

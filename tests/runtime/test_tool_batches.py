@@ -159,7 +159,7 @@ async def test_a_tool_that_awaits_something_cancelled_has_failed():
 
     for tools in ([odd], [odd, good]):
         runner = runner_of(buyer(*tools))
-        with pytest.raises(RuntimeError, match="'odd' awaited what was cancelled"):
+        with pytest.raises(RuntimeError, match="'odd' awaited something that was cancelled"):
             await run(runner)
         assert (await stored(runner)).events[-1].error_code == "RuntimeError"
 

@@ -259,8 +259,8 @@ def after_hand_overs(agent: BaseAgent) -> BaseAgent:
     [
         (exits, SystemExit),
         (fails_twice, BaseExceptionGroup),
-        (awaits_what_was_cancelled, asyncio.CancelledError),
-        (cancels_itself, asyncio.CancelledError),
+        (awaits_what_was_cancelled, RuntimeError),
+        (cancels_itself, RuntimeError),
     ],
 )
 async def test_an_agent_in_a_task_of_its_own_ends_the_run_whatever_it_raises(within, ends, kind):

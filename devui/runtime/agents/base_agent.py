@@ -28,6 +28,7 @@ from devui.runtime.callbacks import (
     first_result,
     is_truthy,
 )
+from devui.runtime.cancellation import check_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.left_out import explanation
@@ -148,7 +149,8 @@ class BaseAgent(BaseNode):
                 async with aclosing(self._events(ctx)) as events:
                     async for event in events:
                         yield self._signed(event, ctx)
-            except asyncio.CancelledError:
+            except asyncio.CancelledError as cancelled:
+                check_cancelled(cancelled, f"Agent {self.name!r}")
                 await self._call_after_cancelled(ctx)
                 raise
             if ctx.end_invocation:

@@ -1,5 +1,6 @@
 """The loop: yield, commit, hand on, resume (runtime seed; adk-runtime 3.3, 10.4)."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -9,6 +10,7 @@ from google.genai import types
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.cancellation import check_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
 from devui.runtime.invocations.compacting import compact_after_run
@@ -65,11 +67,15 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         yield await _commit(ctx, event)
         return
     if not ctx.is_aborted:
-        async with aclosing(_events(ctx, node)) as events:
-            async for event in events:
-                yield await _commit(ctx, event)
-                if ctx.is_aborted:
-                    break
+        try:
+            async with aclosing(_events(ctx, node)) as events:
+                async for event in events:
+                    yield await _commit(ctx, event)
+                    if ctx.is_aborted:
+                        break
+        except asyncio.CancelledError as cancelled:
+            check_cancelled(cancelled, "Code of the run, such as a callback,")
+            raise
     if ctx.is_aborted:
         for event in abort_events(ctx, _root(node).name):
             yield await _commit(ctx, event)

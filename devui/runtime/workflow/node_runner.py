@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.agents.context import Context
+from devui.runtime.cancellation import check_cancelled
 from devui.runtime.sessions.state import check_entry
 from devui.runtime.workflow.errors import (
     DynamicNodeFailError,
@@ -138,6 +139,9 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
                     else:
                         _watch(run, event)
                         await send(run, event)
+    except asyncio.CancelledError as cancelled:
+        check_cancelled(cancelled, f"Node {run.path!r}")
+        raise
     except TimeoutError as error:
         if not limit.expired() or node.timeout is None:
             raise  # the node's own

@@ -10,7 +10,11 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add, case
 from tests.differential.differing import BAD_ANSWER
 from tests.differential.differing_files import PICTURES
-from tests.differential.differing_schemas import SHAPES_OF_ANSWERS, TYPES_OF_ANSWERS
+from tests.differential.differing_schemas import (
+    SHAPES_OF_ANSWERS,
+    TYPES_OF_ANSWERS,
+    UNCHECKED_ANSWER,
+)
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -206,6 +210,10 @@ SCHEMAS: dict[str, tuple[Any, str]] = {
     "a list of texts": (list[str], '["a", "b"]'),
     "a text": (str, '"a"'),
     "a dict": (dict[str, int], '{"a": 1}'),
+    "a list of something else": (list[int], '["a"]'),
+    "a dict of something else": (dict[str, int], '{"a": "x"}'),
+    "a word that is none of those allowed": (typing.Literal["yes", "no"], '"maybe"'),
+    "a number written as a text": (int, '"1"'),
     "a blank answer": (City, "  "),
     "a dict schema": ({"type": "object", "properties": {"a": {"type": "integer"}}}, '{"a": 1}'),
     "a genai schema": (types.Schema(type="OBJECT"), '{"a": 1}'),
@@ -218,13 +226,20 @@ async def _structured(stage, schema, text):
     await stage.say()
 
 
+UNFIT = {
+    "a model that does not fit": BAD_ANSWER,
+    "no JSON": BAD_ANSWER,
+    "a list of something else": UNCHECKED_ANSWER,
+    "a dict of something else": UNCHECKED_ANSWER,
+    "a word that is none of those allowed": UNCHECKED_ANSWER,
+    "a number written as a text": UNCHECKED_ANSWER,
+}
 for _name, (_schema, _text) in SCHEMAS.items():
-    _differs = BAD_ANSWER if _name in {"a model that does not fit", "no JSON"} else None
     add(
         Case(
             f"an output schema gets {_name}",
             partial(_structured, schema=_schema, text=_text),
-            _differs,
+            UNFIT.get(_name),
         )
     )
 

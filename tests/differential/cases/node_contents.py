@@ -96,4 +96,3 @@ async def a_single_turn_agent_includes_the_conversation(stage):
     await stage.open(root)
     for said in ("hello", "go", "again"):
         await stage.say(said)
-

@@ -1,13 +1,12 @@
 """What tools are called with, and what they return."""
 
-import asyncio
 from functools import partial
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing_tools import CANCELLED_TOOL, JSON_AT_ONCE, ODD_RESULTS
+from tests.differential.differing_tools import JSON_AT_ONCE, ODD_RESULTS
 from tests.differential.script import Call, call
 
 
@@ -145,13 +144,3 @@ async def the_response_of_a_live_event_has_kinds_of_values(stage):
     for event in await stage.say():
         for response in event.get_function_responses():
             stage.note(*(type(each).__name__ for each in response.response.values()))
-
-
-@case(differs=CANCELLED_TOOL)
-async def a_tool_raises_what_a_cancelled_task_does(stage):
-    async def wait() -> None:
-        """Wait."""
-        raise asyncio.CancelledError
-
-    await stage.open(stage.agent("agent", call("wait"), "Done.", tools=[wait]))
-    await stage.say()

@@ -14,6 +14,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.callbacks import first_result, is_not_none
 from devui.runtime.calling import is_async_callable
+from devui.runtime.cancellation import check_cancelled
 from devui.runtime.copying import json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
@@ -132,9 +133,7 @@ class ToolCall:
         except DynamicNodeFailError as error:
             raise error.error from error  # of a node that the tool has run
         except asyncio.CancelledError as cancelled:
-            task = asyncio.current_task()
-            if task is None or not task.cancelling():
-                raise RuntimeError(f"Tool {tool.name!r} awaited what was cancelled.") from cancelled
+            check_cancelled(cancelled, f"Tool {tool.name!r}")
             await self._tell_of_cancellation(tool, cancelled)
             raise
 
