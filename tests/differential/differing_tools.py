@@ -1,6 +1,15 @@
 """The differences on purpose in what tools return and raise."""
 
+from typing import Any
+
 from tests.differential.case import Difference
+
+
+def _without_first_words(record: Any) -> Any:
+    for request in record["requests"]:
+        request["contents"][0]["parts"] = []
+    return record
+
 
 ODD_RESULTS = Difference(
     "Tool results that JSON cannot hold",
@@ -21,4 +30,11 @@ NOBODY_CANCELLED = Difference(
     here="RuntimeError that names the tool, the agent or the node, as any other error of theirs.",
     there="The run ends without a word, or raises CancelledError.",
     why="What the code awaited was cancelled, not the run.",
+)
+ASKED_AGAIN = Difference(
+    "What a `single_turn` agent is told when it goes on",
+    here="What it was asked.",
+    there="The user's latest message in words, in the place of what it was asked.",
+    why="It answers what it was asked, also if it had to wait for the user meanwhile.",
+    without=_without_first_words,
 )

@@ -106,7 +106,8 @@ class InvocationContext:
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
     delegating: bool = False
-    """Whether the agent's model has given a task away; the agent goes on when that is done."""
+    """Whether a call of the agent's model stays open, to an agent with a task or that waits for the
+    user, or to nodes that do; the agent goes on when that is done."""
     task_output: Any = None
     """What came of the agent's own task, from when it is finished."""
     emit: Callable[[Event], Awaitable[None]] | None = None

@@ -38,10 +38,9 @@ class TaskAgentTool(BaseTool):
         return declaration.model_copy(update={"description": self.description})
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Let the caller's run be broken off for the task, if the arguments fit."""
+        """None if the arguments fit: the call stays open, and the caller's run ends for the task."""
         try:
             as_message(self.agent, args)
         except ValueError as error:
             return {"error": f"The arguments do not fit; correct them and call again. {error}"}
-        tool_context.get_invocation_context().delegating = True
         return None

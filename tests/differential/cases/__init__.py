@@ -59,6 +59,7 @@ from tests.differential.cases import (
     tools,
     transfers,
     turns,
+    waiting_experts,
     workflows,
 )
 
@@ -121,5 +122,6 @@ __all__ = [
     "tools",
     "transfers",
     "turns",
+    "waiting_experts",
     "workflows",
 ]

@@ -193,7 +193,8 @@ def _key_config(stage: Any) -> Any:
     return stage.ns.AuthConfig.model_validate(made)
 
 
-def _knock(stage: Any) -> Any:
+def knocking(stage: Any) -> Any:
+    """`knock`, which needs a key."""
     config = _key_config(stage)
 
     def knock(tool_context) -> Any:
@@ -207,14 +208,19 @@ def _knock(stage: Any) -> Any:
     return knock
 
 
-async def _credential(stage, resumable):
-    answers = call("knock"), "In.", "Next."
-    await stage.open(stage.agent("agent", *answers, tools=[_knock(stage)]), resumable=resumable)
-    await stage.say()
+def key_given(stage: Any) -> Any:
+    """The user's answer to the latest request for the key."""
     asked = stage.call("adk_request_credential")
     config = dict(asked.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}
-    await stage.say(stage.answer(asked, **config))
+    return stage.answer(asked, **config)
+
+
+async def _credential(stage, resumable):
+    answers = call("knock"), "In.", "Next."
+    await stage.open(stage.agent("agent", *answers, tools=[knocking(stage)]), resumable=resumable)
+    await stage.say()
+    await stage.say(key_given(stage))
     await stage.say("next")
 
 

@@ -48,6 +48,7 @@ class ToolCall:
         tools: Mapping[str, BaseTool],
         confirmation: ToolConfirmation | None = None,
     ) -> None:
+        self._ctx = ctx
         self._plugins = ctx.plugin_manager
         self._agent = agent_of(ctx)
         self._call = call
@@ -82,10 +83,10 @@ class ToolCall:
         )
         try:
             result = await self._run_guarded(tool) if instead is None else instead
-        except NodeInterruptedError:
-            return None  # a node that the tool runs waits for an answer, and so does the call
+        except NodeInterruptedError:  # a node that the tool runs waits for an answer
+            return self._leave_open()
         if result is None and tool.defers_response:
-            return None
+            return self._leave_open()
         if self._plugins.has("after_tool_callback", self._agent):
             replaced = await self._after(tool, result)
             result = result if replaced is None else replaced
@@ -93,6 +94,10 @@ class ToolCall:
             return None
         self.spoken = self._spoken(tool, result)
         return response_part(self._call, tool, result)
+
+    def _leave_open(self) -> None:
+        """End the agent's run behind this answer: the call goes on when what it waits for is there."""
+        self._ctx.delegating = True
 
     async def _run_unknown(self, tool: BaseTool) -> Any:
         """Callbacks may still answer for a tool that the agent does not have."""
