@@ -28,22 +28,61 @@ def credential_request(ctx: Context, config: AuthConfig) -> Event | None:
         WorkflowDataError: the answer is no credential, or belongs to another login.
     """
     handler = AuthHandler(config)
-    interrupt = f"wf_auth:{ctx.node_path}"
-    answer = ctx.resume_inputs.get(interrupt)
-    if answer is not None:
-        _keep(ctx, handler, answer, _asked(ctx, interrupt) or config)
-    elif not handler.has_auth_response(ctx.state):
-        return _event(interrupt, handler.generate_auth_request())
-    return None
+    if take_credentials(ctx) or handler.has_auth_response(ctx.state):
+        return None
+    return requested(ctx, handler.generate_auth_request())
 
 
-def _keep(ctx: Context, handler: AuthHandler, answer: Any, asked: AuthConfig) -> None:
-    if isinstance(answer, str):  # a key or a token
-        ctx.state[f"temp:{handler.auth_config.credential_key}"] = answer
+def take_credentials(ctx: Context) -> bool:
+    """Keep what the user has answered to requests of the node; whether there is an answer.
+
+    Raises:
+        WorkflowDataError: an answer is no credential, or belongs to another login.
+    """
+    answered = _answered(ctx)
+    for interrupt in answered:
+        asked = _asked(ctx, interrupt)
+        if asked is not None:
+            _keep(ctx, ctx.resume_inputs[interrupt], asked)
+    return bool(answered)
+
+
+def requested(ctx: Context, config: AuthConfig) -> Event:
+    """The request for a credential, as it is sent to the client.
+
+    A node that needs several asks for one after the other, with an id for each.
+    """
+    count = len(_answered(ctx))
+    interrupt = f"{_id(ctx)}#{count + 1}" if count else _id(ctx)
+    asked = AuthToolArguments(function_call_id=interrupt, auth_config=config)
+    args = asked.model_dump(mode="json", exclude_none=True, by_alias=True)
+    args["message"] = f"Please give the credential: {config.auth_scheme.type_}."
+    call = types.FunctionCall(id=interrupt, name=_REQUEST, args=args)
+    return Event(
+        content=types.Content(role="model", parts=[types.Part(function_call=call)]),
+        long_running_tool_ids={interrupt},
+    )
+
+
+def _answered(ctx: Context) -> list[str]:
+    first = _id(ctx)
+    return [each for each in ctx.resume_inputs if each == first or each.startswith(f"{first}#")]
+
+
+def _id(ctx: Context) -> str:
+    return f"wf_auth:{ctx.node_path}"
+
+
+def _keep(ctx: Context, answer: Any, asked: AuthConfig) -> None:
+    if isinstance(answer, str | int):  # a key or a token
+        ctx.state[f"temp:{asked.credential_key}"] = str(answer)
         return
     try:
-        handler.keep(ctx.state, credential_of(answer, asked))
-    except (LoginRefused, ValueError, TypeError) as error:
+        credential = credential_of(answer, asked)
+        if credential is None:
+            raise LoginRefused("It holds no credential.")
+        AuthHandler(asked).keep(ctx.state, credential)
+    except (LoginRefused, ValueError, TypeError, AttributeError) as error:
         raise WorkflowDataError(
             f"The answer to the request for a credential of node {ctx.node_path} cannot be used:"
             f" {error} Send the request's authConfig back with exchangedAuthCredential filled in."
@@ -57,14 +96,3 @@ def _asked(ctx: Context, interrupt: str) -> AuthConfig | None:
             if call.id == interrupt:
                 return AuthToolArguments.model_validate(call.args).auth_config
     return None
-
-
-def _event(interrupt: str, config: AuthConfig) -> Event:
-    asked = AuthToolArguments(function_call_id=interrupt, auth_config=config)
-    args = asked.model_dump(mode="json", exclude_none=True, by_alias=True)
-    args["message"] = f"Please give the credential: {config.auth_scheme.type_}."
-    call = types.FunctionCall(id=interrupt, name=_REQUEST, args=args)
-    return Event(
-        content=types.Content(role="model", parts=[types.Part(function_call=call)]),
-        long_running_tool_ids={interrupt},
-    )

@@ -13,6 +13,7 @@ from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.confirming import consent_request, take_consent
+from devui.runtime.workflow.credentials import requested, take_credentials
 from devui.runtime.workflow.errors import WorkflowDataError
 from devui.runtime.workflow.values import json_or_text, text_of
 
@@ -41,6 +42,7 @@ class ToolNode(BaseNode):
         args = self._arguments(ctx, node_input)
         call_id = ctx.function_call_id = new_uuid()
         take_consent(ctx)
+        take_credentials(ctx)
         plugins = ctx.get_invocation_context().plugin_manager
         about: dict[str, Any] = {"tool": self.tool, "tool_args": args, "tool_context": ctx}
         result = await plugins.run_before_tool_callback(**about)
@@ -52,6 +54,10 @@ class ToolNode(BaseNode):
                 yield consent_request(
                     ctx, self.tool.name, args, hint=asked.hint, payload=asked.payload
                 )
+                return
+            wanted = ctx.actions.requested_auth_configs.pop(call_id, None)
+            if wanted is not None:
+                yield requested(ctx, wanted)
                 return
         changed = await plugins.run_after_tool_callback(**about, result=result)
         yield result if changed is None else changed

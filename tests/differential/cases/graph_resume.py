@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add, case
 from tests.differential.cases.graph_nodes import run
 from tests.differential.cases.graphs import same, upper
+from tests.differential.cases.human import key_given, knocking
 from tests.differential.differing import (
     REPLAYED_NODES,
     SILENT_NODES,
@@ -296,8 +297,54 @@ async def _credential(stage, answer):
     await reply(stage, ("wf_auth:wf@1/fetch@1", answer))
 
 
-add(Case("credential: as a text", partial(_credential, answer="secret")))
-add(Case("credential: as an AuthConfig", partial(_credential, answer="config")))
+for _name, _answer in {
+    "as a text": "secret",
+    "as an AuthConfig": "config",
+    "as a number": 5,
+    "which is missing": {},
+    "that the user refuses": {"error": "no"},
+}.items():
+    add(Case(f"credential: {_name}", partial(_credential, answer=_answer)))
+
+
+async def _tool_credential(stage, within, resumable):
+    tool = knocking(stage)
+    if within:
+
+        @stage.ns.node(rerun_on_resume=True)
+        async def outer(ctx, node_input):
+            return await ctx.run_node(stage.ns.FunctionTool(tool), {})
+
+        await begin(stage, ("START", outer, same), resumable=resumable)
+    else:
+
+        async def arguments(node_input):
+            return {}
+
+        edges = ("START", arguments, stage.ns.FunctionTool(tool), same)
+        await begin(stage, edges, resumable=resumable)
+    await stage.say(key_given(stage))
+
+
+add(
+    Case(
+        "credential: to a tool as a node",
+        partial(_tool_credential, within=False, resumable=False),
+    )
+)
+add(
+    Case(
+        "credential: to a tool as a node, resumable",
+        partial(_tool_credential, within=False, resumable=True),
+        REPLAYED_NODES,
+    )
+)
+add(
+    Case(
+        "credential: to a tool that a node runs",
+        partial(_tool_credential, within=True, resumable=False),
+    )
+)
 
 
 @case("ask: by an agent's tool")
