@@ -321,7 +321,7 @@ class Runner:
         event = Event(
             invocation_id=ctx.invocation_id,
             author="user",
-            branch=answer.event.branch if answer and not answer.in_words else None,
+            branch=answer.branch if answer else None,
             isolation_scope=answer.scope if answer else None,
             content=message,
             actions=EventActions(state_delta=dict(given_state(state_delta, "state_delta"))),

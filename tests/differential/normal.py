@@ -78,6 +78,13 @@ EVERYWHERE = (
         " sent a letter; and the timeline shows that it was there.",
     ),
     Difference(
+        "Several answers in one message",
+        here="The event of a message that answers calls of several agents or nodes is on the branch"
+        " that these have in common, so that each gets its answer.",
+        there="It is on the branch of the first call; a model on another branch does not see it.",
+        why="An answer of the user must not be lost.",
+    ),
+    Difference(
         "Answers of agents of other servers",
         here="`a2a:response` has the message, or the task with its state and the names of"
         " artifacts; what they hold is in the content alone. Bytes of files are left out, also of"
@@ -142,7 +149,15 @@ def _event(event: Json) -> Json:
         event["content"] = _content(event["content"])
     if "actions" in event:
         event["actions"] = _worded(event["actions"])
+    if event["author"] == "user" and _answers_several(event):
+        event.pop("branch", None)
     return _fragment(event) if event.get("partial") else event
+
+
+def _answers_several(event: Json) -> bool:
+    """Whether it answers several calls; see EVERYWHERE."""
+    parts = event.get("content", {}).get("parts") or ()
+    return sum("functionResponse" in part for part in parts) > 1
 
 
 def _elsewhere(event: Json) -> Json:

@@ -43,8 +43,8 @@ def events_of(
 ) -> "list[Event]":
     """The events of the invocation (None: of all) that were made on the branch (None: any).
 
-    An agent's event must be on exactly that branch. A user's event may also be on none or on a
-    sub-branch; if it answers function calls, one of them must have been made there.
+    An agent's event must be on exactly that branch. A user's event may also be on none, above or
+    below it; if it answers function calls, one of them must have been made there.
     """
     chosen = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
     if branch is None:
@@ -69,4 +69,5 @@ def _is_on_branch(event: "Event", branch: str, calls: set[str | None]) -> bool:
     answered = {response.id for response in event.get_function_responses()} - {None}
     if answered and answered.isdisjoint(calls):
         return False
-    return event.branch is None or is_within(event.branch, branch)
+    where = event.branch
+    return where is None or is_within(where, branch) or is_within(branch, where)

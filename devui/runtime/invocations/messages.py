@@ -1,7 +1,8 @@
 """What comes in with a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from google.genai import types
 
@@ -44,6 +45,8 @@ class Answered:
     """The event that made the first of them."""
     callers: frozenset[str]
     """The agents that made them, and those whose tools did."""
+    branch: str | None = None
+    """The branch that the message gets: all who made the calls are on it or below it."""
     scope: str | None = None
     """The isolation scope that the message gets."""
     in_words: bool = False
@@ -76,7 +79,15 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     calls = (call_of_branch(history, event.branch) for event in events.values())
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
-    return Answered(first, callers, scope=first.isolation_scope)
+    branch = _common(event.branch for event in events.values())
+    return Answered(first, callers, branch, first.isolation_scope)
+
+
+def _common(branches: Iterable[str | None]) -> str | None:
+    """The deepest branch that all of these are on or below."""
+    paths = [(branch or "").split(".") for branch in branches]
+    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
+    return ".".join(level[0] for level in levels) or None
 
 
 def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:

@@ -38,7 +38,7 @@ class TaskAgentTool(BaseTool):
         return declaration.model_copy(update={"description": self.description})
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """None if the arguments fit: the call stays open, and the caller's run ends for the task."""
+        """None if the arguments fit: the call stays open, and its caller's run ends."""
         try:
             as_message(self.agent, args)
         except ValueError as error:

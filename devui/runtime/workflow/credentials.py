@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.auth.auth_answers import credential_of
+from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthConfig, AuthToolArguments
 from devui.runtime.auth.logins import LoginRefused
@@ -78,15 +79,19 @@ def _keep(ctx: Context, answer: Any, asked: AuthConfig) -> None:
         ctx.state[f"temp:{asked.credential_key}"] = str(answer)
         return
     try:
-        credential = credential_of(answer, asked)
-        if credential is None:
-            raise LoginRefused("It holds no credential.")
-        AuthHandler(asked).keep(ctx.state, credential)
+        AuthHandler(asked).keep(ctx.state, _given(answer, asked))
     except (LoginRefused, ValueError, TypeError, AttributeError) as error:
         raise WorkflowDataError(
             f"The answer to the request for a credential of node {ctx.node_path} cannot be used:"
             f" {error} Send the request's authConfig back with exchangedAuthCredential filled in."
         ) from error
+
+
+def _given(answer: Any, asked: AuthConfig) -> AuthCredential:
+    credential = credential_of(answer, asked)
+    if credential is None:
+        raise LoginRefused("It holds no credential.")
+    return credential
 
 
 def _asked(ctx: Context, interrupt: str) -> AuthConfig | None:

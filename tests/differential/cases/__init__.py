@@ -2,6 +2,7 @@
 
 from tests.differential.case import CASES
 from tests.differential.cases import (
+    answers_together,
     auth_helpers,
     call_stamps,
     callbacks,
@@ -65,6 +66,7 @@ from tests.differential.cases import (
 
 __all__ = [
     "CASES",
+    "answers_together",
     "auth_helpers",
     "call_stamps",
     "callbacks",

@@ -96,7 +96,7 @@ class ToolCall:
         return response_part(self._call, tool, result)
 
     def _leave_open(self) -> None:
-        """End the agent's run behind this answer: the call goes on when what it waits for is there."""
+        """End the run behind this answer: the call goes on when what it waits for is there."""
         self._ctx.delegating = True
 
     async def _run_unknown(self, tool: BaseTool) -> Any:

@@ -1,0 +1,63 @@
+"""Agents side by side that wait, and a message that answers them all."""
+
+from functools import partial
+
+from tests.differential.case import Case, add
+from tests.differential.cases.delegation import ALONE
+from tests.differential.cases.human import CONFIRM, guarded
+from tests.differential.differing_humans import ANSWERED_TOGETHER
+from tests.differential.script import call
+
+
+def wait() -> None:
+    """Waits for somebody."""
+
+
+def _waiting(stage, name, what, **fields):
+    if what == "consent":
+        tool, asks = guarded(stage), call("pay", amount=3)
+    else:
+        tool, asks = stage.ns.LongRunningFunctionTool(wait), call("wait")
+    return stage.agent(name, asks, f"{name} is done.", tools=[tool], **fields)
+
+
+def _parallel(stage, what):
+    agents = [_waiting(stage, name, what) for name in ("one", "two")]
+    return stage.ns.ParallelAgent(name="both", sub_agents=agents)
+
+
+def _experts(stage, what):
+    fields = {"mode": "single_turn", "description": "Knows.", **ALONE}
+    experts = [_waiting(stage, name, what, **fields) for name in ("one", "two")]
+    asks = [call(each.name, request="What?") for each in experts]
+    return stage.agent("agent", asks, "Done.", sub_agents=experts)
+
+
+def _ways(stage, what):
+    join = stage.ns.JoinNode(name="join")
+    agents = tuple(_waiting(stage, name, what) for name in ("one", "two"))
+    return stage.ns.Workflow(name="wf", edges=[("START", agents, join)])
+
+
+async def _together(stage, made, what, resumable):
+    await stage.open(made(stage, what), resumable=resumable)
+    await stage.say()
+    name, answer = (CONFIRM, {"confirmed": True}) if what == "consent" else ("wait", {"ok": 1})
+    asked = [
+        event for event in stage.events if any(c.name == name for c in event.get_function_calls())
+    ]
+    await stage.say([part for event in asked for part in stage.answer(event, **answer).parts])
+
+
+for _made in (_parallel, _experts, _ways):
+    for _what in ("consent", "a result"):
+        for _resumable in (False, True):
+            _how = f"{_made.__name__.strip('_')}, {_what}, resumable {_resumable}"
+            add(
+                Case(
+                    f"answered in one message: {_how}",
+                    partial(_together, made=_made, what=_what, resumable=_resumable),
+                    ANSWERED_TOGETHER,
+                    unordered=True,
+                )
+            )

@@ -1,0 +1,89 @@
+"""One message that answers the questions of agents side by side (resume seed)."""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent, ParallelAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import FunctionTool, LongRunningFunctionTool
+from devui.runtime.workflow import JoinNode, Workflow
+from tests.kit.conversation import response_part, resumable, said
+
+CONFIRM = "adk_request_confirmation"
+NAMES = ("one", "two")
+
+
+class Office:
+    """Agents that each need something of the user, and what their tools have done."""
+
+    def __init__(self, needs: str) -> None:
+        self.needs = needs
+        self.done: list[str] = []
+
+    @property
+    def question(self) -> str:
+        return CONFIRM if self.needs == "consent" else "ask"
+
+    def answers(self, events):
+        calls = [call for event in events for call in event.get_function_calls()]
+        given = {"confirmed": True} if self.needs == "consent" else {"result": "yes"}
+        return [response_part(c.name, c.id, **given) for c in calls if c.name == self.question]
+
+    def agent(self, name, **fields):
+        async def ask() -> str | None:
+            """Ask."""
+            self.done.append(name)
+            return "yes" if self.needs == "consent" else None
+
+        if self.needs == "consent":
+            tool = FunctionTool(ask, require_confirmation=True)
+        else:
+            tool = LongRunningFunctionTool(ask)
+        rules = [Rule(after="ask", then=Say(f"{name} got {{result}}")), Rule(then=Call("ask"))]
+        return LlmAgent(name=name, model=ScriptedLlm(rules=rules), tools=[tool], **fields)
+
+    def parallel(self):
+        return ParallelAgent(name="both", sub_agents=[self.agent(name) for name in NAMES])
+
+    def experts(self):
+        fields = {"mode": "single_turn", "description": "Knows."}
+        rules = [
+            Rule(after="two", then=Say("Done.")),
+            Rule(then=[Call("one", request="?"), Call("two", request="?")]),
+        ]
+        experts = [self.agent(name, **fields) for name in NAMES]
+        return LlmAgent(name="chief", model=ScriptedLlm(rules=rules), sub_agents=experts)
+
+    def ways(self):
+        agents = tuple(self.agent(name) for name in NAMES)
+        return Workflow(name="wf", edges=[("START", agents, JoinNode(name="join"))])
+
+
+@pytest.mark.parametrize("yes", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("needs", ["consent", "a result"])
+@pytest.mark.parametrize("made", [Office.parallel, Office.experts, Office.ways])
+@pytest.mark.parametrize("order", [1, -1], ids=["in order", "the other way round"])
+async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(made, needs, yes, order):
+    office = Office(needs)
+    conversation = resumable(made(office), yes=yes)
+    asked = office.answers(await conversation.say("go"))
+    assert len(asked) == 2
+
+    events = await conversation.say(types.UserContent(asked[::order]))
+
+    texts = {said(event) for event in events if event.author in NAMES}
+    assert {"one got yes", "two got yes"} <= texts
+    assert sorted(office.done) == ["one", "two"]
+
+
+@pytest.mark.parametrize("needs", ["consent", "a result"])
+async def test_an_answer_to_one_of_them_is_no_business_of_the_other(needs):
+    office = Office(needs)
+    conversation = resumable(office.parallel(), yes=True)
+    first, second = office.answers(await conversation.say("go"))
+
+    events = await conversation.say(types.UserContent([first]))
+    assert "two" not in {event.author for event in events}
+    await conversation.say(types.UserContent([second]))
+
+    assert sorted(office.done) == ["one", "two"]
