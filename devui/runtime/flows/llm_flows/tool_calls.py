@@ -84,9 +84,11 @@ class ToolCall:
         try:
             result = await self._run_guarded(tool) if instead is None else instead
         except NodeInterruptedError:  # a node that the tool runs waits for an answer
-            return self._leave_open()
+            self._leave_open()
+            return None
         if result is None and tool.defers_response:
-            return self._leave_open()
+            self._leave_open()
+            return None
         if self._plugins.has("after_tool_callback", self._agent):
             replaced = await self._after(tool, result)
             result = result if replaced is None else replaced
