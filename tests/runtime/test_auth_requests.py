@@ -22,7 +22,7 @@ from devui.runtime.auth.auth_schemes import (
     OAuthFlows,
 )
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
-from devui.runtime.tools import ToolContext
+from devui.runtime.tools import FunctionTool, ToolContext
 from tests.kit.stages import run, runner_of, stored
 from tests.kit.turns import answer, calls, invocation_of, responses, said_by
 
@@ -213,3 +213,50 @@ async def test_a_config_without_a_way_to_log_in_is_refused(config, match):
     agent, _ = reader(config)
     with pytest.raises(ValueError, match=match):
         await run(runner_of(agent))
+
+
+def payer(*needed: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]:
+    """An agent whose tool `pay` needs keys, and a confirmation: by the runtime, or by itself."""
+    paid: list[list[str]] = []
+
+    async def pay(tool_context: ToolContext):
+        if confirmed == "first" and tool_context.tool_confirmation is None:
+            return tool_context.request_confirmation(hint="Pay?")
+        found = [tool_context.get_auth_response(config) for config in needed]
+        for config, credential in zip(needed, found, strict=True):
+            if credential is None:
+                return tool_context.request_credential(config)
+        if confirmed == "last" and tool_context.tool_confirmation is None:
+            return tool_context.request_confirmation(hint="Pay?")
+        paid.append([credential.api_key for credential in found])
+        return "paid"
+
+    rules = [Rule(after="pay", then=Say("done")), Rule(then=Call("pay"))]
+    tool = FunctionTool(pay, require_confirmation=confirmed == "by the runtime")
+    return Agent(name="payer", model=ScriptedLlm(rules=rules), tools=[tool]), paid
+
+
+@BOTH
+@pytest.mark.parametrize("confirmed", ["by the runtime", "first", "last"])
+async def test_what_was_given_for_a_call_stays_while_more_is_asked_for_it(resumable, confirmed):
+    other = API_KEY.model_copy(update={"credential_key": "other"})
+    agent, paid = payer(API_KEY, other, confirmed=confirmed)
+    runner = runner_of(agent, resumable=resumable)
+    events, asked = await run(runner), []
+    while questions := [call for call in calls(events) if call.name.startswith("adk_request")]:
+        [question] = questions
+        asked.append(question.name)
+        reply = {"confirmed": True} if "confirm" in question.name else api_key(question)
+        events = await answer(runner, (question, reply))
+    assert paid == [["k-1", "k-1"]]
+    assert len(asked) == 3
+
+
+@BOTH
+async def test_an_answer_without_a_credential_is_no_obstacle_to_a_later_one(resumable):
+    agent, _ = reader(API_KEY)
+    runner = runner_of(agent, resumable=resumable)
+    [request] = requests(await run(runner))
+    [again] = requests(await answer(runner, (request, {})))
+    later = await answer(runner, (again, api_key(again)))
+    assert responses(later) == [("read", {"page": 1, "with": "k-1"})]

@@ -39,6 +39,7 @@ from devui.runtime.auth.exchanger.base_credential_exchanger import (
     ExchangeResult,
 )
 from devui.runtime.http_client import httpx
+from devui.runtime.models import Call
 from devui.runtime.tools import ToolContext
 from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
 from tests.kit.oauth import (
@@ -58,7 +59,7 @@ from tests.kit.oauth import (
 )
 from tests.kit.oracle import adk_python, needs_adk, run_adk
 from tests.kit.stages import run, stored
-from tests.kit.turns import answer, responses
+from tests.kit.turns import answer, calls, responses
 from tests.source import ROOT
 
 pytest.importorskip("authlib")
@@ -147,6 +148,43 @@ async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, mak
     back = f"{BACK}?code={old['code']}&state={state}"
     assert requests(await answer(runner, (request, login(request, authResponseUri=back))))
     assert f"{url}/token gave no token: invalid_grant" in caplog.text
+
+
+async def test_calls_at_the_same_time_use_the_code_of_their_login_once(url, caplog):
+    config = config_of(code_flow(url))
+
+    def read(page: str, tool_context: ToolContext):  # a plain function: it runs in a thread
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            return tool_context.request_credential(config)
+        return credential.oauth2.access_token
+
+    runner = runner_with(read, *(Call("read", page=str(page)) for page in range(8)))
+    request = await ask(runner)
+    later = await answer(runner, (request, login(request)))
+    assert not requests(later)
+    assert len({value["result"] for _, value in responses(later)}) == 1
+    assert "invalid_grant" not in caplog.text
+
+
+async def test_a_login_stays_while_its_call_waits_for_a_confirmation(url, caplog):
+    config = config_of(code_flow(url))
+
+    async def read(page: str, tool_context: ToolContext):
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            return tool_context.request_credential(config)
+        if tool_context.tool_confirmation is None:
+            return tool_context.request_confirmation(hint="Now?")
+        return api(url, credential.oauth2.access_token)["status"]
+
+    runner = runner_with(read)
+    request = await ask(runner)
+    events = await answer(runner, (request, login(request)))
+    [confirm] = [call for call in calls(events) if call.name == "adk_request_confirmation"]
+    later = await answer(runner, (confirm, {"confirmed": True}))
+    assert responses(later) == [("read", {"result": 200})]
+    assert "invalid_grant" not in caplog.text
 
 
 def parse(uri: str) -> Any:

@@ -51,6 +51,11 @@ class AuthHandler:
         """Whether there is an answer in the state."""
         return self.stored(state) is not None
 
+    def is_known(self, state: Values) -> bool:
+        """Whether this run has found out about the credential, also that there is none."""
+        missing = object()
+        return state.get(self._key, missing) is not missing
+
     def stored(self, state: Values) -> AuthCredential | None:
         """The answer in the state as it is, with the configured client; None if there is none."""
         for key in (self._key, self.auth_config.credential_key or ""):

@@ -11,7 +11,10 @@ from devui.runtime.auth.exchanger.base_credential_exchanger import (
     ExchangeResult,
 )
 from devui.runtime.auth.logins import LoginRefused, authorization_code
+from devui.runtime.auth.redeemed_codes import RedeemedCodes
 from devui.runtime.auth.tokens import client_token, login_token
+
+_redeemed = RedeemedCodes()
 
 
 class OAuth2CredentialExchanger(BaseCredentialExchanger):
@@ -43,7 +46,8 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
                 tokens = client_token(url, oauth2, scopes)
             elif oauth2.auth_code or oauth2.auth_response_uri:
                 code = authorization_code(oauth2)
-                tokens = login_token(token_endpoint(auth_scheme)[0], oauth2, code)
+                url, _ = token_endpoint(auth_scheme)
+                tokens = _redeemed.tokens(url, oauth2, code, lambda: login_token(url, oauth2, code))
             else:
                 return ExchangeResult(auth_credential, False)
         except LoginRefused as error:

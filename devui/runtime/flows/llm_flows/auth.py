@@ -6,7 +6,7 @@ Source: adk-runtime 8.6.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.invocation_events import events_of
@@ -16,6 +16,7 @@ from devui.runtime.auth.auth_answers import credential_of
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthToolArguments
 from devui.runtime.auth.logins import LoginRefused
+from devui.runtime.flows.llm_flows.decisions import decided_calls
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.user_requests import has_answer
@@ -29,26 +30,33 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    answer = ctx.latest_answer
-    given = {
-        response.id: response.response or {}
-        for response in (answer.get_function_responses() if answer else [])
-        if response.name == REQUEST_CREDENTIAL and response.id
-    }
-    if not given:
-        return
+    agent = agent_of(ctx)
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    answers = [event for event in events if event.author == "user" and _given(event)]
+    for earlier in reversed(answers):
+        if earlier is not ctx.latest_answer:
+            with suppress(ValueError):  # which was raised when it came
+                _keep(ctx, events, _given(earlier), anew=False)
     said = [event for event in events if event.content]
-    if said[-1] is not answer:
-        return  # the calls have been run already
-    keys = _keep(ctx, _asked(events, given), given)
-    calls = _waiting(events, agent_of(ctx).name, keys)
+    if not answers or said[-1] is not ctx.latest_answer or said[-1] is not answers[-1]:
+        return  # the calls have been run already, or the user has answered something else
+    calls = _waiting(events, agent.name, _keep(ctx, events, _given(answers[-1])))
     if not calls:
         return
-    tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
-    async with aclosing(run_calls(ctx, calls, tools)) as results:
+    tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
+    confirmations = decided_calls(events, agent.name)
+    async with aclosing(run_calls(ctx, calls, tools, confirmations)) as results:
         async for event in results:
             yield event
+
+
+def _given(answer: Event) -> dict[str, dict[str, Any]]:
+    """The credentials in an answer of the user, by the ids of the requests."""
+    return {
+        response.id: response.response or {}
+        for response in answer.get_function_responses()
+        if response.name == REQUEST_CREDENTIAL and response.id
+    }
 
 
 def _asked(events: Sequence[Event], ids: Collection[str]) -> dict[str, AuthToolArguments]:
@@ -63,17 +71,23 @@ def _asked(events: Sequence[Event], ids: Collection[str]) -> dict[str, AuthToolA
 
 def _keep(
     ctx: InvocationContext,
-    asked: Mapping[str, AuthToolArguments],
+    events: Sequence[Event],
     given: Mapping[str, dict[str, Any]],
+    *,
+    anew: bool = True,
 ) -> set[str | None]:
     """Put the credentials where the tools look for them, for this invocation; returns the keys.
 
-    A login that is refused is dropped: its tools run without it, and ask again.
+    A login that is refused is dropped: its tools run without it, and ask again. If not `anew`,
+    what this run has made of a credential stays.
     """
     keys = set()
-    for request_id, arguments in asked.items():
+    for request_id, arguments in _asked(events, given).items():
         config = arguments.auth_config
         handler = AuthHandler(config)
+        keys.add(config.credential_key)
+        if not anew and handler.is_known(ctx.session.state):
+            continue
         try:
             credential = credential_of(given[request_id], config)
         except LoginRefused as error:
@@ -81,7 +95,6 @@ def _keep(
         else:
             if credential is not None:
                 handler.keep(ctx.session.state, credential)
-        keys.add(config.credential_key)
     return keys
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
-
-from google.genai import types
+from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import events_of
-from devui.runtime.agents.open_calls import REQUEST_CONFIRMATION
 from devui.runtime.agents.readonly_context import ReadonlyContext
-from devui.runtime.events.tool_confirmation import ToolConfirmation
+from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.user_requests import has_answer
 
 if TYPE_CHECKING:
+    from google.genai import types
+
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     answer = ctx.latest_answer
-    decisions = _decisions(answer)
-    if answer is None or not decisions:
+    decided = decisions(answer)
+    if answer is None or not decided:
         return
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
-    originals = _originals(events, agent_of(ctx).name, decisions)
-    if not originals:
+    asked = originals(events, agent_of(ctx).name, decided)
+    if not asked:
         return  # another agent asked
-    done = [key for key, call in originals.items() if _has_run(events, key, call)]
-    calls = {key: call for key, call in originals.items() if key not in done}
+    done = [key for key, call in asked.items() if _has_run(events, key, call)]
+    calls = {key: call for key, call in asked.items() if key not in done}
     if not calls:
         if len(answer.get_function_responses()) == len(done) and not _acted_on(events, answer):
             ctx.end_invocation = True  # the same answer once more: there is nothing to add
@@ -42,43 +41,10 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
     for call in calls.values():
         await _check(ctx, events, call, tools)
-    decided = {call.id or "": decisions[key] for key, call in calls.items()}
-    async with aclosing(run_calls(ctx, list(calls.values()), tools, decided)) as results:
+    confirmations = {call.id or "": decided[key] for key, call in calls.items()}
+    async with aclosing(run_calls(ctx, list(calls.values()), tools, confirmations)) as results:
         async for event in results:
             yield event
-
-
-def _decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
-    """What the user decided, by the id of the request."""
-    return {
-        response.id: _decision(response.response)
-        for response in (answer.get_function_responses() if answer else [])
-        if response.name == REQUEST_CONFIRMATION and response.id and response.response is not None
-    }
-
-
-def _decision(answer: dict[str, Any]) -> ToolConfirmation:
-    try:
-        return ToolConfirmation.from_response_dict(answer)
-    except (ValueError, TypeError) as error:  # of pydantic and json
-        error.add_note(
-            f"{answer!r:.200} does not tell whether the tool may be called; answer"
-            f' {REQUEST_CONFIRMATION} with {{"confirmed": true}} or {{"confirmed": false}}.'
-        )
-        raise
-
-
-def _originals(
-    events: Sequence[Event], agent: str, decisions: Mapping[str, ToolConfirmation]
-) -> dict[str, types.FunctionCall]:
-    """The calls that the agent's requests were about, by the id of the request."""
-    return {
-        call.id: types.FunctionCall.model_validate((call.args or {})["originalFunctionCall"])
-        for event in events
-        if event.author == agent
-        for call in event.get_function_calls()
-        if call.name == REQUEST_CONFIRMATION and call.id and call.id in decisions
-    }
 
 
 def _has_run(events: Sequence[Event], request_id: str, call: types.FunctionCall) -> bool:
