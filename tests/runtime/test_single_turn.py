@@ -4,7 +4,7 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, ValidationError
 
-from devui.runtime.agents import LlmAgent
+from devui.runtime.agents import LlmAgent, SequentialAgent
 from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
 from devui.runtime.tools import LongRunningFunctionTool
 from tests.kit.conversation import (
@@ -160,6 +160,16 @@ async def test_two_calls_in_one_answer_do_not_see_each_other():
         [("user", ["Rome"])],
         [("user", ["Oslo"])],
     ]
+
+
+async def test_it_works_below_a_workflow_agent():
+    agent = expert()
+    conversation = Conversation(SequentialAgent(name="steps", sub_agents=[chief(agent)]))
+
+    events = await conversation.say("Weather?")
+
+    assert said(events[-1]) == "I heard: Expect rain in Rome."
+    assert len(agent.model.requests) == 2
 
 
 async def test_its_fragments_are_streamed():

@@ -104,7 +104,7 @@ def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
     own: list[Event] = []
     others: list[Event] = []
     calls: set[str | None] = set()
-    here = (ctx.invocation_id, ctx.node_path, ctx.branch)
+    here = (ctx.invocation_id, ctx.node_path or "", ctx.branch)
     for event in ctx.session.events:
         if (event.invocation_id, event.node_info.path, event.branch) == here:
             calls.update(call.id for call in event.get_function_calls())
