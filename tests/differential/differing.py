@@ -280,10 +280,12 @@ SEED_CHECKPOINTS = Difference(
 PAUSED_WORKFLOW = Difference(
     "Workflow agents that wait for an answer",
     here="A Sequential, Loop or Parallel agent with a sub-agent that waits for the answer to a"
-    " long-running call waits too, and goes on behind it when the answer comes, in every app."
+    " long-running call waits too, and goes on behind it when the answer comes, in every app and"
+    " as a node of a graph."
     " In one that is not resumable, the event a loop waits for has its round in `custom_metadata`.",
     there="In an app that is not resumable the answer goes to the sub-agent alone and what follows"
-    " never runs; in a resumable one a resumption without answer ends the sequence.",
+    " never runs; in a resumable one a resumption without answer ends the sequence. In a graph the"
+    " answer is taken for the output of the node.",
     why="The resume seed: a sequence goes on with the sub-agent after the current one.",
 )
 ENDS_OF_TEAMS = Difference(

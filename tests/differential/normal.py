@@ -8,6 +8,8 @@ import json
 import re
 from typing import Any
 
+from pydantic.alias_generators import to_snake
+
 from tests.differential.case import Case, Difference
 
 Json = Any
@@ -76,6 +78,14 @@ EVERYWHERE = (
         there="It leaves no event, or none that tells an end from the middle of the work.",
         why="An invocation that goes on must not run again what had ended, such as a node that has"
         " sent a letter; and the timeline shows that it was there.",
+    ),
+    Difference(
+        "Aliases of fields in tool results",
+        here="The fields of pydantic models have their names in a function response, for models,"
+        " in the session and for clients.",
+        there="Models and files of sessions have the names; clients that see the event as it"
+        " happens get the aliases, such as `inlineData`.",
+        why="An event should be the same whenever it is looked at.",
     ),
     Difference(
         "Several answers in one message",
@@ -226,7 +236,22 @@ def _part(part: Json) -> Json:
         return part | {"text": saved[0]}
     if "<PAST_CONVERSATIONS>" in text:
         return part | {"text": _MEMORY.sub("", text).strip()}
+    if "functionResponse" in part:
+        part = part | {"functionResponse": _by_names(part["functionResponse"])}
     return _worded(part)
+
+
+def _by_names(response: Json) -> Json:
+    """A response with the names of fields for their aliases; see EVERYWHERE."""
+    return response | {"response": _snake(response.get("response"))}
+
+
+def _snake(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_snake(each) for each in value]
+    if isinstance(value, dict):
+        return {to_snake(key): _snake(each) for key, each in value.items()}
+    return value
 
 
 def _worded(value: Json) -> Json:

@@ -3,7 +3,7 @@
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent, ParallelAgent
+from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import FunctionTool, LongRunningFunctionTool
 from devui.runtime.workflow import JoinNode, Workflow
@@ -87,3 +87,25 @@ async def test_an_answer_to_one_of_them_is_no_business_of_the_other(needs):
     await conversation.say(types.UserContent([second]))
 
     assert sorted(office.done) == ["one", "two"]
+
+
+@pytest.mark.parametrize("yes", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("kind", [SequentialAgent, LoopAgent, ParallelAgent])
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+@pytest.mark.parametrize("deep", [False, True])
+async def test_agents_below_a_workflow_agent_in_a_graph_get_theirs(kind, first, yes, deep):
+    office = Office("consent")
+    rules = [Rule(then=Say("Here."))]
+    other = LlmAgent(name="other", model=ScriptedLlm(rules=rules))
+    agents = [office.agent("one"), other]
+    rounds = {"max_iterations": 1} if kind is LoopAgent else {}
+    steps = kind(name="steps", sub_agents=agents if first else agents[::-1], **rounds)
+    wf = Workflow(name="wf", edges=[("START", steps)])
+    conversation = resumable(Workflow(name="all", edges=[("START", wf)]) if deep else wf, yes=yes)
+    asked = office.answers(await conversation.say("go"))
+
+    await conversation.say(types.UserContent(asked))
+
+    texts = [said(event) for event in conversation.heard if said(event)]
+    assert sorted(texts) == ["Here.", "one got yes"]
+    assert office.done == ["one"]

@@ -25,6 +25,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered
 from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.workflow import Workflow
 
 _WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
 
@@ -49,6 +50,8 @@ def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None
         return agent_of_turn(ctx, root, answer)
     if ctx.resumed_at is not None or answer is not None:
         ctx.populate_invocation_agent_states()
+    if answer is not None and not ctx.is_resumable:
+        _seed_node(ctx, root, answer)
     return root  # it finds out from the history where it was
 
 
@@ -176,6 +179,26 @@ def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) ->
     return line
 
 
+def _seed_node(ctx: InvocationContext, root: BaseNode, answer: Answered) -> None:
+    """Do the same for a workflow agent that is a node of a graph."""
+    place = answer.event.node_info.path
+    node = _node_at(root, place)
+    caller = node.find_agent(answer.event.author) if isinstance(node, _WORKFLOWS) else None
+    if caller is not None:
+        there = ctx.model_copy(update={"node_path": place})
+        _seed_progress(there, _waiting_path(ctx, caller, answer), answer)
+
+
+def _node_at(root: BaseNode, path: str) -> BaseNode | None:
+    """The node at a place such as `wf@1/inner@1/steps@1`; None if no edge leads there."""
+    node: BaseNode | None = root
+    for segment in path.split("/")[1:]:
+        nodes = node.nodes if isinstance(node, Workflow) else []
+        name = segment.rpartition("@")[0]
+        node = next((each for each in nodes if each.name == name), None)
+    return node
+
+
 def _seed_progress(ctx: InvocationContext, path: Sequence[BaseAgent], answer: Answered) -> None:
     """Note where each agent of the path must have been when the call was made."""
     for agent, current in pairwise(path):
@@ -187,7 +210,7 @@ def _seed_progress(ctx: InvocationContext, path: Sequence[BaseAgent], answer: An
         elif isinstance(agent, ParallelAgent):
             done = [each for each in agent.sub_agents if not _answered(each, answer)]
             ctx.end_of_agents.update({sub_agent.name: True for sub_agent in done})
-        ctx.agent_states[agent.name] = state
+        ctx.agent_states[ctx.agent_state_key(agent.name)] = state
 
 
 def _round(answer: Answered, loop: LoopAgent) -> int:

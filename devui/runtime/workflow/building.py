@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.node_tool import NodeTool
@@ -37,18 +38,24 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
     if isinstance(node_like, FunctionNode):
         return node_like.model_copy(update=given) if given else node_like
     if isinstance(node_like, BaseNode | BaseTool):
-        _refuse_consent(node_like, given)
-        given.pop("parameter_binding", None)
-        given.pop("auth_config", None)
-    if isinstance(node_like, BaseNode):
-        return node_like.model_copy(update=given) if given else node_like
-    if isinstance(node_like, BaseTool):
-        return ToolNode(tool=node_like, **{"name": node_like.name, **given})
+        return _made(node_like, given)
     if callable(node_like):
         return FunctionNode(func=node_like, **given)
     raise WorkflowConfigurationError(
         f"{node_like!r:.200} can be no node: give a function, an agent, a tool or a node."
     )
+
+
+def _made(node_like: BaseNode | BaseTool, given: dict[str, Any]) -> BaseNode:
+    """The node of something that decides for itself what it asks for."""
+    _refuse_consent(node_like, given)
+    for name in ("parameter_binding", "auth_config"):
+        given.pop(name, None)
+    if isinstance(node_like, BaseTool):
+        return ToolNode(tool=node_like, **{"name": node_like.name, **given})
+    if isinstance(node_like, BaseAgent):
+        given.setdefault("rerun_on_resume", True)  # what an answer is for is below it
+    return node_like.model_copy(update=given) if given else node_like
 
 
 def _refuse_consent(node_like: Any, given: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from tests.differential.cases.graph_nodes import run
 from tests.differential.cases.graphs import same, upper
 from tests.differential.cases.human import key_given, knocking
 from tests.differential.differing import (
+    PAUSED_WORKFLOW,
     REPLAYED_NODES,
     SILENT_NODES,
     STOPPED_NODES,
@@ -356,6 +357,17 @@ async def _agent_tool(stage):
     agent = stage.agent("agent", [call("wait")], "Done.", tools=[tool])
     await begin(stage, ("START", agent, same))
     await stage.say(stage.answer(stage.call("wait"), result="ready"))
+
+
+@case("ask: by a tool of an agent in a sequence", differs=PAUSED_WORKFLOW)
+async def _agent_in_a_sequence(stage):
+    agents = [
+        stage.agent("first", "Here."),
+        stage.agent("agent", [call("knock")], "In.", tools=[knocking(stage)]),
+    ]
+    sequence = stage.ns.SequentialAgent(name="sequence", sub_agents=agents)
+    await begin(stage, ("START", sequence, same))
+    await stage.say(key_given(stage))
 
 
 # Agents with a task

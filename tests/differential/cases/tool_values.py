@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from google.genai import types
+from pydantic import BaseModel, Field
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing_tools import JSON_AT_ONCE, ODD_RESULTS
@@ -17,6 +18,12 @@ class Point(BaseModel):
     y: int = 0
 
 
+class Stay(BaseModel):
+    """How long, for others under another name."""
+
+    how_long: int = Field(default=1, alias="howLong")
+
+
 class Opaque:
     """Something that JSON cannot hold."""
 
@@ -26,6 +33,10 @@ class Opaque:
 
 RESULTS: dict[str, Any] = {
     "a text": "ok",
+    "a model with aliases": Stay(),
+    "a content": types.Content(
+        role="user", parts=[types.Part.from_bytes(data=b"x", mime_type="a/b")]
+    ),
     "an empty text": "",
     "a number": 3,
     "zero": 0,

@@ -38,11 +38,11 @@ def as_response(result: Any) -> dict[str, Any]:
     """The result in the form of JSON, a dict as it is and anything else under `result`.
 
     What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
-    models the fields that are None are left out, as in the event itself.
+    models the fields that are None are left out, as in the event itself, and keep their names.
     """
     response = result if isinstance(result, dict) else {"result": result}
     jsonable: dict[str, Any] = to_jsonable_python(
-        response, serialize_unknown=True, bytes_mode="base64", exclude_none=True
+        response, serialize_unknown=True, bytes_mode="base64", exclude_none=True, by_alias=False
     )
     return jsonable
 
