@@ -67,7 +67,8 @@ EVERYWHERE = (
         here="The state of a login is always compared with the one that was asked for. A login that"
         " is refused, or a token that has ended and cannot be renewed, leads to a new question. A"
         " client or account that is refused ends the run with CredentialExchangeError; clients ask"
-        " for the scopes of their flow. Tokens are kept by the Runner's credential service alone.",
+        " for the scopes of their flow. Tokens are kept by the Runner's credential service alone:"
+        " without one, such as InMemoryCredentialService(), users log in once in each turn.",
         there="A tool is run without a token. OpenAPI tools keep tokens in the session's state.",
         why="A missing token shows up late and far from its cause, and state is read by many.",
     ),

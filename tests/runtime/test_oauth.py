@@ -423,10 +423,14 @@ async def test_a_scheme_of_ones_own_has_its_own_provider():
     def read(page: str, credential: AuthCredential) -> str:
         return credential.api_key
 
-    tool = AuthenticatedFunctionTool(func=read, auth_config=AuthConfig(auth_scheme=Badge()))
+    config = AuthConfig(auth_scheme=Badge())
+    tool = AuthenticatedFunctionTool(func=read, auth_config=config)
     with pytest.raises(ValueError, match="No auth provider is registered for Badge"):
         await run(runner_with(tool))
     CredentialManager.register_auth_provider(Desk())
+    assert responses(await run(runner_with(tool))) == [("read", {"result": "badge of u"})]
+    read_again = AuthConfig.model_validate_json(config.model_dump_json())
+    tool = AuthenticatedFunctionTool(func=read, auth_config=read_again)
     assert responses(await run(runner_with(tool))) == [("read", {"result": "badge of u"})]
 
 
@@ -436,7 +440,7 @@ def test_schemes_of_fastapi_are_understood():
     code = """
         from fastapi.openapi import models as given
         from devui.runtime.auth import AuthConfig, OpenIdConnectWithConfig
-        from devui.runtime.auth.auth_schemes import ExtendedOAuth2
+        from devui.runtime.auth.auth_schemes import ExtendedOAuth2, own_scheme
 
         flow = given.OAuthFlowAuthorizationCode(authorizationUrl="http://a/l", tokenUrl="http://a/t")
         flows = given.OAuthFlows(authorizationCode=flow)
@@ -451,6 +455,9 @@ def test_schemes_of_fastapi_are_understood():
         ):
             found = AuthConfig(auth_scheme=scheme).auth_scheme
             print(found.model_dump_json(by_alias=True, exclude_none=True))
+        assert own_scheme(given.OAuth2(flows=flows)) == AuthConfig(
+            auth_scheme=given.OAuth2(flows=flows)
+        ).auth_scheme
         """
     found = [json.loads(line) for line in run_adk(code).splitlines()]
     login = {"authorizationUrl": "http://a/l", "tokenUrl": "http://a/t", "scopes": {}}

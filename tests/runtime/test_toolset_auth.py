@@ -4,9 +4,10 @@ from importlib import import_module
 
 import pytest
 
-from devui.runtime.auth import AuthConfig
-from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.auth import AuthConfig, AuthCredential
+from devui.runtime.auth.auth_schemes import APIKey, HTTPBearer
 from devui.runtime.auth.credential_service import InMemoryCredentialService
+from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.models import Call
 from devui.runtime.tools import BaseToolset, FunctionTool
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
@@ -85,12 +86,19 @@ async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
     assert read["page"] == "/api/1"
 
 
-async def test_an_openapi_client_that_is_refused_is_told_to_the_model(url):
+async def test_an_openapi_client_that_is_refused_ends_the_run(url):
     raw = client()
     raw.oauth2.client_secret = "wrong"
     tools = service(url, auth_scheme=client_flow(url), auth_credential=raw)
-    [(_, read)] = responses(await run(runner_with(tools)))
-    assert "invalid_client" in read["error"]
+    with pytest.raises(CredentialExchangeError, match="invalid_client"):
+        await run(runner_with(tools))
+
+
+async def test_a_credential_of_another_kind_than_the_scheme_is_not_left_out(url):
+    key = AuthCredential(auth_type="apiKey", api_key="k")
+    tools = service(url, auth_scheme=HTTPBearer(), auth_credential=key)
+    with pytest.raises(ValueError, match="of type apiKey cannot be sent as the scheme http wants"):
+        await run(runner_with(tools))
 
 
 class Guarded(BaseToolset):

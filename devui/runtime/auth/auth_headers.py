@@ -10,7 +10,7 @@ def is_sendable(credential: AuthCredential) -> bool:
     if credential.api_key or (credential.oauth2 and credential.oauth2.access_token):
         return True
     given = credential.http.credentials if credential.http else None
-    return given is not None and bool(given.token or given.username)
+    return given is not None and bool(given.token or given.username or given.password)
 
 
 def authorization_headers(credential: AuthCredential) -> dict[str, str]:

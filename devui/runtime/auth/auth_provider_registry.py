@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from devui.runtime.auth.auth_schemes import CustomAuthScheme
 from devui.runtime.auth.base_auth_provider import BaseAuthProvider
 
 
@@ -15,7 +16,18 @@ class AuthProviderRegistry:
         """Use this provider for the class, in place of one that was used before."""
         self._providers[auth_scheme_type] = provider_instance
 
+    def typed(self, scheme: CustomAuthScheme) -> CustomAuthScheme:
+        """A scheme that was read from JSON as one of the class that has its `type_`, if known."""
+        for kind in self._providers if type(scheme) is CustomAuthScheme else ():
+            if issubclass(kind, CustomAuthScheme) and _type_of(kind) == scheme.type_:
+                return kind.model_validate(scheme.model_dump())
+        return scheme
+
     def get_provider(self, auth_scheme: Any) -> BaseAuthProvider | None:
         """The provider for a scheme or a class of schemes; None if there is none."""
         scheme_type = auth_scheme if isinstance(auth_scheme, type) else type(auth_scheme)
         return self._providers.get(scheme_type)
+
+
+def _type_of(kind: type[CustomAuthScheme]) -> Any:
+    return kind.model_fields["type_"].default

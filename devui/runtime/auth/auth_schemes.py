@@ -3,7 +3,7 @@
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
 from devui.runtime.auth.auth_credential import AuthModel
 
@@ -172,3 +172,14 @@ AuthScheme = Annotated[
     BeforeValidator(_own),
 ]
 """Any scheme; models of fastapi, which are the ones google-adk takes, are understood, too."""
+
+
+def own_scheme(scheme: Any) -> Any:
+    """A scheme as one of these classes; None stays None. See `AuthScheme`.
+
+    Raises:
+        pydantic.ValidationError: it is none.
+    """
+    if scheme is None or isinstance(scheme, SecurityBase | CustomAuthScheme):
+        return scheme
+    return TypeAdapter(AuthScheme).validate_python(scheme)

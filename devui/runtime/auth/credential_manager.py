@@ -129,6 +129,7 @@ class CredentialManager:
     async def _from_provider(
         self, scheme: CustomAuthScheme, context: "Context"
     ) -> AuthCredential | None:
+        scheme = self._auth_config.auth_scheme = self._providers.typed(scheme)
         provider = self._providers.get_provider(scheme)
         if provider is None:
             raise ValueError(

@@ -36,9 +36,15 @@ class AskedContentsTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Note what the next request is to show."""
+        """Note what the next request is to show; names that are no list of texts are an error."""
+        names = args.get(self._names, [])
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return {
+                "error": f"{self._names!r} must be a list of texts: give the names in a list.",
+                "error_code": "INVALID_ARGUMENTS",
+            }
         return {
-            self._names: args.get(self._names, []),
+            self._names: names,
             "status": (
                 "The contents are shown in the next request, and only there. Call this again to"
                 " see them later."

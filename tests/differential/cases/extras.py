@@ -163,6 +163,21 @@ async def artifacts_are_loaded_on_demand(stage):
     await stage.say("next")
 
 
+async def _asked_wrongly(stage, names) -> None:
+    answers = (Call("load_artifacts", {"artifact_names": names}), "Read.")
+    await stage.open(stage.agent("agent", *answers, tools=[stage.ns.load_artifacts_tool]))
+    await stage.say()
+
+
+for _names in ("note.txt", None, [1], []):
+    add(
+        Case(
+            f"artifacts are asked for by {_names!r}",
+            partial(_asked_wrongly, names=_names),
+        )
+    )
+
+
 def _document(*paragraphs: str) -> bytes:
     """A file of a word processor, as far as its text goes."""
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

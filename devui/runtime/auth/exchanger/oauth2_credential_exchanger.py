@@ -3,7 +3,7 @@
 import asyncio
 
 from devui.runtime.auth.auth_credential import AuthCredential
-from devui.runtime.auth.auth_schemes import AuthScheme, OAuthGrantType
+from devui.runtime.auth.auth_schemes import AuthScheme, OAuthGrantType, own_scheme
 from devui.runtime.auth.endpoints import grant_of, token_endpoint
 from devui.runtime.auth.exchanger.base_credential_exchanger import (
     BaseCredentialExchanger,
@@ -36,6 +36,7 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
         """The same for callers that cannot await; it waits for the server for at most 10 s."""
+        auth_scheme = own_scheme(auth_scheme)
         oauth2 = auth_credential.oauth2
         if oauth2 is None or oauth2.access_token or auth_scheme is None:
             return ExchangeResult(auth_credential, False)

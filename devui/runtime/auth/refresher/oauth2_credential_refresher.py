@@ -3,7 +3,7 @@
 import asyncio
 
 from devui.runtime.auth.auth_credential import AuthCredential
-from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.auth.auth_schemes import AuthScheme, own_scheme
 from devui.runtime.auth.endpoints import token_endpoint
 from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.auth.refresher.base_credential_refresher import (
@@ -35,7 +35,7 @@ class OAuth2CredentialRefresher(BaseCredentialRefresher):
         if oauth2 is None or not oauth2.refresh_token:
             raise CredentialRefresherError("The credential has ended and has no refresh token.")
         try:
-            url, _ = token_endpoint(auth_scheme)
+            url, _ = token_endpoint(own_scheme(auth_scheme))
             renewed = await asyncio.to_thread(new_token, url, oauth2)
         except (CredentialExchangeError, ValueError) as error:
             raise CredentialRefresherError(str(error)) from error

@@ -58,12 +58,22 @@ class Access:
 
 
 def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> None:
-    """Put the credential where the scheme wants it."""
+    """Put the credential where the scheme wants it.
+
+    Raises:
+        ValueError: it is of another kind.
+    """
+    headers = authorization_headers(credential)
     if credential.api_key and isinstance(scheme, APIKey):
         if scheme.in_ == "query":
             request.query.append((scheme.name, credential.api_key))
         else:
             place = request.headers if scheme.in_ == "header" else request.cookies
             place[scheme.name] = credential.api_key
+    elif headers:
+        request.headers.update(headers)
     else:
-        request.headers.update(authorization_headers(credential))
+        raise ValueError(
+            f"A credential of type {credential.auth_type.value} cannot be sent as the scheme"
+            f" {scheme.type_} wants it: give auth_credential and auth_scheme that fit each other."
+        )

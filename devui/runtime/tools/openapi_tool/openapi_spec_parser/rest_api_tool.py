@@ -10,7 +10,6 @@ from google.genai import types
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
@@ -138,28 +137,34 @@ class RestApiTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context | None") -> Any:
-        """Send the request and read the answer."""
+        """Send the request and read the answer; what goes wrong with them is told to the model.
+
+        Raises:
+            ValueError: scheme and credential do not tell enough, or do not fit each other.
+            CredentialExchangeError: the agent's own client or account is refused.
+        """
+        config = self._auth_config()
+        access = Access(config, tool_context) if config else None
         try:
             request = build(self.operation, args)
             await self._add_headers(request, tool_context)
-            config = self._auth_config()
-            if config is None:
-                return _read(await self._send(request))
-            return await self._with_access(request, Access(config, tool_context))
-        except (
-            CredentialExchangeError,
-            ValueError,
-            httpx.HTTPError,
-            httpx.InvalidURL,
-        ) as error:
-            return {"error": f"{self.name} failed: {str(error) or type(error).__name__}"}
-
-    async def _with_access(self, request: Request, access: Access) -> Any:
-        """The answer; a token that the service refuses is renewed, or the user asked for one."""
-        if not await access.authorise(request):
+        except ValueError as error:
+            return self._failed(error)
+        if access is not None and not await access.authorise(request):
             return dict(_PENDING)
+        try:
+            return await self._answer(request, access)
+        except (ValueError, httpx.HTTPError, httpx.InvalidURL) as error:
+            return self._failed(error)
+
+    def _failed(self, error: Exception) -> dict[str, str]:
+        return {"error": f"{self.name} failed: {str(error) or type(error).__name__}"}
+
+    async def _answer(self, request: Request, access: Access | None) -> Any:
+        """The answer; a token that the service refuses is renewed, or the user asked for one."""
         response = await self._send(request)
-        if response.status_code == httpx.codes.UNAUTHORIZED and access.is_renewable:
+        is_refused = response.status_code == httpx.codes.UNAUTHORIZED
+        if is_refused and access is not None and access.is_renewable:
             if not await access.renew(request):
                 return dict(_PENDING)
             response = await self._send(request)
