@@ -31,6 +31,14 @@ NOBODY_CANCELLED = Difference(
     there="The run ends without a word, or raises CancelledError.",
     why="What the code awaited was cancelled, not the run.",
 )
+NODES_OF_CALLBACKS = Difference(
+    "`run_node` in callbacks",
+    here="RuntimeError says that it is for nodes and async tools.",
+    there="The node is run, unless the agent is below a Sequential, Loop, Parallel or custom agent:"
+    " then RuntimeError.",
+    why="Code should work wherever its agent stands in the tree; a tool, or a node before the agent,"
+    " runs nodes anywhere.",
+)
 ASKED_AGAIN = Difference(
     "What a `single_turn` agent is told when it goes on",
     here="What it was asked.",

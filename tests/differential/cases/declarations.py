@@ -1,5 +1,7 @@
 """How tools are declared to models."""
 
+import os
+
 from pydantic import BaseModel, Field
 
 from tests.differential.case import case
@@ -12,6 +14,7 @@ from tests.differential.cases.tool_values import (
     located,
     typed,
 )
+from tests.differential.differing_schemas import VERTEX
 from tests.differential.script import Call
 
 
@@ -97,3 +100,20 @@ async def parameters_described_by_fields_in_place_of_defaults(stage):
     args = {"city": "Rome", "days": 1, "note": "x"}
     await stage.open(stage.agent("agent", Call("described", args), "Done.", tools=[described]))
     await stage.say()
+
+
+@case(differs=VERTEX)
+async def a_declaration_for_vertex_ai(stage):
+    def look(city: str | None = None) -> dict[str, int]:
+        """Look."""
+        return {}
+
+    before = os.environ.get("GOOGLE_GENAI_USE_VERTEXAI")
+    os.environ["GOOGLE_GENAI_USE_VERTEXAI"] = "1"
+    try:
+        declared = stage.ns.FunctionTool(look)._get_declaration()
+    finally:
+        os.environ.pop("GOOGLE_GENAI_USE_VERTEXAI")
+        if before is not None:
+            os.environ["GOOGLE_GENAI_USE_VERTEXAI"] = before
+    stage.note(declared.model_dump(mode="json", exclude_none=True))

@@ -15,6 +15,7 @@ from tests.differential.differing import (
     SAME_QUESTIONS,
     SILENT_NODE_TOOLS,
 )
+from tests.differential.differing_tools import NODES_OF_CALLBACKS
 from tests.differential.script import Boom, Call, Raise, call
 
 
@@ -417,3 +418,21 @@ async def a_new_invocation_asks_with_the_id_of_an_older_one(stage):
     await stage.say("two")
     await stage.say(reply(value=3))
     await stage.say(reply(value=4))
+
+
+async def _run_by_a_callback(stage, hook):
+    async def runs(callback_context):
+        await callback_context.run_node(stage.ns.node(count), node_input="four")
+
+    await stage.open(stage.agent("agent", "Done.", **{hook: runs}))
+    await stage.say()
+
+
+for _hook in ("before_agent_callback", "after_agent_callback"):
+    add(
+        Case(
+            f"a node is run by {_hook}",
+            partial(_run_by_a_callback, hook=_hook),
+            NODES_OF_CALLBACKS,
+        )
+    )
