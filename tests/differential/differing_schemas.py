@@ -37,8 +37,8 @@ UNCHECKED_ANSWER = Difference(
 VERTEX = Difference(
     "Declarations of tools for Vertex AI",
     here="They are the same for both services of Gemini.",
-    there="With GOOGLE_GENAI_USE_VERTEXAI they also have the schema of the result, and `nullable` in"
-    " the place of a union with null.",
+    there="With GOOGLE_GENAI_USE_VERTEXAI they also have the schema of the result, and `nullable`"
+    " in the place of a union with null.",
     why="They are JSON schemas, in which a union with null is the usual form; and what a tool"
     " returns is seen when it does.",
 )

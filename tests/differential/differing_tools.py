@@ -36,8 +36,8 @@ NODES_OF_CALLBACKS = Difference(
     here="RuntimeError says that it is for nodes and async tools.",
     there="The node is run, unless the agent is below a Sequential, Loop, Parallel or custom agent:"
     " then RuntimeError.",
-    why="Code should work wherever its agent stands in the tree; a tool, or a node before the agent,"
-    " runs nodes anywhere.",
+    why="Code should work wherever its agent stands in the tree; a tool, or a node before the"
+    " agent, runs nodes anywhere.",
 )
 ASKED_AGAIN = Difference(
     "What a `single_turn` agent is told when it goes on",
