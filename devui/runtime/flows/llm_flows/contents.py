@@ -85,9 +85,10 @@ def _view(ctx: InvocationContext) -> View:
 
 def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
     """The task of an agent that the conversation, as it sees it, does not tell."""
-    answers_once = agent_of(ctx).answers_once or runs_as_node(ctx)
-    if ctx.isolation_scope is None or view.whole_session or answers_once:
+    if ctx.isolation_scope is None or view.whole_session:
         return []
+    if agent_of(ctx).answers_once or runs_as_node(ctx):
+        return []  # it is in the contents already
     for event in reversed(ctx.session.events):
         for call in event.get_function_calls():
             if call.id == ctx.isolation_scope:
