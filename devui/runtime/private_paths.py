@@ -26,7 +26,7 @@ PUBLIC = {
     "plugins._reflect_retry_model_plugin": "plugins",
     "plugins._tool_call_integrity_plugin": "plugins",
     "runners.runner": "runners",
-    "sessions._session_util": "sessions.scopes",
+    "sessions._session_util": "sessions.storing",
     "skills._utils": "skills",
     "tools._node_tool": "tools.node_tool",
     "utils._debug_output": "invocations.transcript",

@@ -67,7 +67,7 @@ def _replace_state(patch: pytest.MonkeyPatch) -> None:
     """A `null` in a delta takes its key away instead of being its value."""
     patch.setattr(
         sqlite_rows,
-        "storable",
+        "make_json_safe_state",
         lambda delta: {key: value for key, value in delta.items() if value is not None},
     )
 

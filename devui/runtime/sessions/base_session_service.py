@@ -79,20 +79,39 @@ class BaseSessionService(ABC):
         event's delta becomes a copy: what the agent later changes in place in the live state is
         a new, uncommitted change and must not rewrite history.
         """
-        if not event.partial:
-            self._extend(session, event)
+        return event if event.partial else self._extend(session, event)
+
+    def _extend(self, session: Session, event: Event) -> Event:
+        """Commit a whole event to the session object."""
+        self._apply_temp_state(session, event)
+        trimmed = self._trim_temp_delta_state(event)
+        self._update_session_state(session, trimmed)
+        session.events.append(trimmed)
+        return trimmed
+
+    # The steps of it, which services of one's own take by themselves, or override
+
+    def _apply_temp_state(self, session: Session, event: Event) -> None:
+        """Give the session object the `temp:` keys of an event's delta, as nothing else will."""
+        session.state.update(_temporary(event, wanted=True))
+
+    def _trim_temp_delta_state(self, event: Event) -> Event:
+        """The event, its delta without `temp:` keys."""
+        if event.actions.state_delta:
+            event.actions.state_delta = _temporary(event, wanted=False)
         return event
 
-    @staticmethod
-    def _extend(session: Session, event: Event) -> None:
-        """Commit a whole event to the session object."""
-        delta = event.actions.state_delta
-        if delta:
+    def _update_session_state(self, session: Session, event: Event) -> None:
+        """Give the session object an event's delta, which becomes a copy."""
+        if delta := event.actions.state_delta:
             session.state.update(delta)
-            event.actions.state_delta = detached(
-                {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
-            )
-        session.events.append(event)
+            event.actions.state_delta = detached(delta)
 
     async def flush(self) -> None:  # noqa: B027  doing nothing is right for most
         """Write out what is buffered; most services buffer nothing."""
+
+
+def _temporary(event: Event, *, wanted: bool) -> dict[str, Any]:
+    """The keys of an event's delta that are never stored, or all others."""
+    delta = event.actions.state_delta
+    return {k: v for k, v in delta.items() if k.startswith(State.TEMP_PREFIX) is wanted}

@@ -166,7 +166,7 @@ class InMemorySessionService(BaseSessionService):
         ids, event_id = self._ids[key], event.id
         if event_id in ids and _holds(stored.events, event):
             return event
-        self._extend(session, event)
+        event = self._extend(session, event)
         ids.add(event_id)
         now = event.timestamp
         filled(session, last_update_time=now)

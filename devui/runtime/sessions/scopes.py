@@ -47,9 +47,3 @@ def given_state(state: Mapping[str, Any] | None, name: str = "state") -> Mapping
     if state and not isinstance(state, Mapping):
         raise TypeError(f'`{name}` is {given(state)}; give a dict, such as {{"user:name": "Ada"}}.')
     return state or {}
-
-
-def extract_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """The state of the scopes `app`, `user` and `session`, for session services of one's own."""
-    scoped = ScopedState.of(state or {})
-    return {"app": scoped.app, "user": scoped.user, "session": scoped.session}

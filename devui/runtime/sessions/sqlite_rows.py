@@ -1,12 +1,8 @@
 """Reading and writing the rows of a file of sessions (adk-runtime 2.5, 2.6)."""
 
 import json
-import logging
 import sqlite3
-from collections.abc import Mapping
 from typing import Any, NamedTuple
-
-from pydantic_core import to_jsonable_python
 
 from devui.runtime.collecting import collector_paused
 from devui.runtime.errors.already_exists_error import AlreadyExistsError
@@ -19,8 +15,7 @@ from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_layouts import Layout, seconds
 from devui.runtime.sessions.state import State
-
-logger = logging.getLogger(__name__)
+from devui.runtime.sessions.storing import make_json_safe_state
 
 # Chosen by what orders them alone: to sort the events whole would cost three times as much.
 _NEWEST = {
@@ -104,18 +99,8 @@ class StoredEvent(NamedTuple):
             actions = event.actions.model_copy(update={"state_delta": kept})
             event = event.model_copy(update={"actions": actions})
         data = event.model_dump_json(exclude_none=True)
-        scoped = ScopedState.of(storable(kept))
+        scoped = ScopedState.of(make_json_safe_state(kept))
         return cls(event.id, event.invocation_id, event.timestamp, data, scoped)
-
-
-def storable(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state in JSON's types; what has no JSON form is kept as its repr, with a warning."""
-    try:
-        return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
-    except (ValueError, TypeError):
-        logger.warning("A value of the state has no JSON form; its repr is stored.")
-        safe = to_jsonable_python(dict(state), inf_nan_mode="null", serialize_unknown=True)
-        return dict(safe)
 
 
 def stored_key(connection: sqlite3.Connection, key: Key) -> Key:

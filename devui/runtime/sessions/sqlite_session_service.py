@@ -22,7 +22,8 @@ from devui.runtime.sessions.scopes import ScopedState, given_state
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
 from devui.runtime.sessions.sqlite_layouts import Layout, open_layout
-from devui.runtime.sessions.sqlite_rows import Key, StoredEvent, storable
+from devui.runtime.sessions.sqlite_rows import Key, StoredEvent
+from devui.runtime.sessions.storing import make_json_safe_state
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,7 @@ class SqliteSessionService(BaseSessionService):
 
         Raises AlreadyExistsError.
         """
-        scoped = ScopedState.of(storable(given_state(state)))
+        scoped = ScopedState.of(make_json_safe_state(given_state(state)))
         now = get_time()
         spare = Key(app_name, user_id, new_uuid())
 
@@ -173,8 +174,7 @@ class SqliteSessionService(BaseSessionService):
         else:
             self._events.grown(growing, stored)
             filled(session, last_update_time=changed)
-        self._extend(session, event)
-        return event
+        return self._extend(session, event)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._events.clear()

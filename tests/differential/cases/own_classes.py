@@ -1,0 +1,127 @@
+"""Classes of one's own that override or call what google-adk's have, underscores included."""
+
+from functools import partial
+
+from pydantic import BaseModel
+
+from tests.differential.case import Case, add, case
+
+
+def documents(ns):
+    """Sessions kept as documents: what an event leaves behind is up to `append_event`."""
+
+    class Documents(ns.BaseSessionService):
+        def __init__(self):
+            self.kept = {}
+
+        async def create_session(self, *, app_name, user_id, state=None, session_id=None):
+            session = ns.Session(
+                id=session_id or "made", app_name=app_name, user_id=user_id, state=state or {}
+            )
+            self.keep(session)
+            return session
+
+        async def get_session(self, *, app_name, user_id, session_id, config=None):
+            kept = self.kept.get(session_id)
+            return ns.Session.model_validate(kept) if kept else None
+
+        async def list_sessions(self, *, app_name, user_id=None):
+            sessions = [ns.Session.model_validate(kept) for kept in self.kept.values()]
+            return ns.ListSessionsResponse(sessions=sessions)
+
+        async def delete_session(self, *, app_name, user_id, session_id):
+            self.kept.pop(session_id, None)
+
+        def keep(self, session):
+            self.kept[session.id] = session.model_dump(mode="json")
+
+    return Documents
+
+
+def by_itself(ns):
+    """A store that takes the steps of the base class one by one."""
+
+    class Stepping(documents(ns)):
+        async def append_event(self, session, event):
+            if event.partial:
+                return event
+            event = self._trim_temp_delta_state(event)
+            self._update_session_state(session, event)
+            session.events.append(event)
+            self.keep(session)
+            return event
+
+    return Stepping()
+
+
+def ahead(ns):
+    """A store that lets the session know of `temp:` keys before it trims the event itself."""
+
+    class Ahead(documents(ns)):
+        async def append_event(self, session, event):
+            if not event.partial:
+                self._apply_temp_state(session, event)
+                event = self._trim_temp_delta_state(event)
+            event = await super().append_event(session, event)
+            self.keep(session)
+            return event
+
+    return Ahead()
+
+
+def altering(ns):
+    """Sessions in memory that keep more of a delta, and less of the state."""
+
+    class Altering(ns.InMemorySessionService):
+        def _trim_temp_delta_state(self, event):
+            super()._trim_temp_delta_state(event)
+            if event.actions.state_delta:
+                event.actions.state_delta["trimmed"] = True
+            return event
+
+        def _update_session_state(self, session, event):
+            kept = {k: v for k, v in event.actions.state_delta.items() if k != "secret"}
+            session.state.update(kept)
+
+    return Altering()
+
+
+async def _states(stage, made):
+    def write(callback_context):
+        callback_context.state["temp:mood"] = "good"
+        callback_context.state["kept"] = {"list": [1]}
+        callback_context.state["secret"] = "word"
+
+    def look(callback_context):
+        stage.note("seen", sorted(callback_context.state.to_dict()))
+
+    agent = stage.agent(
+        "agent", "Hi.", before_agent_callback=write, after_agent_callback=look, output_key="temp:it"
+    )
+    await stage.open(agent, services={"session_service": made(stage.ns)})
+    await stage.say()
+
+
+for _name, _made in (
+    ("takes the steps by itself", by_itself),
+    ("goes ahead of the base class", ahead),
+    ("alters the steps", altering),
+):
+    add(Case(f"a session service {_name}", partial(_states, made=_made)))
+
+
+class Place(BaseModel):
+    """What a store keeps as JSON."""
+
+    name: str = "Rome"
+
+
+@case()
+async def a_session_service_puts_state_into_json(stage):
+    state = {"app:a": Place(), "user:b": {1, 2}, "c": b"bytes", "temp:d": Place()}
+    stage.note(stage.ns.make_json_safe_state(state))
+    stage.note(stage.ns.extract_json_safe_state_delta(state))
+    stage.note(stage.ns.make_json_safe_state({"it": len}))
+    for data in (None, "null", 3, [], {"name": "Oslo"}):
+        read = stage.ns.decode_model(data, Place)
+        stage.note(read and read.model_dump())
