@@ -141,6 +141,22 @@ async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
     assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
 
 
+class Authorised(RemoteA2aAgent):
+    async def _ensure_httpx_client(self) -> httpx.AsyncClient:
+        client = await super()._ensure_httpx_client()
+        client.headers["Authorization"] = "Bearer sesame"
+        return client
+
+
+def test_a_subclass_gives_a_token_to_the_client_of_each_run():
+    agent = Authorised("helper", a2a.card_of("secret"))
+    for _ in range(2):
+        assert "Does what it is told." in asyncio.run(agent.described())
+        [event] = asyncio.run(told(agent, "greet"))
+        assert text(event) == "Hello."
+    assert not connections(a2a.address())
+
+
 def test_the_same_agent_runs_in_several_event_loops():
     agent = helper(a2a.card_of("stream"))
     for _ in range(2):

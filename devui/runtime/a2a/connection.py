@@ -37,6 +37,20 @@ class A2AClientError(Exception):
     """The other server could not be asked, or its answer not be read; says what to do."""
 
 
+class RunClient(httpx.AsyncClient):
+    """A client for one run, which closes it behind its requests."""
+
+
+@asynccontextmanager
+async def in_use(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+    """The client; closed at the end if it was made for one run, and else left open."""
+    try:
+        yield http
+    finally:
+        if isinstance(http, RunClient):
+            await http.aclose()
+
+
 class Connection:
     """Knows where the agent is, once it has been asked for, and asks it."""
 
@@ -44,11 +58,10 @@ class Connection:
         self,
         agent_card: AgentCard | str,
         *,
-        httpx_client: httpx.AsyncClient | None,
         timeout: float,
         factory: ClientFactory | None,
     ) -> None:
-        """Note where the card is, and who makes requests and clients if others do.
+        """Note where the card is, and who makes clients if others do.
 
         Raises:
             TypeError: `agent_card` is neither a card nor a text.
@@ -66,24 +79,29 @@ class Connection:
             )
         self._source = agent_card.strip() if isinstance(agent_card, str) else None
         self._card = None if isinstance(agent_card, str) else agent_card
-        self._given, self._timeout, self._factory = httpx_client, timeout, factory
+        self._timeout, self._factory = timeout, factory
 
     @property
     def description(self) -> str:
         """What the agent is for, by its card; empty as long as nobody has read that."""
         return description_of(self._card, self._source) if self._card else ""
 
-    async def resolve(self) -> None:
-        """Read the card, unless it is known.
+    def client(self) -> RunClient:
+        """A client for the requests of one run."""
+        return RunClient(timeout=self._timeout, verify=_tls())
+
+    async def resolve(self, http: httpx.AsyncClient) -> AgentCard:
+        """The card, read if it is not known.
 
         Raises:
             AgentCardResolutionError: it cannot be had, or not be used.
         """
-        async with self._http() as http:
-            await self._known_card(http)
+        if self._card is None:
+            self._card = await read_card(self._source or "", http)
+        return self._card
 
     async def ask(
-        self, request: SendMessageRequest, state: dict[str, Any]
+        self, http: httpx.AsyncClient, request: SendMessageRequest, state: dict[str, Any]
     ) -> AsyncGenerator[StreamResponse, None]:
         """What the agent answers, piece by piece; `state` is for interceptors of a client.
 
@@ -91,7 +109,7 @@ class Connection:
             AgentCardResolutionError: nobody knows where it is.
             A2AClientError: it cannot be asked, or what it answers is not the protocol.
         """
-        async with self._client() as client:
+        async with self._client(http) as client:
             try:
                 answer = client.send_message(request, context=ClientCallContext(state=state))
                 async with aclosing(cast("AsyncGenerator[StreamResponse, None]", answer)) as items:
@@ -101,37 +119,22 @@ class Connection:
                 raise A2AClientError(self._advice(error)) from error
 
     @asynccontextmanager
-    async def _client(self) -> AsyncIterator[Client]:
-        async with self._http() as http:
-            card = await self._known_card(http)
-            config = ClientConfig(httpx_client=http, supported_protocol_bindings=_TRANSPORTS)
-            factory = self._factory or ClientFactory(config)
-            try:
-                client = factory.create(card)
-            except ValueError as error:
-                ways = [interface.protocol_binding for interface in card.supported_interfaces]
-                raise AgentCardResolutionError(
-                    f"The agent can be asked by {ways} only, and none of these is known here; give"
-                    " a2a_client_factory= one that knows it."
-                ) from error
-            try:
-                yield client
-            finally:
-                await client.close()
-
-    @asynccontextmanager
-    async def _http(self) -> AsyncIterator[httpx.AsyncClient]:
-        """The client that was given, or one that is closed behind the request."""
-        if self._given is not None:
-            yield self._given
-            return
-        async with httpx.AsyncClient(timeout=self._timeout, verify=_tls()) as http:
-            yield http
-
-    async def _known_card(self, http: httpx.AsyncClient) -> AgentCard:
-        if self._card is None:
-            self._card = await read_card(self._source or "", http)
-        return self._card
+    async def _client(self, http: httpx.AsyncClient) -> AsyncIterator[Client]:
+        card = await self.resolve(http)
+        config = ClientConfig(httpx_client=http, supported_protocol_bindings=_TRANSPORTS)
+        factory = self._factory or ClientFactory(config)
+        try:
+            client = factory.create(card)
+        except ValueError as error:
+            ways = [interface.protocol_binding for interface in card.supported_interfaces]
+            raise AgentCardResolutionError(
+                f"The agent can be asked by {ways} only, and none of these is known here; give"
+                " a2a_client_factory= one that knows it."
+            ) from error
+        try:
+            yield client
+        finally:
+            await client.close()
 
     def _advice(self, error: Exception) -> str:
         """What went wrong with a request, and what to do."""

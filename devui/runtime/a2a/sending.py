@@ -41,26 +41,31 @@ class Sender:
     """The agent here that stands for it, and where it is run."""
     convert: Callable[[types.Part], Part | list[Part] | None]
     """What makes a part of a message of a part of a content."""
+    newest_first: Sequence[Event]
+    """The events that it may know of."""
     full_history: bool = False
     """Whether an agent that has no memory of its own is told everything each time."""
 
-    def message(self, events: Sequence[Event]) -> Message | None:
-        """What to send now; None if there is nothing."""
-        live = [event for event in live_events_backwards(events) if self._is_near(event)]
-        return self._answer(live) or self._news(live)
+    @classmethod
+    def of(
+        cls,
+        events: Sequence[Event],
+        view: View,
+        convert: Callable[[types.Part], Part | list[Part] | None],
+        *,
+        full_history: bool,
+    ) -> Sender:
+        """One for the events of a session, oldest first."""
+        near = [event for event in live_events_backwards(events) if _is_near(event, view)]
+        return cls(view, convert, near, full_history)
 
-    def _is_near(self, event: Event) -> bool:
-        return self.view.covers(event.isolation_scope) and is_on_path(
-            event.branch, self.view.branch
-        )
-
-    def _answer(self, newest_first: Sequence[Event]) -> Message | None:
+    def answer(self) -> Message | None:
         """The user's answer to calls of the agent, for the task that waits for it."""
-        latest = newest_first[0] if newest_first else None
+        latest = self.newest_first[0] if self.newest_first else None
         if latest is None or latest.author != USER:
             return None
         responses = latest.get_function_responses()
-        asked = _event_with_calls({each.id for each in responses}, self._own(newest_first))
+        asked = _event_with_calls({each.id for each in responses}, self._own())
         if asked is None:
             return None
         names = {call.id: call.name for call in asked.get_function_calls()}
@@ -73,38 +78,50 @@ class Sender:
             for each in given
         ]
         told = asked.custom_metadata or {}
-        return self._of([p for part in parts for p in self._converted(part)], told, told)
+        made = [p for part in parts for p in self._converted(part)]
+        return _message(made, told.get(CONTEXT_ID), told.get(TASK_ID))
 
-    def _news(self, newest_first: Sequence[Event]) -> Message | None:
-        """What was said and done since the agent's last answer."""
-        last = next(self._own(newest_first), None)
-        told = (last.custom_metadata if last else None) or {}
-        called = {call.id for e in self._own(newest_first) for call in e.get_function_calls()}
+    def news(self) -> tuple[list[Part], str | None]:
+        """What was said and done since the agent's last answer, and the context of that."""
+        last = next(self._own(), None)
+        context_id = _told(last).get(CONTEXT_ID)
+        called = {call.id for e in self._own() for call in e.get_function_calls()}
         parts: list[Part] = []
-        since = list(self._since(last, newest_first, stateless=CONTEXT_ID not in told))
-        for event in reversed(since):
+        for event in reversed(list(self._since(last, stateless=context_id is None))):
             parts.extend(self._parts(event, called))
-        goes_on = last is not None and _waits(last) and not self._has_failed_since(newest_first)
-        return self._of(parts, told, told if goes_on else {})
+        return parts, context_id
 
-    def _has_failed_since(self, newest_first: Sequence[Event]) -> bool:
+    def message(self, parts: list[Part], context_id: str | None) -> Message | None:
+        """A message of such news, for the task of that context that waits for one.
+
+        None if there is nothing to say.
+        """
+        last = next(self._own(), None)
+        told = _told(last)
+        goes_on = (
+            last is not None
+            and told.get(CONTEXT_ID) == context_id
+            and _waits(last)
+            and not self._has_failed_since()
+        )
+        return _message(parts, context_id, told.get(TASK_ID) if goes_on else None)
+
+    def _has_failed_since(self) -> bool:
         """Whether nobody knows if the other side took the message after its last answer."""
-        latest = next((e for e in newest_first if e.author == self.view.agent), None)
-        return latest is not None and RESPONSE not in (latest.custom_metadata or {})
+        latest = next((e for e in self.newest_first if e.author == self.view.agent), None)
+        return latest is not None and RESPONSE not in _told(latest)
 
-    def _since(
-        self, last: Event | None, newest_first: Sequence[Event], *, stateless: bool
-    ) -> Iterator[Event]:
-        for event in newest_first:
+    def _since(self, last: Event | None, *, stateless: bool) -> Iterator[Event]:
+        for event in self.newest_first:
             if event is last and not (self.full_history and stateless):
                 return
             if is_visible(event, self.view):
                 yield event
 
-    def _own(self, newest_first: Sequence[Event]) -> Iterator[Event]:
+    def _own(self) -> Iterator[Event]:
         """What the agent of the other server said."""
-        for event in newest_first:
-            if event.author == self.view.agent and (event.custom_metadata or {}).get(RESPONSE):
+        for event in self.newest_first:
+            if event.author == self.view.agent and _told(event).get(RESPONSE):
                 yield event
 
     def _parts(self, event: Event, called: set[str | None]) -> Iterator[Part]:
@@ -127,19 +144,6 @@ class Sender:
             return []
         return made if isinstance(made, list) else [made]
 
-    def _of(
-        self, parts: list[Part], context: dict[str, Any], task: dict[str, Any]
-    ) -> Message | None:
-        if not parts:
-            return None
-        return Message(
-            message_id=new_uuid(),
-            role=Role.ROLE_USER,
-            parts=parts,
-            context_id=context.get(CONTEXT_ID),
-            task_id=task.get(TASK_ID),
-        )
-
 
 def request_of(message: Message, metadata: dict[str, Any]) -> SendMessageRequest:
     """The request that sends a message, and metadata with it."""
@@ -157,6 +161,27 @@ def as_json(said: Message | Task | Artifact) -> dict[str, Any]:
     return told
 
 
+def _message(parts: list[Part], context_id: str | None, task_id: str | None) -> Message | None:
+    if not parts:
+        return None
+    return Message(
+        message_id=new_uuid(),
+        role=Role.ROLE_USER,
+        parts=parts,
+        context_id=context_id,
+        task_id=task_id,
+    )
+
+
+def _is_near(event: Event, view: View) -> bool:
+    return view.covers(event.isolation_scope) and is_on_path(event.branch, view.branch)
+
+
+def _told(event: Event | None) -> dict[str, Any]:
+    """What an answer says of itself."""
+    return (event.custom_metadata if event else None) or {}
+
+
 def _event_with_calls(ids: set[str | None], events: Iterator[Event]) -> Event | None:
     for event in events:
         if any(call.id in ids for call in event.get_function_calls()):
@@ -166,7 +191,7 @@ def _event_with_calls(ids: set[str | None], events: Iterator[Event]) -> Event | 
 
 def _waits(event: Event) -> bool:
     """Whether the task that the event tells of goes on with the next message."""
-    response = (event.custom_metadata or {}).get(RESPONSE)
+    response = _told(event).get(RESPONSE)
     status = response.get("status") if isinstance(response, dict) else None
     return isinstance(status, dict) and status.get("state") in WAITING
 

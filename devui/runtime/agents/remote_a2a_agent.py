@@ -14,7 +14,12 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from devui.runtime.a2a.card import AgentCardResolutionError
-from devui.runtime.a2a.connection import AGENT_CARD_WELL_KNOWN_PATH, A2AClientError, Connection
+from devui.runtime.a2a.connection import (
+    AGENT_CARD_WELL_KNOWN_PATH,
+    A2AClientError,
+    Connection,
+    in_use,
+)
 from devui.runtime.a2a.parts import from_a2a, to_a2a
 from devui.runtime.a2a.receiving import Answer
 from devui.runtime.a2a.sending import ERROR, REQUEST, Sender, as_json, request_of
@@ -63,7 +68,9 @@ class RemoteA2aAgent(BaseAgent):
     What goes wrong over there is an event with an error code that begins with `A2A_`.
     """
 
-    _connection: Any = PrivateAttr()
+    _connection: Connection = PrivateAttr()
+    _httpx_client: Any = PrivateAttr(default=None)
+    """The client that is used again and again, if there is one."""
     _metadata: Any = PrivateAttr(default=None)
     _to: Any = PrivateAttr()
     _from: Any = PrivateAttr()
@@ -113,19 +120,18 @@ class RemoteA2aAgent(BaseAgent):
                     " `httpx_client` headers, for metadata `a2a_request_meta_provider`, and for"
                     " what is sent and kept callbacks and the two part converters."
                 )
-        connection = Connection(
-            agent_card, httpx_client=httpx_client, timeout=timeout, factory=a2a_client_factory
-        )
+        connection = Connection(agent_card, timeout=timeout, factory=a2a_client_factory)
         super().__init__(name=name, description=description or connection.description, **kwargs)
         self._connection, self._metadata = connection, a2a_request_meta_provider
         self._to, self._from = genai_part_converter, a2a_part_converter
-        self._full_history = full_history_when_stateless
+        self._full_history, self._httpx_client = full_history_when_stateless, httpx_client
 
     async def described(self) -> str:
         """What it is for; the card is read for that if nothing was said of it here."""
         if not self.description:
             try:
-                await self._connection.resolve()
+                async with in_use(await self._ensure_httpx_client()) as http:
+                    await self._connection.resolve(http)
             except AgentCardResolutionError as error:
                 logger.warning("Agent %r cannot be described to others: %s", self.name, error)
             self.description = self._connection.description
@@ -134,9 +140,32 @@ class RemoteA2aAgent(BaseAgent):
     async def cleanup(self) -> None:
         """There is nothing to clean up: every run closes the connections that it made."""
 
-    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def _ensure_httpx_client(self) -> httpx.AsyncClient:
+        """The client of a run; subclasses override it, such as to give it a token.
+
+        One that is given or kept stays open; what this method makes is closed behind the run.
+        """
+        return self._httpx_client or self._connection.client()
+
+    def _construct_message_parts_from_session(
+        self, ctx: InvocationContext
+    ) -> tuple[list[Part], str | None]:
+        """What is sent, and the other side's id of the conversation; subclasses override it.
+
+        Answers to what the agent asked are not asked for here: they go to the task that waits.
+        """
+        return self._sender(ctx).news()
+
+    def _sender(self, ctx: InvocationContext) -> Sender:
         view = View(self.name, branch=ctx.branch, scope=ctx.isolation_scope)
-        message = Sender(view, self._to, self._full_history).message(ctx.session.events)
+        return Sender.of(ctx.session.events, view, self._to, full_history=self._full_history)
+
+    def _message(self, ctx: InvocationContext) -> Message | None:
+        sender = self._sender(ctx)
+        return sender.answer() or sender.message(*self._construct_message_parts_from_session(ctx))
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        message = self._message(ctx)
         if message is None:
             logger.warning(
                 "Agent %r was not asked: nothing that it may be sent was said since its last"
@@ -150,7 +179,10 @@ class RemoteA2aAgent(BaseAgent):
         answer = Answer(self.name, ctx.branch, self._from)
         try:
             state = dict(ctx.session.state)
-            async with aclosing(self._connection.ask(request, state)) as items:
+            async with (
+                in_use(await self._ensure_httpx_client()) as http,
+                aclosing(self._connection.ask(http, request, state)) as items,
+            ):
                 async for item in items:
                     for event in answer.take(item):
                         yield _with_request(event, sent)

@@ -2,9 +2,11 @@
 
 from functools import partial
 
+from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
+from tests.kit.a2a import card_of
 
 
 def documents(ns):
@@ -125,3 +127,53 @@ async def a_session_service_puts_state_into_json(stage):
     for data in (None, "null", 3, [], {"name": "Oslo"}):
         read = stage.ns.decode_model(data, Place)
         stage.note(read and read.model_dump())
+
+
+def brief(ns):
+    """An agent that sends the last thing that was said, and nothing before it."""
+
+    class Brief(ns.RemoteA2aAgent):
+        def _construct_message_parts_from_session(self, ctx):
+            parts, context_id = super()._construct_message_parts_from_session(ctx)
+            return parts[-1:], context_id
+
+    return Brief
+
+
+def silent(ns):
+    """An agent that has nothing to send."""
+
+    class Silent(ns.RemoteA2aAgent):
+        def _construct_message_parts_from_session(self, ctx):
+            return [], None
+
+    return Silent
+
+
+async def _sent(stage, made, says):
+    await stage.open(made(stage.ns)("helper", card_of("stream")))
+    secret = types.Part(text="My password is 1234.")
+    for words in says:
+        await stage.say([secret, types.Part(text=words)])
+
+
+for _name, _made, _says in (
+    ("sends a brief", brief, ["echo", "echo"]),
+    ("sends a brief that is asked back", brief, ["ask", "blue", "echo"]),
+    ("sends nothing", silent, ["echo"]),
+):
+    _play = partial(_sent, made=_made, says=_says)
+    add(Case(f"an agent of another server {_name}", _play, needs="a2a"))
+
+
+@case(needs="a2a")
+async def an_agent_of_another_server_gets_its_token_late(stage):
+    class Authorised(stage.ns.RemoteA2aAgent):
+        async def _ensure_httpx_client(self):
+            client = await super()._ensure_httpx_client()
+            client.headers["Authorization"] = "Bearer sesame"
+            return client
+
+    await stage.open(Authorised("helper", card_of("secret")))
+    await stage.say("greet")
+    await stage.say("greet")
