@@ -48,6 +48,10 @@ class PlanReActPlanner(BasePlanner):
         self, readonly_context: ReadonlyContext, llm_request: LlmRequest
     ) -> str:
         """The instruction to plan, act and answer under tags."""
+        return self._build_nl_planner_instruction()
+
+    def _build_nl_planner_instruction(self) -> str:
+        """The same, for subclasses to word it otherwise."""
         return _INSTRUCTION
 
     def process_planning_response(

@@ -1,15 +1,11 @@
 """`AuthenticatedFunctionTool`: a function that is given a credential (adk-runtime 8.6)."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-from google.genai import types
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.auth.credential_manager import CredentialManager
 from devui.runtime.tools.base_authenticated_tool import PENDING
-from devui.runtime.tools.function_declaration import declare
 from devui.runtime.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
@@ -42,18 +38,9 @@ class AuthenticatedFunctionTool(FunctionTool):
             ValueError: its signature cannot be read, or it is a generator function.
         """
         super().__init__(func=func)
+        self._ignore_params.append(_PARAMETER)
         self._credentials = CredentialManager(auth_config) if auth_config else None
         self._response_for_auth_required = response_for_auth_required
-
-    def _get_declaration(self) -> types.FunctionDeclaration:
-        if self._declaration is None:
-            seen = {
-                name: parameter
-                for name, parameter in self._signature.parameters.items()
-                if name != _PARAMETER
-            }
-            self._declaration = declare(replace(self._signature, parameters=seen), self.description)
-        return self._declaration.model_copy()
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the function with its credential, or ask the user for it."""

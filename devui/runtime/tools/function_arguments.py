@@ -41,8 +41,3 @@ def _take_positional(signature: FunctionSignature, named: dict[str, Any]) -> lis
             break
         positional.append(named.pop(name, parameter.default))
     return positional
-
-
-def missing(signature: FunctionSignature, args: Mapping[str, Any]) -> list[str]:
-    """The mandatory parameters without an argument."""
-    return [name for name in signature.mandatory if name not in args]

@@ -7,7 +7,7 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -17,7 +17,8 @@ from devui.runtime.tools.argument_converters import Converter, converter
 
 logger = logging.getLogger(__name__)
 
-_CONTEXT_NAME = "tool_context"
+CONTEXT_NAME = "tool_context"
+"""The parameter that gets the context if none is annotated as one."""
 _FILLABLE = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -81,6 +82,11 @@ class FunctionSignature:
             takes_any=inspect.Parameter.VAR_KEYWORD in kinds,
         )
 
+    def without(self, names: Collection[str]) -> "FunctionSignature":
+        """The same, but for parameters that nobody is to be told of."""
+        told = {key: each for key, each in self.parameters.items() if key not in names}
+        return replace(self, parameters=told)
+
 
 def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, ...]:
     empty = inspect.Parameter.empty
@@ -136,7 +142,7 @@ def _parameters(
     asked = {
         key
         for key, parameter in parameters.items()
-        if key != _CONTEXT_NAME and parameter.kind in _FILLABLE
+        if key != CONTEXT_NAME and parameter.kind in _FILLABLE
     }
     hints, resolved = _hints(target, name, asked)
     return {
@@ -182,7 +188,7 @@ def _context_parameter(parameters: Mapping[str, inspect.Parameter]) -> str | Non
     for name, parameter in parameters.items():
         if _is_context(parameter.annotation):
             return name
-    return _CONTEXT_NAME if _CONTEXT_NAME in parameters else None
+    return CONTEXT_NAME if CONTEXT_NAME in parameters else None
 
 
 def _is_context(annotation: Any) -> bool:

@@ -10,9 +10,9 @@ from devui.runtime.copying import altered
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
 from devui.runtime.tools.effect import effect_of
-from devui.runtime.tools.function_arguments import bound, missing
+from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_declaration import declare
-from devui.runtime.tools.function_signature import FunctionSignature
+from devui.runtime.tools.function_signature import CONTEXT_NAME, FunctionSignature
 from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
@@ -55,13 +55,22 @@ class FunctionTool(BaseTool):
         signature = self._signature
         # An async function may run nodes, which tell events.
         self.emits_events = signature.is_generator or bool(signature.is_async and signature.context)
-        self._declaration: types.FunctionDeclaration | None = None
+        self._ignore_params = [signature.context or CONTEXT_NAME, "input_stream"]
+        """What the model is not told of; a subclass appends the parameters that it fills itself."""
+        self._declarations: dict[tuple[str, ...], types.FunctionDeclaration] = {}
+        """By the parameters that are not told of."""
         super().__init__(name=self._signature.name, description=self._signature.doc)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        if self._declaration is None:
-            self._declaration = declare(self._signature, self.description)
-        return altered(self._declaration)
+        hidden = tuple(self._ignore_params)
+        if hidden not in self._declarations:
+            told = self._signature.without(hidden)
+            self._declarations[hidden] = declare(told, self.description)
+        return altered(self._declarations[hidden])
+
+    def _get_mandatory_args(self) -> list[str]:
+        """The parameters without a default that the model is told of."""
+        return [name for name in self._signature.mandatory if name not in self._ignore_params]
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the function with the arguments the model wrote.
@@ -70,7 +79,7 @@ class FunctionTool(BaseTool):
         itself by; the function is not called then. Nor is it called before the user
         has agreed, if that is required. Exceptions pass through.
         """
-        if names := missing(self._signature, args):
+        if names := [name for name in self._get_mandatory_args() if name not in args]:
             return {
                 "error": (
                     f"{self.name}() was not called: it needs {', '.join(names)}."

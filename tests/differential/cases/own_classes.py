@@ -6,6 +6,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
+from tests.differential.script import call
 from tests.kit.a2a import card_of
 
 
@@ -177,3 +178,71 @@ async def an_agent_of_another_server_gets_its_token_late(stage):
     await stage.open(Authorised("helper", card_of("secret")))
     await stage.say("greet")
     await stage.say("greet")
+
+
+def hiding(ns):
+    """A tool that fills a parameter of its function, and hides it from the model."""
+
+    class Hiding(ns.FunctionTool):
+        def __init__(self, func):
+            super().__init__(func)
+            self._ignore_params.append("currency")
+
+        async def run_async(self, *, args, tool_context):
+            filled = args if "keep" in args.values() else {**args, "currency": "EUR"}
+            return await super().run_async(args=filled, tool_context=tool_context)
+
+    return Hiding
+
+
+def price(item: str, currency: str, shop: str = "any") -> str:
+    """Tells a price."""
+    return f"{item} in {shop}: 3 {currency}"
+
+
+async def unpriced(currency: str, input_stream: str = "") -> str:
+    """Tells no price."""
+    return currency
+
+
+@case()
+async def a_tool_hides_a_parameter(stage):
+    tools = [hiding(stage.ns)(price), hiding(stage.ns)(unpriced)]
+    stage.note([tool._get_mandatory_args() for tool in tools])
+    agent = stage.agent(
+        "agent", call("price", item="tea"), call("price"), call("unpriced"), "Done.", tools=tools
+    )
+    await stage.open(agent)
+    await stage.say()
+
+
+@case()
+async def a_tool_hides_a_parameter_late(stage):
+    tool = stage.ns.FunctionTool(price)
+    stage.note(sorted(tool._get_declaration().parameters_json_schema["properties"]))
+    tool._ignore_params.append("shop")
+    stage.note(sorted(tool._get_declaration().parameters_json_schema["properties"]))
+
+
+@case()
+async def a_tool_asks_for_other_arguments(stage):
+    class Choosy(stage.ns.FunctionTool):
+        def _get_mandatory_args(self):
+            return [*super()._get_mandatory_args(), "shop"]
+
+    agent = stage.agent(
+        "agent", call("price", item="tea", currency="EUR"), "Done.", tools=[Choosy(price)]
+    )
+    await stage.open(agent)
+    await stage.say()
+
+
+@case()
+async def a_planner_has_words_of_its_own(stage):
+    class Worded(stage.ns.PlanReActPlanner):
+        def _build_nl_planner_instruction(self):
+            return "Case: plan, then act."
+
+    agent = stage.agent("agent", "/*PLANNING*/ So. /*FINAL_ANSWER*/ Done.", planner=Worded())
+    await stage.open(agent)
+    await stage.say()
