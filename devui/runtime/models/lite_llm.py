@@ -68,13 +68,14 @@ class LiteLlm(BaseLlm):
     llm_client: LiteLLMClient = Field(default_factory=LiteLLMClient, exclude=True)
     """What calls litellm."""
 
-    _arguments: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _additional_args: dict[str, Any] = PrivateAttr(default_factory=dict)
+    """What goes with every call; subclasses read and change it."""
 
     def __init__(self, model: str, **kwargs: Any) -> None:
         """Describe the model and what goes with every call."""
         own = {"llm_client": kwargs["llm_client"]} if "llm_client" in kwargs else {}
         super().__init__(model=model, **own)
-        self._arguments = {key: value for key, value in kwargs.items() if key not in _OURS}
+        self._additional_args = {key: value for key, value in kwargs.items() if key not in _OURS}
 
     @classmethod
     def supported_models(cls) -> list[str]:
@@ -136,10 +137,10 @@ class LiteLlm(BaseLlm):
             asked["top_k"] = config.top_k
         if config.thinking_config:
             limit = config.max_output_tokens or self._limit()
-            given = any(self._arguments.get(name) for name in ("thinking", "reasoning_effort"))
+            given = any(map(self._additional_args.get, ("thinking", "reasoning_effort")))
             asked |= _thinker(way).asked(config.thinking_config, limit, given=given)
         replaced = [given for name, given in _INSTEAD.items() if name in asked]
-        kept = {key: value for key, value in self._arguments.items() if key not in replaced}
+        kept = {key: value for key, value in self._additional_args.items() if key not in replaced}
         arguments = {"tools": None, **_marks(llm_request), **kept, **asked}
         if "functions" in arguments:  # the older form of tools, beside which no other may be
             arguments["tools"] = None
@@ -149,14 +150,14 @@ class LiteLlm(BaseLlm):
         return without_refused(arguments) if way.is_claude else arguments
 
     def _limit(self) -> int | None:
-        given = self._arguments
+        given = self._additional_args
         found: int | None = given.get("max_completion_tokens", given.get("max_tokens"))
         return found
 
     def _way(self, model: str) -> Route:
-        custom = self._arguments.get("custom_llm_provider")
+        custom = self._additional_args.get("custom_llm_provider")
         proxied = (
-            self._arguments.get("use_litellm_proxy")
+            self._additional_args.get("use_litellm_proxy")
             or litellm.use_litellm_proxy
             or os.environ.get("USE_LITELLM_PROXY")
         )

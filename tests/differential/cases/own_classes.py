@@ -6,6 +6,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
+from tests.differential.cases.lite_llm_requests import noting
 from tests.differential.script import call
 from tests.kit.a2a import card_of
 
@@ -245,4 +246,20 @@ async def a_planner_has_words_of_its_own(stage):
 
     agent = stage.agent("agent", "/*PLANNING*/ So. /*FINAL_ANSWER*/ Done.", planner=Worded())
     await stage.open(agent)
+    await stage.say()
+
+
+@case(needs="litellm")
+async def a_model_of_litellm_changes_what_goes_with_every_call(stage):
+    class Tagging(stage.ns.LiteLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            stage.note(dict(self._additional_args))
+            self._additional_args["metadata"] = {"agent": "mine"}
+            self._additional_args.pop("seed")
+            async for response in super().generate_content_async(llm_request, stream):
+                yield response
+
+    client = noting(stage)
+    model = Tagging(model="openai/test", temperature=0.5, seed=3, llm_client=client, stream=True)
+    await stage.open(stage.agent(model=model))
     await stage.say()
