@@ -6,16 +6,17 @@ import asyncio
 import inspect
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from google.genai import types
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from devui.runtime.agents.agent_progress import family
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
-from devui.runtime.agents.cloning import rebound
+from devui.runtime.agents.cloning import cloned
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.node_paths import is_in_tree
@@ -68,6 +69,9 @@ class BaseAgent(BaseNode):
     after_agent_callback: Callbacks = None
     """Called with `callback_context` after the agent; Content returned is one more answer."""
 
+    _came_late: bool = PrivateAttr(default=True)
+    """Whether the agent above was made without it: then no model is told of it as a function."""
+
     @model_validator(mode="before")
     @classmethod
     def _check_given(cls, values: Any) -> Any:
@@ -118,13 +122,18 @@ class BaseAgent(BaseNode):
                     "give each its own copy, made with clone()."
                 )
             sub_agent.check_parent(self)
-            sub_agent.parent_agent = self
-        twice = [name for name, count in Counter(_names(self)).items() if count > 1]
+            self._adopt([sub_agent])
+        names = Counter(each.name for each in family(self))
+        twice = [name for name, count in names.items() if count > 1]
         if self.sub_agents and twice:
             logger.warning(
                 "Agents share the names %s; only the first of each is found. Rename the others.",
                 twice,
             )
+
+    def _adopt(self, sub_agents: Iterable[BaseAgent]) -> None:
+        for sub_agent in sub_agents:
+            sub_agent.parent_agent, sub_agent._came_late = self, False
 
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
@@ -343,6 +352,14 @@ class BaseAgent(BaseNode):
         beside = [peer for peer in parent.sub_agents if peer is not self] if parent else []
         return [*self.sub_agents, *([parent] if parent else []), *beside]
 
+    @property
+    def is_delegated(self) -> bool:
+        """Whether the model of the agent above calls it like a function."""
+        # An agent of any class may have a mode; LlmAgent, which has a model, stands above this one.
+        above = self.parent_agent
+        once = vars(self).get("mode") == "single_turn"
+        return once and above is not None and "model" in type(above).model_fields
+
     async def described(self) -> str:
         """What it is for, as models are told that may hand over to it."""
         return self.description
@@ -379,22 +396,4 @@ class BaseAgent(BaseNode):
         Callbacks that are methods of this agent become methods of the copy. Raises ValueError
         for fields that do not exist, and for `parent_agent`.
         """
-        update = dict(update or {})
-        unknown = sorted(update.keys() - (type(self).model_fields.keys() - {"parent_agent"}))
-        if unknown:
-            raise ValueError(f"clone() of {type(self).__name__} cannot set {unknown}.")
-        copied = self.model_copy(update=update)
-        for name in type(self).model_fields.keys() - update.keys() - {"sub_agents"}:
-            setattr(copied, name, rebound(getattr(self, name), self, copied))
-        if "sub_agents" not in update:
-            copied.sub_agents = [sub_agent.clone() for sub_agent in self.sub_agents]
-        for sub_agent in copied.sub_agents:
-            sub_agent.parent_agent = copied
-        copied.parent_agent = None
-        return copied
-
-
-def _names(agent: BaseAgent) -> Iterator[str]:
-    yield agent.name
-    for sub_agent in agent.sub_agents:
-        yield from _names(sub_agent)
+        return cloned(self, dict(update or {}))

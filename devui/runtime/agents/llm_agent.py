@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
@@ -47,7 +47,7 @@ from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
-from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool
+from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool, DelegatedNodeTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.node_tool import NodeTool
@@ -290,7 +290,7 @@ class LlmAgent(CalledBack):
     @property
     def transfer_targets(self) -> list[BaseAgent]:
         """The agents that this one may hand over to (adk-runtime 6.6)."""
-        targets = [agent for agent in self.sub_agents if not _is_delegated(agent)]
+        targets = [agent for agent in self.sub_agents if not agent.is_delegated]
         parent = self.parent_agent
         if self.is_delegated or not isinstance(parent, LlmAgent):
             return targets
@@ -298,7 +298,7 @@ class LlmAgent(CalledBack):
             targets.append(parent)
         if not self.disallow_transfer_to_peers:
             peers = (agent for agent in parent.sub_agents if agent is not self)
-            targets.extend(peer for peer in peers if not _is_delegated(peer))
+            targets.extend(peer for peer in peers if not peer.is_delegated)
         return targets
 
     @property
@@ -326,7 +326,8 @@ class LlmAgent(CalledBack):
     @property
     def delegates(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
-        return [_as_tool(agent) for agent in self.sub_agents if _is_delegated(agent)]
+        delegated = (agent for agent in self.sub_agents if agent.is_delegated)
+        return [_as_tool(agent) for agent in delegated if not agent._came_late]
 
     @property
     def root_llm_agent(self) -> LlmAgent | None:
@@ -371,11 +372,9 @@ class LlmAgent(CalledBack):
             return []
 
 
-def _is_delegated(agent: BaseAgent) -> TypeGuard[LlmAgent]:
-    return isinstance(agent, LlmAgent) and agent.is_delegated
-
-
-def _as_tool(agent: LlmAgent) -> BaseTool:
+def _as_tool(agent: BaseAgent) -> BaseTool:
+    if not isinstance(agent, LlmAgent):
+        return DelegatedNodeTool(agent)
     return TaskAgentTool(agent) if agent.mode == "task" else DelegatedAgentTool(agent)
 
 

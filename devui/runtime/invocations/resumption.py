@@ -105,7 +105,7 @@ def _caller(
 
 def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:
     """The agent, or the one above it that called it like a function, and its branch."""
-    while isinstance(agent, LlmAgent) and agent.is_delegated and agent.parent_agent:
+    while agent.is_delegated and agent.parent_agent:
         branch = (branch or "").rpartition(f"{agent.name}@")[0].rstrip(".") or None
         agent = agent.parent_agent
     return agent, branch

@@ -74,6 +74,7 @@ class DelegatedAgentTool(BaseTool):
             return heard
         async with aclosing(self.agent.run_async(ctx)) as events:
             async for event in events:
+                self._mark(event, ctx)
                 await emit(event)
                 heard.take(event)
         return heard
@@ -84,16 +85,44 @@ class DelegatedAgentTool(BaseTool):
         above = f"{ctx.branch}." if ctx.branch else ""
         branch = f"{above}{self.name}@{tool_context.function_call_id}"
         path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # each call counts anew
-        own = {"branch": branch, "node_path": path, "user_content": message, "emit": None}
+        own = {"branch": branch, "node_path": path, "emit": None, **self._told(message)}
         return ctx.model_copy(update=own)
+
+    def _told(self, message: types.Content) -> dict[str, Any]:
+        """What of the invocation tells the sub-agent what it was asked."""
+        return {"user_content": message}
+
+    def _mark(self, event: Event, ctx: InvocationContext) -> None:
+        """Say of an event what it means to the caller, unless the sub-agent has done that."""
 
     def _result(self, heard: Heard) -> dict[str, Any]:
         text = as_text(heard.content, between="")
         if not text and heard.error:
             return {"error": heard.error}
         schema = output_schema(self.agent)
-        result = parsed(schema, text) if schema is not None else text
-        return result if isinstance(result, dict) else {"result": result}
+        return _as_response(parsed(schema, text) if schema is not None else text)
+
+
+class DelegatedNodeTool(DelegatedAgentTool):
+    """Runs an agent without a model, of a class of one's own that has a `mode`.
+
+    It is run as a node is that takes no input: it goes on hearing the user's words alone, and the
+    result is the `output` of its last event that has one.
+    """
+
+    def _told(self, message: types.Content) -> dict[str, Any]:
+        return {}
+
+    def _mark(self, event: Event, ctx: InvocationContext) -> None:
+        if event.output is not None and ctx.node_path:
+            event.node_info.output_for = [ctx.node_path]
+
+    def _result(self, heard: Heard) -> dict[str, Any]:
+        return _as_response(heard.latest_output)
+
+
+def _as_response(result: Any) -> dict[str, Any]:
+    return result if isinstance(result, dict) else {"result": result}
 
 
 def _earlier(ctx: InvocationContext) -> list[Event]:

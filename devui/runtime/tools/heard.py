@@ -22,6 +22,8 @@ class Heard:
     grounding: types.GroundingMetadata | None = None
     output: Any = None
     """What the agent finished its task with."""
+    latest_output: Any = None
+    """The output of the latest event that has one."""
     waiting: set[str] = field(default_factory=set)
     """Long-running calls that have no response yet."""
 
@@ -31,6 +33,8 @@ class Heard:
             return
         if finishing_response(event) is not None:
             self.output = event.output
+        if event.output is not None:
+            self.latest_output = event.output
         self.error = event.error_message or self.error
         self.waiting |= event.long_running_tool_ids or set()
         if event.content is not None:

@@ -263,3 +263,78 @@ async def a_model_of_litellm_changes_what_goes_with_every_call(stage):
     model = Tagging(model="openai/test", temperature=0.5, seed=3, llm_client=client, stream=True)
     await stage.open(stage.agent(model=model))
     await stage.say()
+
+
+def moded(ns):
+    """An agent of one's own that says that it answers once."""
+
+    class Moded(ns.BaseAgent):
+        mode: str = "single_turn"
+        said: tuple[str, ...] = ("Hello.",)
+
+        async def _run_async_impl(self, ctx):
+            asked = ctx.user_content.parts[0].text
+            for text in self.said:
+                yield ns.event(
+                    self.name,
+                    f"{text} {asked}",
+                    invocation_id=ctx.invocation_id,
+                    branch=ctx.branch,
+                )
+
+    return Moded
+
+
+async def _called(stage, **fields):
+    stage.words.add("greeter")
+    greeter = moded(stage.ns)(name="greeter", description="Greets.", **fields)
+    agent = stage.agent("agent", call("greeter", request="Ann"), "Done.", sub_agents=[greeter])
+    await stage.open(agent)
+    await stage.say()
+    await stage.say("more")
+
+
+@case()
+async def an_agent_of_ones_own_that_answers_once_gives_an_output(stage):
+    class Counting(moded(stage.ns)):
+        async def _run_async_impl(self, ctx):
+            async for event in super()._run_async_impl(ctx):
+                event.output = {"words": 2}
+                yield event
+
+    stage.words.add("greeter")
+    agent = stage.agent(
+        "agent", call("greeter", request="Ann"), "Done.", sub_agents=[Counting(name="greeter")]
+    )
+    await stage.open(agent)
+    await stage.say()
+
+
+for _name, _said in (("says", ("Hello.",)), ("says much", ("Hello.", "Bye.")), ("is silent", ())):
+    add(Case(f"an agent of one's own that answers once {_name}", partial(_called, said=_said)))
+
+
+@case()
+async def an_agent_of_ones_own_that_talks_is_handed_over_to(stage):
+    await _called(stage, mode="chat")
+
+
+@case()
+async def an_agent_of_ones_own_that_answers_once_comes_late(stage):
+    stage.words.add("greeter")
+    agent = stage.agent("agent", "Hi.", "Done.")
+    await stage.open(agent)
+    await stage.say()
+    agent.sub_agents.append(late := moded(stage.ns)(name="greeter"))
+    late.parent_agent = agent
+    await stage.say()
+
+
+@case()
+async def an_agent_with_a_model_that_answers_once_comes_late(stage):
+    stage.words.update({"late", "other"})
+    agent = stage.agent("agent", "Hi.", sub_agents=[stage.agent("other")])
+    await stage.open(agent)
+    agent.sub_agents.append(late := stage.agent("late", mode="single_turn"))
+    late.parent_agent = agent
+    await stage.say()
