@@ -240,7 +240,7 @@ TABLE = (
         " tools.openapi_tool.openapi_spec_parser.tool_auth_handler utils.agent_info"
         " utils.cache_performance_analyzer utils.content_utils"
         " utils.context_utils.find_context_parameter utils.env_utils"
-        " utils.model_name_utils utils.output_schema_utils"
+        " utils.output_schema_utils"
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
         " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION",
         "The inside is made otherwise here.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
-from devui.runtime.models.gemini_names import is_gemini
+from devui.runtime.utils.model_name_utils import takes_server_tools
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -29,7 +29,7 @@ class BuiltInCodeExecutor(BaseCodeExecutor):
 
     def process_llm_request(self, llm_request: LlmRequest) -> None:
         """Switch code execution on; ValueError for models that are not Gemini's."""
-        if not is_gemini(llm_request.model):
+        if not takes_server_tools(llm_request.model):
             raise ValueError(
                 "BuiltInCodeExecutor runs code inside Gemini models only, and"
                 f" {llm_request.model!r} is none. Use a Gemini model or another code executor."

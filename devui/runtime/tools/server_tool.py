@@ -2,10 +2,10 @@
 
 from google.genai import types
 
-from devui.runtime.models.gemini_names import is_gemini
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
+from devui.runtime.utils.model_name_utils import takes_server_tools
 
 
 def add_server_tool(llm_request: LlmRequest, name: str, tool: types.Tool) -> None:
@@ -14,7 +14,7 @@ def add_server_tool(llm_request: LlmRequest, name: str, tool: types.Tool) -> Non
     Raises:
         ValueError: the model is not one of Gemini's.
     """
-    if not is_gemini(llm_request.model):
+    if not takes_server_tools(llm_request.model):
         raise ValueError(
             f"{name} runs inside Gemini models only, and {llm_request.model!r} is none. Use a"
             " Gemini model, or give the agent a function that does the same."
