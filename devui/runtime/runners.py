@@ -18,15 +18,15 @@ from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from devui.runtime.auth.credential_service.base_credential_service import BaseCredentialService
 from devui.runtime.closing import take_all
-from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.invocations.agent_choice import last_speaker
 from devui.runtime.invocations.loop import message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
     answered,
+    is_known,
     original_message,
     user_message,
     with_files_saved,
@@ -147,7 +147,7 @@ class Runner:
         ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
-        node = node_of_turn(ctx, self.agent, answer)
+        node = node_of_turn(ctx, self.agent, answer, self._find_agent_to_run)
         is_over = ctx.end_of_agents.get(node.name)
         if is_over and answer is None:
             return
@@ -280,31 +280,53 @@ class Runner:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
-        known = _is_known(invocation_id, session, wanted=message is None)
-        invocation_id = invocation_id or new_invocation_context_id()
+        known = is_known(invocation_id, session, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
-        original = original_message(invocation_id, session.events) if known and not spoken else None
-        ctx = InvocationContext(
-            artifact_service=self.artifact_service,
-            session_service=self.session_service,
-            memory_service=self.memory_service,
-            credential_service=self.credential_service,
-            context_cache_config=self.context_cache_config,
+        begun = invocation_id if known and not spoken else None
+        original = original_message(begun, session.events) if begun else None
+        ctx = self._new_invocation_context(
+            session,
             invocation_id=invocation_id,
-            agent=self.agent if isinstance(self.agent, BaseAgent) else None,
-            user_content=original or message,
-            session=session,
+            new_message=original or message,
             run_config=config,
-            resumability_config=self.resumability_config,
-            events_compaction_config=self.app.events_compaction_config,
-            plugin_manager=self.plugin_manager,
-            run_child=run_child,
         )
         if spoken:
             ctx.mark_spoken_to(spoken)
         elif known:
             ctx.mark_resumed(answered=answer is not None)
         return ctx
+
+    def _new_invocation_context(
+        self,
+        session: Session,
+        *,
+        invocation_id: str | None = None,
+        new_message: types.Content | None = None,
+        live_request_queue: object = None,
+        run_config: RunConfig | None = None,
+    ) -> InvocationContext:
+        """The context of an invocation; subclasses may make one of a class of their own."""
+        return InvocationContext(
+            artifact_service=self.artifact_service,
+            session_service=self.session_service,
+            memory_service=self.memory_service,
+            credential_service=self.credential_service,
+            context_cache_config=self.context_cache_config,
+            invocation_id=invocation_id or new_invocation_context_id(),
+            agent=self.agent if isinstance(self.agent, BaseAgent) else None,
+            user_content=new_message,
+            session=session,
+            live_request_queue=live_request_queue,
+            run_config=run_config or RunConfig(),
+            resumability_config=self.resumability_config,
+            events_compaction_config=self.app.events_compaction_config,
+            plugin_manager=self.plugin_manager,
+            run_child=run_child,
+        )
+
+    def _find_agent_to_run(self, session: Session, root_agent: BaseAgent) -> BaseAgent:
+        """Who takes the next turn, unless it answers calls; subclasses may choose otherwise."""
+        return last_speaker(root_agent, session.events)
 
     async def _commit_message(
         self,
@@ -368,16 +390,3 @@ class InMemoryRunner(Runner):
             memory_service=InMemoryMemoryService(),
             plugin_close_timeout=plugin_close_timeout,
         )
-
-
-def _is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bool:
-    """Whether the invocation has begun; raises InvocationNotFoundError if it has not but should."""
-    if invocation_id is None:
-        return False
-    known = any(event.invocation_id == invocation_id for event in live_events(session.events))
-    if wanted and not known:
-        raise InvocationNotFoundError(
-            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. Give the"
-            " invocation_id of one of its events, or begin a new one with a new_message."
-        )
-    return known

@@ -33,8 +33,7 @@ MEMBERS = (
         )
         + " flows.llm_flows.base_llm_flow.BaseLlmFlow.audio_cache_manager"
         " flows.llm_flows.base_llm_flow.BaseLlmFlow.run_live models.FallbackModel.connect"
-        " models.base_llm.BaseLlm.connect models.google_llm.Gemini.connect"
-        " models.llm_request.LlmRequest.live_connect_config",
+        " models.base_llm.BaseLlm.connect models.google_llm.Gemini.connect",
         "There is no live mode.",
         "`Runner.run_async` with `RunConfig(streaming_mode=StreamingMode.SSE)` streams text.",
     ),

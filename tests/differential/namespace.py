@@ -10,6 +10,7 @@ _WHERE = {
     "agents.base_agent": "BaseAgent BaseAgentState",
     "agents.callback_context": "CallbackContext",
     "agents.context_cache_config": "ContextCacheConfig",
+    "agents.invocation_context": "InvocationContext",
     "agents.llm_agent": "Agent LlmAgent",
     "agents.loop_agent": "LoopAgent",
     "agents.parallel_agent": "ParallelAgent",
@@ -95,6 +96,8 @@ _WHERE = {
     "tools.preload_memory_tool": "preload_memory_tool",
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",
+    "utils.model_name_utils": "extract_model_name is_gemini_1_model is_gemini_3_5_live_translate"
+    " is_gemini_eap_or_2_or_above is_gemini_model is_gemini_model_id_check_disabled",
     "utils.instructions_utils": "inject_session_state",
     "workflow.utils._workflow_hitl_utils": "create_request_input_response",
     "workflow": "BaseNode DEFAULT_ROUTE Edge FunctionNode JoinNode Node RetryConfig START Workflow"

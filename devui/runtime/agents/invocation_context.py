@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
+from devui.runtime.agents.like_model import LikeModel
 from devui.runtime.agents.node_paths import NodeRuns, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
@@ -62,7 +62,7 @@ class _Shared:
 
 
 @dataclass(kw_only=True, eq=False)
-class InvocationContext:
+class InvocationContext(LikeModel):
     """The services, the session and the progress of one invocation.
 
     Each agent runs with a copy (`model_copy`) of its own. Copies share the session, the dicts and
@@ -146,15 +146,6 @@ class InvocationContext:
     def __post_init__(self) -> None:
         """Take over the labels of the run, without those that only the runtime may set."""
         self.custom_metadata = public_metadata(self.run_config)
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """A copy that shares session, dicts and counters; raises TypeError on unknown fields."""
-        copied = copy.copy(self)
-        for name, value in (update or {}).items():
-            if name not in self.__dataclass_fields__:
-                raise TypeError(f"InvocationContext has no field {name!r}.")
-            setattr(copied, name, value)
-        return copied
 
     @property
     def app_name(self) -> str:

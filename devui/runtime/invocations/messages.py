@@ -8,8 +8,9 @@ from google.genai import types
 
 from devui.runtime.agents.open_calls import call_of_branch
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
+from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events_backwards
+from devui.runtime.events.rewinds import live_events, live_events_backwards
 from devui.runtime.mistakes import given
 from devui.runtime.sessions.session import Session
 
@@ -113,6 +114,19 @@ def original_message(invocation_id: str, history: Sequence[Event]) -> types.Cont
         ):
             return event.content
     return None
+
+
+def is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bool:
+    """Whether the invocation has begun; raises InvocationNotFoundError if it has not but should."""
+    if invocation_id is None:
+        return False
+    known = any(event.invocation_id == invocation_id for event in live_events(session.events))
+    if wanted and not known:
+        raise InvocationNotFoundError(
+            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. Give the"
+            " invocation_id of one of its events, or begin a new one with a new_message."
+        )
+    return known
 
 
 async def with_files_saved(

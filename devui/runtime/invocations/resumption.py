@@ -5,7 +5,7 @@ by the checkpoints in the history. An app that records none can still take an an
 from the call's place in the tree follows where the workflow agents above it were.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,8 +24,12 @@ from devui.runtime.agents.tasks import open_tasks
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered
+from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.workflow import Workflow
+
+Choice = Callable[[Session, BaseAgent], BaseAgent]
+"""Who of a tree takes the next turn of a session."""
 
 _WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
 
@@ -38,16 +42,19 @@ def goes_on(root: BaseNode, *, resumable: bool) -> bool:
     return resumable or isinstance(root, LlmAgent) or not isinstance(root, BaseAgent)
 
 
-def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None) -> BaseNode:
+def node_of_turn(
+    ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
+) -> BaseNode:
     """The agent to run, or the root if that is none, but a workflow.
 
-    `ctx` gets what has been recorded of the invocation, and the agent's branch.
+    `ctx` gets what has been recorded of the invocation, and the agent's branch; `choose` tells who
+    goes on where nothing has been recorded.
 
     Raises:
         ValueError: the invocation cannot be resumed because its app records no checkpoints.
     """
     if isinstance(root, BaseAgent):
-        return agent_of_turn(ctx, root, answer)
+        return agent_of_turn(ctx, root, answer, choose)
     if ctx.resumed_at is not None or answer is not None:
         ctx.populate_invocation_agent_states()
     if answer is not None and not ctx.is_resumable:
@@ -55,21 +62,23 @@ def node_of_turn(ctx: InvocationContext, root: BaseNode, answer: Answered | None
     return root  # it finds out from the history where it was
 
 
-def agent_of_turn(ctx: InvocationContext, root: BaseAgent, answer: Answered | None) -> BaseAgent:
+def agent_of_turn(
+    ctx: InvocationContext, root: BaseAgent, answer: Answered | None, choose: Choice
+) -> BaseAgent:
     """The agent to run; `ctx` gets what has been recorded of the invocation, and the branch.
 
     Raises:
         ValueError: the invocation cannot be resumed because its app records no checkpoints.
     """
     if ctx.resumed_at is None and answer is None:
-        return _placed(ctx, root, last_speaker(root, ctx.session.events))
+        return _placed(ctx, root, choose(ctx.session, root))
     ctx.populate_invocation_agent_states()
     if answer is not None:
         return _answering(ctx, root, answer)
     if ctx.is_resumable:
         return _placed(ctx, root, _first(ctx, root))
     if isinstance(root, LlmAgent):
-        return _placed(ctx, root, last_speaker(root, ctx.session.events))
+        return _placed(ctx, root, choose(ctx.session, root))
     raise ValueError(
         f"Invocation {ctx.invocation_id!r} cannot be resumed: its app records no checkpoints. "
         "Give App resumability_config=ResumabilityConfig(is_resumable=True)."

@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 
 _NO_CONFIG = types.GenerateContentConfig()
 _NO_TOOL = types.Tool()
+_NO_LIVE_CONFIG = types.LiveConnectConfig()
 """To be copied: each request needs one, and validating nothing takes ten times as long."""
 
 
@@ -39,6 +40,10 @@ class LlmRequest(BaseModel):
     """The conversation, oldest first."""
     config: types.GenerateContentConfig = Field(default_factory=lambda: altered(_NO_CONFIG))
     """Generation settings, system instruction and tool declarations."""
+    live_connect_config: types.LiveConnectConfig = Field(
+        default_factory=lambda: altered(_NO_LIVE_CONFIG), exclude=True
+    )
+    """Live mode, which is left out: there for code that copies requests."""
     # Typed Any at run time: tools stand above models in the order of imports.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
@@ -57,7 +62,13 @@ class LlmRequest(BaseModel):
     def blank(cls) -> Self:
         """An empty request: without validation, which would cost more than filling it."""
         empty: Self = blank(cls)
-        return altered(empty, contents=[], config=altered(_NO_CONFIG), tools_dict={})
+        return altered(
+            empty,
+            contents=[],
+            config=altered(_NO_CONFIG),
+            live_connect_config=altered(_NO_LIVE_CONFIG),
+            tools_dict={},
+        )
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add to the system instruction, pieces separated by a blank line.

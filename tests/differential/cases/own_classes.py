@@ -1,5 +1,6 @@
 """Classes of one's own that override or call what google-adk's have, underscores included."""
 
+import warnings
 from functools import partial
 
 from google.genai import types
@@ -7,7 +8,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
 from tests.differential.cases.lite_llm_requests import noting
-from tests.differential.script import call
+from tests.differential.script import call, transfer
 from tests.kit.a2a import card_of
 
 
@@ -338,3 +339,83 @@ async def an_agent_with_a_model_that_answers_once_comes_late(stage):
     agent.sub_agents.append(late := stage.agent("late", mode="single_turn"))
     late.parent_agent = agent
     await stage.say()
+
+
+async def _team(stage, runner):
+    team = stage.agent(
+        "chief",
+        transfer("helper"),
+        "It is me.",
+        sub_agents=[stage.agent("helper", "Helped.", "Again.")],
+    )
+    await stage.open(team)
+    kept = stage.runner.session_service
+    stage.runner = runner(app_name="app", agent=team, session_service=kept)
+    await stage.say()
+    await stage.say("more")
+
+
+@case()
+async def a_runner_chooses_who_goes_on(stage):
+    class Choosing(stage.ns.Runner):
+        def _find_agent_to_run(self, session, root_agent):
+            stage.note(super()._find_agent_to_run(session, root_agent).name)
+            return root_agent
+
+    await _team(stage, Choosing)
+
+
+@case()
+async def a_runner_makes_the_contexts(stage):
+    class Making(stage.ns.Runner):
+        def _new_invocation_context(self, session, **how):
+            stage.note(sorted(how))
+            made = super()._new_invocation_context(session, **how)
+            made.credential_by_key["mine"] = None
+            return made.model_copy(update={"end_invocation": len(session.events) > 4})
+
+    await _team(stage, Making)
+
+
+@case()
+async def a_runner_is_asked_for_a_context(stage):
+    await stage.open(stage.agent("agent", "Hi."))
+    await stage.say()
+    where = {"app_name": "app", "user_id": "u", "session_id": "s"}
+    session = await stage.runner.session_service.get_session(**where)
+    message = stage.ns.content("More.", role="user")
+    made = stage.runner._new_invocation_context(session=session, new_message=message)
+    stage.note(made.agent.name, made.user_content.parts[0].text, made.invocation_id)
+    stage.note(stage.runner._find_agent_to_run(session, stage.runner.agent).name)
+    kind = type(made)
+    fields = {"session", "agent", "branch", "invocation_id", "user_content", "run_config"}
+    stage.note(sorted(fields & set(kind.model_fields)))
+    stage.note(made.model_dump(include={"branch", "end_invocation"}))
+    dumped = made.model_dump(include={"session"}, exclude={"agent"})
+    stage.note(dumped["session"]["id"], dumped["session"]["user_id"])
+    bare = stage.ns.InvocationContext.model_construct(invocation_id="i", session=session)
+    stage.note(bare.invocation_id, bare.branch, bare.app_name)
+
+
+NAMES = """gemini-2.5-flash gemini-1.5-pro gemini-1 gemini-10.1 gemini-2 gemini-3-pro-preview gemini
+gemini- gemini-flash-latest gemini-flash-early-exp gemini-early-exp3 gemini-2x-pro gemini-3.5-live
+gemini-3.5-live-translate-1 models/gemini-2.0-flash openrouter/google/gemini-2.5-pro:online gpt-4o
+openai/gpt-4o apigee/gemini-2.5-flash apigee/vertex_ai/v1/gemini-1.5-pro gemini/gemini-2.5-flash
+projects/p/locations/l/publishers/google/models/gemini-2.5-pro projects/p/gemini-2.5-pro Gemini-2.5
+apigee/openai/gpt-4o projects/p/locations/l/publishers/x/models/claude-4 claude-gemini-2 1/2"""
+
+
+@case()
+async def models_are_told_by_their_names(stage):
+    for name in NAMES.split():
+        stage.note(name, stage.ns.extract_model_name(name))
+    asks = (
+        stage.ns.is_gemini_model,
+        stage.ns.is_gemini_1_model,
+        stage.ns.is_gemini_eap_or_2_or_above,
+        stage.ns.is_gemini_3_5_live_translate,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        stage.note([[ask(name) for name in (*NAMES.split(), "", None)] for ask in asks])
+    stage.note(stage.ns.is_gemini_model_id_check_disabled())

@@ -1,13 +1,12 @@
 """`BaseCredentialService`: keeps what users granted (adk-runtime 10.3)."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
+from devui.runtime.agents.callback_context import CallbackContext
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_tool import AuthConfig
 
-if TYPE_CHECKING:
-    from devui.runtime.agents.context import Context
+__all__ = ["BaseCredentialService", "CallbackContext"]
 
 
 class BaseCredentialService(ABC):
@@ -15,10 +14,12 @@ class BaseCredentialService(ABC):
 
     @abstractmethod
     async def load_credential(
-        self, auth_config: AuthConfig, callback_context: "Context"
+        self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> AuthCredential | None:
         """The kept credential, or None."""
 
     @abstractmethod
-    async def save_credential(self, auth_config: AuthConfig, callback_context: "Context") -> None:
+    async def save_credential(
+        self, auth_config: AuthConfig, callback_context: CallbackContext
+    ) -> None:
         """Keep `auth_config.exchanged_auth_credential`."""
