@@ -30,6 +30,7 @@ PUBLIC = {
     "skills._utils": "skills",
     "tools._node_tool": "tools.node_tool",
     "utils._debug_output": "invocations.transcript",
+    "utils._schema_utils": "models.output_schema",
     "workflow._base_node": "workflow",
     "workflow._errors": "workflow",
     "workflow._function_node": "workflow",

@@ -75,7 +75,7 @@ _WHERE = {
     " service_account_dict_to_scheme_credential token_to_scheme_credential",
     "tools.skill_toolset": "SkillDiscoveryMode SkillLifecycleConfig SkillLifecycleMode"
     " SkillToolset",
-    "tools.agent_tool": "AgentTool",
+    "tools.agent_tool": "AgentTool _get_input_schema _get_output_schema",
     "tools.authenticated_function_tool": "AuthenticatedFunctionTool",
     "tools.base_tool": "BaseTool",
     "tools.base_toolset": "BaseToolset",
@@ -96,6 +96,7 @@ _WHERE = {
     "tools.preload_memory_tool": "preload_memory_tool",
     "tools.tool_context": "ToolContext",
     "tools.transfer_to_agent_tool": "transfer_to_agent",
+    "utils._schema_utils": "validate_schema",
     "utils.model_name_utils": "extract_model_name is_gemini_1_model is_gemini_3_5_live_translate"
     " is_gemini_eap_or_2_or_above is_gemini_model is_gemini_model_id_check_disabled",
     "utils.instructions_utils": "inject_session_state",

@@ -20,6 +20,10 @@ def parsed(schema: Any, text: str) -> Any:
     return conformed(schema, json.loads(fenced[1] if fenced else text))
 
 
+validate_schema = parsed
+"""google-adk's name, in its `utils._schema_utils`."""
+
+
 def conformed(schema: Any, value: Any) -> Any:
     """A value checked against a Python type, in the form of JSON without None values.
 

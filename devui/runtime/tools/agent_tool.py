@@ -13,7 +13,13 @@ from devui.runtime.mistakes import given
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
-from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
+from devui.runtime.tools.agent_schemas import (
+    as_message,
+    as_text,
+    declared,
+    input_schema,
+    output_schema,
+)
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.forwarding_artifact_service import ForwardingArtifactService
@@ -28,6 +34,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERNAL_STATE = "_adk"
+_get_input_schema, _get_output_schema = input_schema, output_schema
+"""google-adk's names, by which tools of one's own ask."""
 
 
 class AgentTool(BaseTool):

@@ -157,8 +157,16 @@ class SkillToolset(BaseToolset):
 
     @property
     def skills(self) -> list[Skill]:
-        """The skills it was given."""
+        """The skills it has by itself, without the registry."""
+        return self._list_skills()
+
+    def _list_skills(self) -> list[Skill]:
+        """The same: those that it was given, unless a subclass finds them elsewhere."""
         return list(self._skills.values())
+
+    def _get_skill(self, skill_name: str) -> Skill | None:
+        """The one of that name among them; to be overridden together with `_list_skills`."""
+        return self._skills.get(skill_name)
 
     def list_active_skills(self, ctx: "ReadonlyContext") -> list[str]:
         """The skills that the agent has read and that are still active, the latest at the end."""
@@ -255,8 +263,8 @@ class SkillToolset(BaseToolset):
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
         """The skill of that name; the registry is asked once in an invocation."""
-        if name in self._skills or self.registry is None:
-            return self._skills.get(name)
+        if (own := self._get_skill(name)) is not None or self.registry is None:
+            return own
         key = (invocation_id, name)
         if key not in self._fetched:
             skill = await self.registry.get_skill(name=name)

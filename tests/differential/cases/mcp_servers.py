@@ -27,15 +27,19 @@ CALLS: dict[str, Call] = {
 }
 
 
-def server(stage: Any, **how: Any) -> Any:
-    """The tools of the server of the test kit, over its pipes."""
+def parameters(stage: Any) -> Any:
+    """How the server of the test kit is reached over its pipes."""
     command = StdioServerParameters(
         command=sys.executable,
         args=["-W", "ignore", "-m", "tests.kit.mcp_server", "stdio"],
         cwd=ROOT,
     )
-    params = stage.ns.StdioConnectionParams(server_params=command, timeout=60)
-    return stage.ns.McpToolset(connection_params=params, **how)
+    return stage.ns.StdioConnectionParams(server_params=command, timeout=60)
+
+
+def server(stage: Any, **how: Any) -> Any:
+    """The tools of that server."""
+    return stage.ns.McpToolset(connection_params=parameters(stage), **how)
 
 
 async def _played(stage, answers, says=("go",), resumable=False, stream=False, **how):

@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
 from tests.differential.cases.lite_llm_requests import noting
+from tests.differential.cases.mcp_servers import parameters
 from tests.differential.script import call, transfer
 from tests.kit.a2a import card_of
 
@@ -419,3 +420,98 @@ async def models_are_told_by_their_names(stage):
         warnings.simplefilter("ignore", DeprecationWarning)
         stage.note([[ask(name) for name in (*NAMES.split(), "", None)] for ask in asks])
     stage.note(stage.ns.is_gemini_model_id_check_disabled())
+
+
+def skill(stage, name):
+    """A skill that says its name."""
+    head = stage.ns.Frontmatter(name=name, description="Helps.")
+    return stage.ns.Skill(frontmatter=head, instructions=f"This is {name}.")
+
+
+async def _found(stage, **how):
+    shelf = [skill(stage, "one")]
+
+    class Shelf(stage.ns.SkillToolset):
+        def _list_skills(self):
+            return list(shelf)
+
+        def _get_skill(self, skill_name):
+            return next((each for each in shelf if each.name == skill_name), None)
+
+    tools = [Shelf(**how)]
+    answers = [call("list_skills"), call("load_skill", skill_name="two"), "No.", "Yes."]
+    if how:
+        del answers[0]
+    answers[-1:-1] = [call("load_skill", skill_name="two")]
+    await stage.open(stage.agent("agent", *answers, tools=tools))
+    await stage.say()
+    stage.note([each.name for each in tools[0].skills])
+    shelf.append(skill(stage, "two"))
+    await stage.say("again")
+
+
+@case()
+async def a_toolset_finds_its_skills_each_time(stage):
+    await _found(stage)
+
+
+@case()
+async def a_toolset_finds_its_skills_for_the_instruction(stage):
+    await _found(stage, discovery_mode=stage.ns.SkillDiscoveryMode.EAGER)
+
+
+@case(needs="mcp")
+async def a_tool_of_an_mcp_server_is_run_in_another_way(stage):
+    class Rounding(stage.ns.McpToolset):
+        async def get_tools(self, readonly_context=None):
+            tools = await super().get_tools(readonly_context)
+            for tool in tools:
+                tool._run_async_impl = partial(rounded, tool._run_async_impl)
+            return tools
+
+    async def rounded(run, *, args, tool_context, credential):
+        if args["a"] < 0:
+            raise ConnectionError("Not below zero.")
+        stage.note(args, credential, tool_context.agent_name)
+        told = await run(args={**args, "b": 0}, tool_context=tool_context, credential=credential)
+        return {"rounded": told["content"]}
+
+    answers = [call("add", a=7, b=2), call("add", a=-7, b=2), "Done."]
+    tools = Rounding(connection_params=parameters(stage))
+    await stage.open(stage.agent("agent", *answers, tools=[tools]))
+    await stage.say()
+    await stage.runner.close()
+
+
+class Trip(BaseModel):
+    """An answer with a part that may be missing."""
+
+    days: int
+    to: Place | None = None
+
+
+@case()
+async def the_schemas_of_agents_are_asked_for(stage):
+    one = stage.agent("one", input_schema=Place, output_schema=Trip)
+    two = stage.agent("two", input_schema=Trip, output_schema=list[Trip])
+    line = stage.ns.SequentialAgent(name="line", sub_agents=[one, two])
+    for agent in (one, line, stage.speaker("three"), stage.agent("four")):
+        found = stage.ns._get_input_schema(agent), stage.ns._get_output_schema(agent)
+        stage.note(agent.name, [str(each) for each in found])
+
+
+@case()
+async def answers_are_checked_against_schemas(stage):
+    for schema, text in (
+        (Trip, '{"days": "3", "to": null}'),
+        (Trip, '```json\n{"days": 3, "to": {}}\n```'),
+        (list[Trip], '[{"days": 1}]'),
+        (list[int], "[1, 2]"),
+        ({"type": "object"}, '{"a": 1}'),
+        (Trip, '{"days": "many"}'),
+        (Trip, "no JSON"),
+    ):
+        try:
+            stage.note(stage.ns.validate_schema(schema, text))
+        except ValueError:
+            stage.note("refused", text)

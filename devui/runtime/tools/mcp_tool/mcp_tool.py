@@ -22,6 +22,7 @@ from devui.runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.readonly_context import ReadonlyContext
+    from devui.runtime.auth.auth_credential import AuthCredential
 
 Headers = Callable[["ReadonlyContext | None"], Awaitable[dict[str, str]]]
 
@@ -109,11 +110,18 @@ class McpTool(BaseTool):
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         try:
-            return await self._ask(args, tool_context)
+            return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
         except (MCPError, ConnectionError, TimeoutError, httpx.HTTPError) as error:
             return {"error": f"The MCP tool {self.name!r} failed: {error}"}
 
-    async def _ask(self, args: dict[str, Any], tool_context: "Context") -> dict[str, Any]:
+    async def _run_async_impl(
+        self,
+        *,
+        args: dict[str, Any],
+        tool_context: "Context",
+        credential: "AuthCredential | None",
+    ) -> dict[str, Any]:
+        """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
         client = await self._sessions.client(await self._headers(tool_context))
         try:
             result = await client.call_tool(
