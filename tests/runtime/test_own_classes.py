@@ -1,0 +1,145 @@
+"""Classes of one's own: what they override by google-adk's names with an underscore is used.
+
+What comes of it is compared with google-adk in tests/differential/cases/own_classes.py.
+"""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import BaseAgent, InvocationContext, LlmAgent
+from devui.runtime.events import Event, EventActions
+from devui.runtime.models import LlmRequest
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+from devui.runtime.planners import PlanReActPlanner
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
+from devui.runtime.tools import FunctionTool
+from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+
+
+def written(**delta) -> Event:
+    return Event(author="agent", actions=EventActions(state_delta=delta))
+
+
+class Keeping(InMemorySessionService):
+    """Sessions that keep in the history what is for the session object alone."""
+
+    def _trim_temp_delta_state(self, event: Event) -> Event:
+        return event
+
+
+async def test_a_session_service_may_trim_events_in_its_own_way():
+    service = Keeping()
+    session = await service.create_session(app_name="app", user_id="u")
+    await service.append_event(session, written(**{"temp:mood": "good"}))
+    assert session.events[-1].actions.state_delta == {"temp:mood": "good"}
+
+
+@pytest.mark.parametrize("service", [InMemorySessionService(), SqliteSessionService(":memory:")])
+async def test_a_state_that_was_applied_by_hand_does_not_change_history(service):
+    session = Session(id="s", app_name="app", user_id="u")
+    event = written(plan=["look"])
+    service._update_session_state(session, event)
+    session.state["plan"].append("tell")
+    assert event.actions.state_delta == {"plan": ["look"]}
+
+
+def price(item: str, currency: str) -> str:
+    """Tells a price."""
+    return f"{item}: 3 {currency}"
+
+
+def told_of(tool: FunctionTool) -> list[str]:
+    return list(tool._get_declaration().parameters_json_schema["properties"])
+
+
+def test_parameters_that_a_tool_ignores_are_not_told_of_even_if_it_says_so_late():
+    tool = FunctionTool(price)
+    assert (told_of(tool), tool._get_mandatory_args()) == (["item", "currency"],) * 2
+    tool._ignore_params.append("currency")
+    assert (told_of(tool), tool._get_mandatory_args()) == (["item"],) * 2
+
+
+def test_the_credential_of_a_tool_is_a_parameter_that_it_ignores():
+    def look(place: str, credential: object) -> str:
+        """Looks."""
+        return place
+
+    tool = AuthenticatedFunctionTool(func=look)
+    assert (told_of(tool), tool._get_mandatory_args()) == (["place"],) * 2
+
+
+def test_the_instruction_of_a_planner_may_be_worded_otherwise():
+    class Worded(PlanReActPlanner):
+        def _build_nl_planner_instruction(self) -> str:
+            return "Plan, then act."
+
+    assert Worded().build_planning_instruction(None, None) == "Plan, then act."
+
+
+class Counter(BaseAgent):
+    """Counts the words of the user."""
+
+    mode: str = "single_turn"
+
+    async def _run_async_impl(self, ctx):
+        words = ctx.user_content.parts[0].text.split()
+        yield Event(author=self.name, branch=ctx.branch, output={"words": len(words)})
+
+
+async def test_an_agent_of_ones_own_that_answers_once_is_a_function_with_its_output():
+    model = ScriptedLlm(
+        rules=[
+            Rule(after="counter", then=Say("{result.words}.")),
+            Rule(then=Call("counter", request="x")),
+        ]
+    )
+    root = LlmAgent(name="root", model=model, sub_agents=[Counter(name="counter")])
+    events = await InMemoryRunner(agent=root).run_debug("one two", quiet=True)
+    assert events[-1].content.parts[0].text == "2."
+    assert root.transfer_targets == []
+    assert root.clone().delegates[0].agent is not root.sub_agents[0]
+
+
+def test_an_agent_that_answers_once_and_comes_late_is_no_function():
+    root = LlmAgent(name="root")
+    late = Counter(name="late")
+    late.parent_agent = root
+    root.sub_agents.append(late)
+    assert (root.delegates, root.transfer_targets) == ([], [])
+
+
+async def test_a_runner_may_choose_who_goes_on():
+    class Rooted(InMemoryRunner):
+        def _find_agent_to_run(self, session, root_agent):
+            return root_agent
+
+    helper = LlmAgent(name="helper", model=ScriptedLlm(rules=[Rule(then=Say("Helped."))]))
+    model = ScriptedLlm(
+        rules=[
+            Rule(user="help", then=Call("transfer_to_agent", agent_name="helper")),
+            Rule(then=Say("It is me.")),
+        ]
+    )
+    runner = Rooted(agent=LlmAgent(name="root", model=model, sub_agents=[helper]))
+    events = await runner.run_debug(["help", "more"], quiet=True)
+    spoken = [event.author for event in events if event.is_final_response()]
+    assert spoken == ["helper", "root"]
+
+
+def test_a_context_passes_for_a_model():
+    session = Session(id="s", app_name="app", user_id="u")
+    made = InvocationContext.model_construct(invocation_id="i", session=session, unknown=1)
+    assert {"session", "agent", "branch"} <= set(InvocationContext.model_fields)
+    assert not {"_shared", "custom_metadata"} & set(made.model_fields)
+    assert made.session_service is None
+    assert made.model_dump(include={"session", "branch"}, exclude={"branch"}) == {
+        "session": session.model_dump()
+    }
+
+
+def test_each_request_has_a_live_config_of_its_own_that_is_not_written_down():
+    one, other = LlmRequest.blank(), LlmRequest.blank()
+    one.live_connect_config.temperature = 0.5
+    assert other.live_connect_config == types.LiveConnectConfig()
+    assert "live_connect_config" not in one.model_dump()
