@@ -6,18 +6,27 @@ import asyncio
 def check_cancelled(cancelled: asyncio.CancelledError, who: str) -> None:
     """Refuse a CancelledError where nobody has cancelled the task that this runs in.
 
-    It would end everything above without a word, or look as if the caller had been cancelled.
+    Raises:
+        RuntimeError: see `not_cancelled`.
+    """
+    error = not_cancelled(who)
+    if error is not None:
+        raise error from cancelled
+
+
+def not_cancelled(who: str) -> RuntimeError | None:
+    """What to raise for a CancelledError that was caught; None if the running task is cancelled.
+
+    Where it is not, code awaited a task or a future that was cancelled, and did not catch that. It
+    would end everything above without a word, or look as if the caller had been cancelled.
 
     Args:
-        cancelled: What was raised.
         who: Whose code it passed through, at the beginning of a sentence, such as `Tool 'look'`.
-
-    Raises:
-        RuntimeError: the code awaited a task or future that was cancelled, and did not catch that.
     """
     task = asyncio.current_task()
-    if task is None or not task.cancelling():
-        raise RuntimeError(
-            f"{who} awaited something that was cancelled; the run itself was not. Catch"
-            " asyncio.CancelledError where it awaits it."
-        ) from cancelled
+    if task is not None and task.cancelling():
+        return None
+    return RuntimeError(
+        f"{who} awaited something that was cancelled; the run itself was not. Catch"
+        " asyncio.CancelledError where it awaits it."
+    )

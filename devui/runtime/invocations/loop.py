@@ -10,7 +10,7 @@ from google.genai import types
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext
-from devui.runtime.cancellation import check_cancelled
+from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
 from devui.runtime.invocations.compacting import compact_after_run
@@ -48,6 +48,12 @@ async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerat
     except GeneratorExit:
         await _call_after_run(ctx)
         raise
+    except asyncio.CancelledError as cancelled:
+        mistake = not_cancelled("Code of the run, such as a callback,")
+        if mistake is None:
+            raise
+        await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=mistake)
+        raise mistake from cancelled
     except Exception as error:
         await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=error)
         raise
@@ -67,15 +73,11 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         yield await _commit(ctx, event)
         return
     if not ctx.is_aborted:
-        try:
-            async with aclosing(_events(ctx, node)) as events:
-                async for event in events:
-                    yield await _commit(ctx, event)
-                    if ctx.is_aborted:
-                        break
-        except asyncio.CancelledError as cancelled:
-            check_cancelled(cancelled, "Code of the run, such as a callback,")
-            raise
+        async with aclosing(_events(ctx, node)) as events:
+            async for event in events:
+                yield await _commit(ctx, event)
+                if ctx.is_aborted:
+                    break
     if ctx.is_aborted:
         for event in abort_events(ctx, _root(node).name):
             yield await _commit(ctx, event)
