@@ -22,6 +22,7 @@ def cloned(agent: A, update: dict[str, Any]) -> A:
         setattr(copied, name, _rebound(getattr(agent, name), agent, copied))
     if "sub_agents" not in update:
         copied.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
+    copied.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
     copied._adopt(copied.sub_agents)
     copied.parent_agent = None
     return copied

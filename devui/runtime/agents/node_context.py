@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class NodeContext(ReadonlyContext):
     """The part of a Context that is about nodes; outside of a node there is nothing in it."""
 
+    function_call_id: str | None
     _node_run: NodeRun | None
     _tool_run: NodeRun | None = None
 
@@ -155,7 +156,7 @@ class NodeContext(ReadonlyContext):
     def _of_tool(self) -> NodeRun:
         """What the nodes are run below that a tool runs: one for all of a call."""
         if self._tool_run is None:
-            self._tool_run = run_of_tool(self._invocation_context)
+            self._tool_run = run_of_tool(self._invocation_context, self.function_call_id)
         return self._tool_run or self._inside("run_node")
 
     def _inside(self, name: str) -> NodeRun:

@@ -52,6 +52,8 @@ class Answered:
     """The isolation scope that the message gets."""
     in_words: bool = False
     """Whether the message only says something to the agent of an open task."""
+    others: tuple[Event, ...] = ()
+    """The events that made the other calls."""
 
     @property
     def invocation_id(self) -> str:
@@ -81,7 +83,8 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     branch = _common(event.branch for event in events.values())
-    return Answered(first, callers, branch, first.isolation_scope)
+    others = tuple(event for event in events.values() if event is not first)
+    return Answered(first, callers, branch, first.isolation_scope, others=others)
 
 
 def _common(branches: Iterable[str | None]) -> str | None:

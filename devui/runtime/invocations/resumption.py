@@ -6,6 +6,7 @@ from the call's place in the tree follows where the workflow agents above it wer
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -99,6 +100,7 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
         ctx.branch = branch
     else:
         _seed_progress(ctx, path, answer)
+        _seed_others(ctx, path[0], answer)
     return _begun_with(ctx, root, path[0])
 
 
@@ -192,10 +194,23 @@ def _seed_node(ctx: InvocationContext, root: BaseNode, answer: Answered) -> None
     """Do the same for a workflow agent that is a node of a graph."""
     place = answer.event.node_info.path
     node = _node_at(root, place)
-    caller = node.find_agent(answer.event.author) if isinstance(node, _WORKFLOWS) else None
+    if not isinstance(node, _WORKFLOWS):
+        return
+    caller = node.find_agent(answer.event.author)
     if caller is not None:
         there = ctx.model_copy(update={"node_path": place})
         _seed_progress(there, _waiting_path(ctx, caller, answer), answer)
+        _seed_others(there, node, answer)
+
+
+def _seed_others(ctx: InvocationContext, top: BaseAgent, answer: Answered) -> None:
+    """Do the same for those of the other calls, below the same workflow agent."""
+    for event in answer.others:
+        other = replace(answer, event=event)
+        caller, _ = _caller(top, event, ctx.session.events)
+        path = _waiting_path(ctx, caller, other)
+        if path[0].name == top.name:
+            _seed_progress(ctx, path, other)
 
 
 def _node_at(root: BaseNode, path: str) -> BaseNode | None:

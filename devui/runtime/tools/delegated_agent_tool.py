@@ -126,10 +126,18 @@ def _as_response(result: Any) -> dict[str, Any]:
 
 
 def _earlier(ctx: InvocationContext) -> list[Event]:
-    """What came of the call in an earlier run, which broke off or had to wait."""
+    """What came of the call, and of calls within it, in an earlier run that broke off or waited."""
     if ctx.resumed_at is None:
         return []
-    return events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    found: list[Event] = []
+    calls: set[str | None] = set()
+    for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
+        if is_within(event.branch, ctx.branch or ""):
+            calls.update(call.id for call in event.get_function_calls())
+            found.append(event)
+        elif any(response.id in calls for response in event.get_function_responses()):
+            found.append(event)
+    return found
 
 
 def _is_answered_elsewhere(ctx: InvocationContext) -> bool:

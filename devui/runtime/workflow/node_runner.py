@@ -101,6 +101,7 @@ async def perform(start: Start) -> NodeRun:
         from_below = await _attempt(run, start.input)
         if run.error is None or retry is None or not retry.again(run.error, attempt):
             if run.error is None:
+                _wait_on(run)
                 await send_rest(run)
             return run
         if from_below:
@@ -108,6 +109,13 @@ async def perform(start: Start) -> NodeRun:
         logger.warning("Node %r failed and is tried again: %s", run.path, run.error)
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
+
+
+def _wait_on(run: NodeRun) -> None:
+    """Let a run that gave nothing wait for the answers that are still missing, if some came."""
+    record = run.running.records.get(run.path)
+    if record is not None and run.output is None and run.route is None:
+        run.interrupts |= record.open
 
 
 async def _attempt(run: NodeRun, node_input: Any) -> bool:

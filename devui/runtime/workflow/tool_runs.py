@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-def run_of_tool(ctx: InvocationContext) -> NodeRun | None:
-    """What the nodes of a tool are run below; None where no tool is that may tell events.
+def run_of_tool(ctx: InvocationContext, call_id: str | None) -> NodeRun | None:
+    """What the nodes of a call are run below; None where no tool is that may tell events.
 
-    In an invocation that goes on, nodes that had ended are known from its events.
+    In an invocation that goes on, nodes that had ended are known from the events since the call.
     """
     if ctx.emit is None or ctx.run_child is None:
         return None
     running = Running(ctx.emit, ctx.run_child)
     if ctx.has_begun:
-        running.records = Records.of(ctx)
+        running.records = Records.of(ctx, since=call_id)
     return NodeRun(
         running=running,
         invocation=ctx.model_copy(update={"emit": None}),

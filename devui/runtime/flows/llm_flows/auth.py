@@ -101,13 +101,14 @@ def _keep(
 def _waiting(
     events: Sequence[Event], agent: str, keys: Collection[str | None]
 ) -> list[types.FunctionCall]:
-    """The agent's latest calls that were in need of these credentials."""
-    ids = {
-        call_id
-        for event in events
-        for call_id, config in event.actions.requested_auth_configs.items()
-        if config.credential_key in keys
-    }
+    """The agent's latest calls that are in need of these credentials."""
+    needed: dict[str | None, bool] = {}
+    for event in events:
+        if event.author != "user":
+            needed.update({response.id: False for response in event.get_function_responses()})
+        for call_id, config in event.actions.requested_auth_configs.items():
+            needed[call_id] = config.credential_key in keys
+    ids = {call_id for call_id, needs in needed.items() if needs}
     for event in reversed(events):
         calls = [call for call in event.get_function_calls() if call.id in ids]
         if calls and event.author == agent:

@@ -87,11 +87,13 @@ def _says_something(part: types.Part) -> bool:
 
 
 def _is_internal(content: types.Content) -> bool:
-    """Talk between the runtime and its clients, such as requests for credentials."""
-    for part in content.parts or ():
-        call, response = part.function_call, part.function_response
-        if call is not None and call.name in _INTERNAL_CALLS:
-            return True
-        if response is not None and response.name in _INTERNAL_CALLS:
-            return True
-    return False
+    """Talk between the runtime and its clients, such as requests for credentials.
+
+    A message of the user may also answer calls of the model, which are not.
+    """
+    found = [
+        each
+        for part in content.parts or ()
+        if (each := part.function_call or part.function_response)
+    ]
+    return bool(found) and all(each.name in _INTERNAL_CALLS for each in found)
