@@ -212,7 +212,8 @@ class BaseAgent(BaseNode):
         return error_event(self.name, ctx, error) if kept else None
 
     def _create_invocation_context(self, parent_context: InvocationContext) -> InvocationContext:
-        return parent_context.model_copy(update={"agent": self, "handed_over": False})
+        own = {"agent": self, "handed_over": False, "delegating": False}
+        return parent_context.model_copy(update=own)
 
     def _signed(self, event: Event, ctx: InvocationContext) -> Event:
         """Fill in whose the event is, of which run, and from where; what is there stays."""

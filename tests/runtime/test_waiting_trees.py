@@ -1,0 +1,334 @@
+"""Agents that wait, wherever they stand: no answer is lost and nothing is done twice (resume seed).
+
+Each message comes to a new Runner with a new tree, as after a restart.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.auth import AuthConfig
+from devui.runtime.models import BaseLlm, LlmResponse
+from devui.runtime.runners import Runner
+from devui.runtime.sessions import InMemorySessionService
+from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
+from devui.runtime.workflow import JoinNode, Workflow
+
+WHERE = {"user_id": "user", "session_id": "s"}
+
+
+class Caller(BaseLlm):
+    """A model that makes its calls at once, and is done when it is told what came of them."""
+
+    calls: list[str]
+    log: Any
+    me: str
+
+    async def generate_content_async(self, llm_request, stream=False):
+        parts = llm_request.contents[-1].parts or []
+        told = [each for part in parts if (each := part.function_response)]
+        if self.calls and not {each.name for each in told} & set(self.calls):
+            made = [types.FunctionCall(name=name, args=_request(name)) for name in self.calls]
+            content = types.ModelContent([types.Part(function_call=each) for each in made])
+        else:
+            assert all(each.response and "error" not in each.response for each in told), told
+            assert len(told) == len(self.calls), told
+            self.log[f"{self.me} is done"] += 1
+            content = types.ModelContent(f"{self.me} is done")
+        yield LlmResponse(content=content)
+
+
+def _request(name: str) -> dict[str, str]:
+    return {} if "_" in name else {"request": "go"}  # the names of tools have an underscore
+
+
+@dataclass
+class Grove:
+    """Makes trees of agents, and counts what they do."""
+
+    log: Counter[str] = field(default_factory=Counter)
+
+    def agent(
+        self, name: str, *kinds: str, experts: tuple[LlmAgent, ...] = (), **fields: Any
+    ) -> Any:
+        """An agent that calls a tool of each kind, and its experts."""
+        tools = [self._tool(kind, f"{kind}_{name}{number}") for number, kind in enumerate(kinds)]
+        calls = [tool.name for tool in tools] + [expert.name for expert in experts]
+        model = Caller(model="caller", calls=calls, log=self.log, me=name)
+        return LlmAgent(
+            name=name,
+            description="Works.",
+            model=model,
+            tools=[*tools, *fields.pop("tools", [])],
+            sub_agents=list(experts),
+            **fields,
+        )
+
+    def expert(self, name: str, *kinds: str, experts: tuple[LlmAgent, ...] = ()) -> LlmAgent:
+        return self.agent(name, *kinds, experts=experts, mode="single_turn")
+
+    def _tool(self, kind: str, name: str) -> FunctionTool:
+        config = AuthConfig.model_validate(
+            {
+                "auth_scheme": {"type": "apiKey", "in": "header", "name": "X"},
+                "credential_key": name,
+            }
+        )
+
+        def work(tool_context: ToolContext) -> dict[str, Any] | None:
+            if kind == "login" and tool_context.get_auth_response(config) is None:
+                return tool_context.request_credential(config)
+            self.log[name] += 1
+            return None if kind == "job" else {"done": name}
+
+        work.__name__ = name
+        if kind == "job":
+            return LongRunningFunctionTool(work)
+        return FunctionTool(work, require_confirmation=kind == "consent")
+
+    def last(self, node_input: Any) -> str:
+        self.log["last"] += 1
+        return "last"
+
+
+def chain(grove: Grove, *nodes: Any) -> Workflow:
+    return Workflow(name="wf", edges=[("START", *nodes, grove.last)])
+
+
+def both(*agents: Any, name: str = "both") -> ParallelAgent:
+    return ParallelAgent(name=name, sub_agents=list(agents))
+
+
+def steps(*agents: Any, name: str = "steps") -> SequentialAgent:
+    return SequentialAgent(name=name, sub_agents=list(agents))
+
+
+def _name(call: types.FunctionCall) -> str | None:
+    """The tool that a question is about; None if the call is no question."""
+    args = call.args or {}
+    if call.name == "adk_request_confirmation":
+        return args["originalFunctionCall"]["name"]
+    if call.name == "adk_request_credential":
+        return args["authConfig"]["credentialKey"]
+    return call.name if str(call.name).startswith("job_") else None
+
+
+def _reply(call: types.FunctionCall) -> types.Part:
+    response: dict[str, Any] = {"confirmed": True}
+    if call.name == "adk_request_credential":
+        key = {"authType": "apiKey", "apiKey": "k"}
+        response = {**call.args["authConfig"], "exchangedAuthCredential": key}
+    elif call.name != "adk_request_confirmation":
+        response = {"result": "ready"}
+    made = types.FunctionResponse(id=call.id, name=call.name, response=response)
+    return types.Part(function_response=made)
+
+
+async def played(
+    make: Callable[[Grove], Any], plan: list[list[str]], *, resumable: bool
+) -> Counter:
+    """What was done in all, when the questions are answered as planned, message by message."""
+    grove, service, asked = Grove(), InMemorySessionService(), {}
+    await service.create_session(app_name="app", **WHERE)
+    settings = ResumabilityConfig(is_resumable=resumable)
+    for names in [None, *plan]:
+        if names is None:
+            message = types.UserContent("go")
+        else:
+            message = types.UserContent([_reply(asked.pop(name)) for name in names])
+        app = App(name="app", root_agent=make(grove), resumability_config=settings)
+        runner = Runner(app=app, session_service=service)
+        async for event in runner.run_async(**WHERE, new_message=message):
+            asked |= {name: call for call in event.get_function_calls() if (name := _name(call))}
+    assert not asked, "it has asked for more"
+    return grove.log
+
+
+TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
+    "a job and a consent in one message": (
+        lambda g: g.agent("a", "job", "consent"),
+        [["job_a0", "consent_a1"]],
+    ),
+    "side by side, a job and a consent in one message": (
+        lambda g: both(g.agent("a", "job"), g.agent("b", "consent")),
+        [["job_a0", "consent_b0"]],
+    ),
+    "experts, a job and a consent in one message": (
+        lambda g: g.agent("x", experts=(g.expert("a", "job"), g.expert("b", "consent"))),
+        [["job_a0", "consent_b0"]],
+    ),
+    "a sequence beside an agent, in one message": (
+        lambda g: both(
+            g.agent("a", "consent"), steps(g.agent("b", "plain"), g.agent("c", "consent"))
+        ),
+        [["consent_a0", "consent_c0"]],
+    ),
+    "two sequences side by side, round by round": (
+        lambda g: both(
+            steps(g.agent("a", "consent"), g.agent("b", "plain"), g.agent("c", "consent")),
+            steps(g.agent("d", "consent"), g.agent("e", "consent"), name="others"),
+        ),
+        [["consent_a0", "consent_d0"], ["consent_c0", "consent_e0"]],
+    ),
+    "groups in a group, in one message": (
+        lambda g: both(
+            both(g.agent("a", "consent"), name="left"),
+            both(g.agent("b", "plain"), g.agent("c", "consent"), name="right"),
+        ),
+        [["consent_a0", "consent_c0"]],
+    ),
+    "an expert of an expert, the near one first": (
+        lambda g: g.agent(
+            "x",
+            experts=(g.expert("a", "consent"), g.expert("y", experts=(g.expert("b", "job"),))),
+        ),
+        [["consent_a0"], ["job_b0"]],
+    ),
+    "an expert of an expert, the far one first": (
+        lambda g: g.agent(
+            "x",
+            experts=(g.expert("a", "consent"), g.expert("y", experts=(g.expert("b", "job"),))),
+        ),
+        [["job_b0"], ["consent_a0"]],
+    ),
+    "two experts of experts, one by one": (
+        lambda g: g.agent(
+            "x",
+            experts=(
+                g.expert("y", experts=(g.expert("a", "consent"),)),
+                g.expert("z", experts=(g.expert("b", "consent"),)),
+            ),
+        ),
+        [["consent_a0"], ["consent_b0"]],
+    ),
+    "an expert that waits beside a call": (
+        lambda g: g.agent("x", "plain", experts=(g.expert("a", "login"),)),
+        [["login_a0"]],
+    ),
+    "an expert below a sequence": (
+        lambda g: steps(g.agent("x", experts=(g.expert("a", "login"),)), g.agent("b", "plain")),
+        [["login_a0"]],
+    ),
+    "a group as a node, one by one": (
+        lambda g: chain(g, both(g.agent("a", "consent"), g.agent("b", "login"))),
+        [["consent_a0"], ["login_b0"]],
+    ),
+    "experts of a node, one by one": (
+        lambda g: chain(g, g.agent("x", experts=(g.expert("a", "consent"), g.expert("b", "job")))),
+        [["job_b0"], ["consent_a0"]],
+    ),
+    "a sequence as a node": (
+        lambda g: chain(g, steps(g.agent("a", "plain"), g.agent("b", "consent"))),
+        [["consent_b0"]],
+    ),
+    "ways that part, in one message": (
+        lambda g: Workflow(
+            name="wf",
+            edges=[
+                (
+                    "START",
+                    (g.agent("a", "job"), g.agent("b", "consent")),
+                    JoinNode(name="join"),
+                    g.last,
+                )
+            ],
+        ),
+        [["job_a0", "consent_b0"]],
+    ),
+}
+RESUMABLE: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
+    "two consents of a node, one by one": (
+        lambda g: chain(g, g.agent("a", "consent", "consent")),
+        [["consent_a0"], ["consent_a1"]],
+    ),
+    "ways that part, of which one asks again": (
+        lambda g: Workflow(
+            name="wf",
+            edges=[
+                (
+                    "START",
+                    (steps(g.agent("a", "consent"), g.agent("b", "consent")), g.agent("c", "job")),
+                    JoinNode(name="join"),
+                    g.last,
+                )
+            ],
+        ),
+        [["consent_a0"], ["job_c0"], ["consent_b0"]],
+    ),
+}
+"""Without checkpoints a model goes on when the first of its calls is answered."""
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("name", TREES)
+async def test_everything_is_done_once(name, resumable):
+    make, plan = TREES[name]
+    done = await played(make, plan, resumable=resumable)
+    assert done == Counter(dict.fromkeys(await _all(make), 1))
+
+
+@pytest.mark.parametrize("name", RESUMABLE)
+async def test_everything_is_done_once_where_there_are_checkpoints(name):
+    make, plan = RESUMABLE[name]
+    done = await played(make, plan, resumable=True)
+    assert done == Counter(dict.fromkeys(await _all(make), 1))
+
+
+async def test_each_round_of_a_loop_waits_anew():
+    def make(grove):
+        agents = [grove.agent("a", "plain"), grove.agent("b", "consent")]
+        return LoopAgent(name="rounds", max_iterations=2, sub_agents=agents)
+
+    for resumable in (True, False):
+        done = await played(make, [["consent_b0"], ["consent_b0"]], resumable=resumable)
+        assert set(done.values()) == {2}
+
+
+async def test_a_later_call_of_a_tool_runs_its_node_anew():
+    """The model books two trips, one after the other; each has to be agreed to."""
+    booked: list[str] = []
+
+    def make(grove):
+        inner = grove.agent("inner", "consent")
+
+        async def book_trip(tool_context: ToolContext) -> str:
+            result = await tool_context.run_node(inner, node_input="go")
+            booked.append(result)
+            return result
+
+        class Twice(Caller):
+            async def generate_content_async(self, llm_request, stream=False):
+                if len(booked) < 2:
+                    call = types.FunctionCall(name="book_trip", args={})
+                    content = types.ModelContent([types.Part(function_call=call)])
+                else:
+                    content = types.ModelContent("done")
+                yield LlmResponse(content=content)
+
+        model = Twice(model="caller", calls=[], log=grove.log, me="root")
+        return LlmAgent(name="root", model=model, tools=[book_trip])
+
+    done = await played(make, [["consent_inner0"], ["consent_inner0"]], resumable=True)
+    assert done == {"consent_inner0": 2, "inner is done": 2}
+    assert booked == ["inner is done"] * 2
+
+
+async def _all(make: Callable[[Grove], Any]) -> set[str]:
+    """All that a tree can do: its tools, its agents' last words, and its last node."""
+    found: set[str] = set()
+    left = [make(Grove())]
+    while left:
+        node = left.pop()
+        if isinstance(node, Workflow):
+            found.add("last")
+            left += node.nodes
+        elif isinstance(node, LlmAgent):
+            found |= {f"{node.name} is done", *(tool.name for tool in node.tools)}
+        left += getattr(node, "sub_agents", [])
+    return found
