@@ -55,17 +55,24 @@ class Grove:
     log: Counter[str] = field(default_factory=Counter)
 
     def agent(
-        self, name: str, *kinds: str, experts: tuple[LlmAgent, ...] = (), **fields: Any
-    ) -> Any:
-        """An agent that calls a tool of each kind, and its experts."""
+        self,
+        name: str,
+        *kinds: str,
+        experts: tuple[LlmAgent, ...] = (),
+        runs: Any = None,
+        **fields: Any,
+    ) -> LlmAgent:
+        """An agent that calls a tool of each kind, its experts, and one that runs a node."""
         tools = [self._tool(kind, f"{kind}_{name}{number}") for number, kind in enumerate(kinds)]
+        if runs is not None:
+            tools.append(self._runner(f"run_{name}", runs))
         calls = [tool.name for tool in tools] + [expert.name for expert in experts]
         model = Caller(model="caller", calls=calls, log=self.log, me=name)
         return LlmAgent(
             name=name,
             description="Works.",
             model=model,
-            tools=[*tools, *fields.pop("tools", [])],
+            tools=tools,
             sub_agents=list(experts),
             **fields,
         )
@@ -91,6 +98,17 @@ class Grove:
         if kind == "job":
             return LongRunningFunctionTool(work)
         return FunctionTool(work, require_confirmation=kind == "consent")
+
+    def _runner(self, name: str, node: Any) -> FunctionTool:
+        async def run(tool_context: ToolContext) -> dict[str, Any]:
+            result = await tool_context.run_node(node, node_input="go")
+            self.log[name] += 1
+            return {"result": str(result)}
+
+        run.__name__ = name
+        tool = FunctionTool(run)
+        tool.node = node
+        return tool
 
     def last(self, node_input: Any) -> str:
         self.log["last"] += 1
@@ -134,19 +152,22 @@ async def played(
     make: Callable[[Grove], Any], plan: list[list[str]], *, resumable: bool
 ) -> Counter:
     """What was done in all, when the questions are answered as planned, message by message."""
-    grove, service, asked = Grove(), InMemorySessionService(), {}
+    grove, service, asked, left = Grove(), InMemorySessionService(), {}, set()
     await service.create_session(app_name="app", **WHERE)
     settings = ResumabilityConfig(is_resumable=resumable)
     for names in [None, *plan]:
         if names is None:
             message = types.UserContent("go")
         else:
-            message = types.UserContent([_reply(asked.pop(name)) for name in names])
+            message = types.UserContent([_reply(asked[name]) for name in names])
+            left -= set(names)
         app = App(name="app", root_agent=make(grove), resumability_config=settings)
         runner = Runner(app=app, session_service=service)
         async for event in runner.run_async(**WHERE, new_message=message):
-            asked |= {name: call for call in event.get_function_calls() if (name := _name(call))}
-    assert not asked, "it has asked for more"
+            found = {name: call for call in event.get_function_calls() if (name := _name(call))}
+            asked |= found
+            left |= found.keys()
+    assert not left, "it has asked for more"
     return grove.log
 
 
@@ -241,12 +262,6 @@ TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
         ),
         [["job_a0", "consent_b0"]],
     ),
-}
-RESUMABLE: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
-    "two consents of a node, one by one": (
-        lambda g: chain(g, g.agent("a", "consent", "consent")),
-        [["consent_a0"], ["consent_a1"]],
-    ),
     "ways that part, of which one asks again": (
         lambda g: Workflow(
             name="wf",
@@ -260,6 +275,23 @@ RESUMABLE: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
             ],
         ),
         [["consent_a0"], ["job_c0"], ["consent_b0"]],
+    ),
+    "a sequence that a tool runs": (
+        lambda g: g.agent("x", runs=steps(g.agent("a", "plain"), g.agent("b", "consent"))),
+        [["consent_b0"]],
+    ),
+    "a sequence in a workflow that is a tool": (
+        lambda g: g.agent(
+            "x",
+            runs=chain(g, steps(g.agent("a", "consent"), g.agent("b", "login"))),
+        ),
+        [["consent_a0"], ["login_b0"]],
+    ),
+}
+RESUMABLE: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
+    "two consents of a node, one by one": (
+        lambda g: chain(g, g.agent("a", "consent", "consent")),
+        [["consent_a0"], ["consent_a1"]],
     ),
 }
 """Without checkpoints a model goes on when the first of its calls is answered."""
@@ -330,5 +362,19 @@ async def _all(make: Callable[[Grove], Any]) -> set[str]:
             left += node.nodes
         elif isinstance(node, LlmAgent):
             found |= {f"{node.name} is done", *(tool.name for tool in node.tools)}
+            left += [tool.node for tool in node.tools if hasattr(tool, "node")]
         left += getattr(node, "sub_agents", [])
     return found
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("kind", ["consent", "login"])
+@pytest.mark.parametrize("within", [both, steps, lambda *agents: agents[0]])
+async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumable):
+    def make(grove):
+        return within(grove.agent("a", kind), grove.agent("b", "consent"))
+
+    alone = isinstance(make(Grove()), LlmAgent)
+    again = [f"{kind}_a0"] if alone else [f"{kind}_a0", "consent_b0"]
+    done = await played(make, [[f"{kind}_a0"], again], resumable=resumable)
+    assert done == Counter(dict.fromkeys(await _all(make), 1))

@@ -32,8 +32,9 @@ def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
     """
     if not path or _name(path.rpartition("/")[2]) != name:
         return name
-    root = _name(path.partition("/")[0])
-    return name if tree is not None and tree.root_agent.name == root else path
+    if tree is None or tree.root_agent.name != _name(path.partition("/")[0]):
+        return path
+    return name if tree.root_agent.find_agent(name) else path
 
 
 def is_in_tree(path: str | None, root: str) -> bool:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 REQUEST_CONFIRMATION = "adk_request_confirmation"
 REQUEST_CREDENTIAL = "adk_request_credential"
 REQUEST_INPUT = "adk_request_input"
+REQUESTS = "adk_request_"
+"""How the names of calls begin that ask the user something."""
 FAILED_CALL = "__adk_internal_failed_call"
 """Key of custom metadata: the long-running call whose failure an error event records."""
 WAITING_CALLS = "__adk_internal_waiting_calls"

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import call_of_branch
+from devui.runtime.agents.open_calls import REQUESTS, call_of_branch
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
@@ -56,6 +56,11 @@ class Answered:
     """The events that made the other calls."""
 
     @property
+    def events(self) -> tuple[Event, ...]:
+        """All events that made the calls."""
+        return (self.event, *self.others)
+
+    @property
     def invocation_id(self) -> str:
         """The invocation that waits for the answer."""
         return self.event.invocation_id
@@ -79,12 +84,24 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
+    repeated = _repeated(message, history)
+    ids = [each for each in ids if each not in repeated] or ids
+    events = {each: events[each] for each in ids}
     calls = (call_of_branch(history, event.branch) for event in events.values())
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     branch = _common(event.branch for event in events.values())
     others = tuple(event for event in events.values() if event is not first)
     return Answered(first, callers, branch, first.isolation_scope, others=others)
+
+
+def _repeated(message: types.Content | None, history: Sequence[Event]) -> set[str | None]:
+    """The questions that the message answers once more: they have their answers."""
+    parts = (message.parts if message else None) or []
+    responses = [each for part in parts if (each := part.function_response)]
+    asked = {each.id for each in responses if (each.name or "").startswith(REQUESTS)}
+    before = (event for event in live_events_backwards(history) if event.author == "user")
+    return asked & {each.id for event in before for each in event.get_function_responses()}
 
 
 def _common(branches: Iterable[str | None]) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.agents.context import Context
+from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
 from devui.runtime.sessions.state import check_entry
 from devui.runtime.workflow.errors import (
@@ -139,6 +140,8 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
     if node is None or context is None:
         raise RuntimeError("The top of all runs cannot be run.")
     try:
+        if run.resume_inputs:
+            note_progress_of_node(run.invocation, node)
         async with asyncio.timeout(node.timeout) as limit:
             async with aclosing(node.run(ctx=context, node_input=node_input)) as events:
                 async for event in events:

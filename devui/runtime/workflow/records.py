@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.agents.open_calls import REQUESTS
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.workflow.node_run import parent_of
 from devui.runtime.workflow.requests import answer_of, asked_for
 
 if TYPE_CHECKING:
+    from google.genai import types
+
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
     from devui.runtime.workflow.node_run import Route
@@ -34,6 +37,8 @@ class Record:
     asked: dict[str, Any] = field(default_factory=dict)
     """What it, or a run below it, has asked a human, by interrupt id; with the answer's schema."""
     answers: dict[str, Any] = field(default_factory=dict)
+    is_answered: bool = False
+    """Whether something was answered since it last asked."""
     branch: str | None = None
     scope: str | None = None
     settled_at: int = 0
@@ -89,6 +94,7 @@ class Records:
         for owner in _upwards(path):
             above = self._record(owner)
             above.asked |= asked
+            above.is_answered = above.is_answered and not asked
             for interrupt in asked:
                 above.answers.pop(interrupt, None)
         if event.error_code and not _gives(event):
@@ -115,9 +121,10 @@ class Records:
         for response in event.get_function_responses():
             self._askers.pop(response.id or "", None)
             for record in self._runs.values():
-                if response.id in record.asked:
+                if response.id in record.asked and not _is_repeated(response, record):
                     schema = record.asked[response.id]
                     record.answers[response.id] = answer_of(response, schema)
+                    record.is_answered = True
                     # It asked in the middle of its work: what it gave before is no result.
                     record.output, record.gave, record.ended = None, False, False
                     record.settled_at = index
@@ -125,6 +132,11 @@ class Records:
 
 def _calls(event: Event, call_id: str | None) -> bool:
     return any(call.id == call_id for call in event.get_function_calls())
+
+
+def _is_repeated(response: types.FunctionResponse, record: Record) -> bool:
+    """Whether the question has its answer; what is said of a call for a job may change."""
+    return response.id in record.answers and (response.name or "").startswith(REQUESTS)
 
 
 def _gives(event: Event) -> bool:

@@ -47,7 +47,7 @@ def judged(node: BaseNode, record: Record | None) -> Verdict:
     if node.finds_its_way or (record.failed and not record.open):
         return Run(record.answers)
     if record.open:
-        goes_on = node.rerun_on_resume and record.answers
+        goes_on = node.rerun_on_resume and record.is_answered
         return Run(record.answers) if goes_on else Waiting(record.open)
     if record.gave:
         return Done(_read(node, record.output), record.route)

@@ -42,6 +42,9 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
         return  # the calls have been run already, or the user has answered something else
     calls = _waiting(events, agent.name, _keep(ctx, events, _given(answers[-1])))
     if not calls:
+        before = {given for earlier in answers[:-1] for given in _given(earlier)}
+        answered = {response.id for response in answers[-1].get_function_responses()}
+        ctx.end_invocation = answered <= before  # the same answer once more: nothing to add
         return
     tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
     confirmations = decided_calls(events, agent.name)

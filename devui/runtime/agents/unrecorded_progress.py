@@ -1,0 +1,165 @@
+"""Where workflow agents were in an app that records no checkpoints (resume seed; adk-runtime 11.2).
+
+Such an app can still take an answer to a call: from the call's place in the tree follows where the
+workflow agents above it must have been.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from devui.runtime.agents.agent_progress import family
+from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.agents.loop_agent import LoopAgent
+from devui.runtime.agents.loop_rounds import noted_waiting
+from devui.runtime.agents.open_calls import awaits_user, call_of_branch
+from devui.runtime.agents.parallel_agent import ParallelAgent
+from devui.runtime.agents.sequential_agent import SequentialAgent
+from devui.runtime.agents.tasks import open_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.workflow.base_node import BaseNode
+
+WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
+
+
+def note_progress(
+    ctx: InvocationContext, caller: BaseAgent, events: Sequence[Event], callers: Collection[str]
+) -> BaseAgent:
+    """Note in `ctx` where the workflow agents were; the topmost that waits for the answer, or
+    the caller itself if none does.
+
+    Args:
+        ctx: The invocation, with what its history tells.
+        caller: The agent that made the first of the calls, or the one that called it.
+        events: Those that made the calls that are answered.
+        callers: The agents that made them, and those whose tools did.
+    """
+    path = _waiting_path(ctx, caller, events[0])
+    if path[0] is not caller:
+        _note(ctx, path, events[0], callers)
+        _note_others(ctx, path[0], events[1:], callers)
+    return path[0]
+
+
+def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
+    """The same for a workflow agent that runs as a node, and what was just answered below it."""
+    answer = ctx.latest_answer
+    if ctx.is_resumable or answer is None or not isinstance(node, WORKFLOWS):
+        return
+    answered = {response.id for response in answer.get_function_responses()}
+    before = [event for event in ctx.session.events if event is not answer]
+    asked = [
+        event
+        for event in events_of(before, invocation_id=ctx.invocation_id)
+        if event.node_info.path == ctx.node_path
+        and any(call.id in answered for call in event.get_function_calls())
+    ]
+    calls = (call_of_branch(before, event.branch) for event in asked)
+    callers = {event.author for event in (*asked, *filter(None, calls))}
+    session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
+    _note_others(ctx.model_copy(update={"session": session}), node, asked, callers)
+
+
+def caller_of(
+    root: BaseAgent, event: Event, history: Sequence[Event]
+) -> tuple[BaseAgent, str | None]:
+    """The agent of the tree whose work an event is, and its branch."""
+    agent = root.find_agent(event.author)
+    if agent is None and (call := call_of_branch(history, event.branch)):
+        agent, event = root.find_agent(call.author), call
+    return _above_delegates(agent or root, event.branch)
+
+
+def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:
+    """The agent, or the one above it that called it like a function, and its branch."""
+    while agent.is_delegated and agent.parent_agent:
+        branch = (branch or "").rpartition(f"{agent.name}@")[0].rstrip(".") or None
+        agent = agent.parent_agent
+    return agent, branch
+
+
+def _waiting_path(ctx: InvocationContext, caller: BaseAgent, asked: Event) -> list[BaseAgent]:
+    """From the topmost workflow agent that waits for the answer down to the caller.
+
+    Nothing but the caller if none waits. Where a model agent below a workflow agent has handed
+    over, the path leads along those who did.
+    """
+    path = [caller]
+    while above := _above(ctx, path[0], asked):
+        path[:0] = above
+    while path[0] is not caller and not isinstance(path[0], WORKFLOWS):
+        del path[0]  # a model agent, for which nobody waits
+    return path
+
+
+def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseAgent]:
+    """Those who wait for the agent, down to the one right above it; none if nobody does."""
+    parent = agent.parent_agent
+    if isinstance(parent, LlmAgent):
+        events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        return _handed_down(parent, agent, events)
+    if not isinstance(parent, WORKFLOWS) or not _waits(ctx, parent):
+        return []
+    if isinstance(parent, LoopAgent) and noted_waiting(asked, parent.name) is None:
+        return []
+    return [parent]
+
+
+def _waits(ctx: InvocationContext, agent: BaseAgent) -> bool:
+    """Whether anything below the agent is open; a call may be answered again when nothing is."""
+    below = list(family(agent))
+    return awaits_user(ctx, {each.name for each in below}) or any(
+        open_tasks(ctx, each) for each in below
+    )
+
+
+def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) -> list[BaseAgent]:
+    """Those by whose hands the turn came from `source` to the agent, which is not among them."""
+    handed = {e.author: e.actions.transfer_to_agent for e in events if e.actions.transfer_to_agent}
+    line: list[BaseAgent] = [source]
+    while (name := handed.pop(line[-1].name, None)) != agent.name:
+        following = source.find_agent(name) if name else None
+        if following is None:
+            return []
+        line.append(following)
+    return line
+
+
+def _note_others(
+    ctx: InvocationContext, top: BaseAgent, events: Sequence[Event], callers: Collection[str]
+) -> None:
+    """Note what follows from each of the calls below the same workflow agent."""
+    for event in events:
+        caller, _ = caller_of(top, event, ctx.session.events)
+        path = _waiting_path(ctx, caller, event)
+        if path[0].name == top.name:
+            _note(ctx, path, event, callers)
+
+
+def _note(
+    ctx: InvocationContext, path: Sequence[BaseAgent], asked: Event, callers: Collection[str]
+) -> None:
+    """Note where each agent of the path must have been when the call was made."""
+    for agent, current in pairwise(path):
+        state: dict[str, Any] = {}
+        if isinstance(agent, SequentialAgent | LoopAgent):
+            state["current_sub_agent"] = current.name
+        if isinstance(agent, LoopAgent):
+            waiting = noted_waiting(asked, agent.name)
+            state["times_looped"] = waiting.round if waiting else 0
+        elif isinstance(agent, ParallelAgent):
+            done = [each.name for each in agent.sub_agents if not _is_asked(each, callers)]
+            ctx.end_of_agents.update(dict.fromkeys(done, True))
+        ctx.agent_states[ctx.agent_state_key(agent.name)] = state
+
+
+def _is_asked(agent: BaseAgent, callers: Collection[str]) -> bool:
+    return any(agent.find_agent(caller) for caller in callers)
