@@ -3,6 +3,7 @@
 Each message comes to a new Runner with a new tree, as after a restart.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from devui.runtime.models import BaseLlm, LlmResponse
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
 from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
-from devui.runtime.workflow import JoinNode, Workflow
+from devui.runtime.workflow import JoinNode, Workflow, node
 
 WHERE = {"user_id": "user", "session_id": "s"}
 
@@ -378,3 +379,56 @@ async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumab
     again = [f"{kind}_a0"] if alone else [f"{kind}_a0", "consent_b0"]
     done = await played(make, [[f"{kind}_a0"], again], resumable=resumable)
     assert done == Counter(dict.fromkeys(await _all(make), 1))
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("plan", [[[0, 1]], [[0], [1]], [[1], [0]]])
+async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, resumable):
+    """A node runs one agent twice at a time; the user agrees to what each of them is to pay."""
+    paid: list[str] = []
+
+    class Payer(BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            first = llm_request.contents[0]
+            if len(llm_request.contents) > 1:
+                content = types.ModelContent("paid")
+            else:
+                call = types.FunctionCall(name="pay", args={"trip": first.parts[0].text})
+                content = types.ModelContent([types.Part(function_call=call)])
+            yield LlmResponse(content=content)
+
+    def pay(trip: str) -> str:
+        paid.append(trip)
+        return trip
+
+    def make():
+        tool = FunctionTool(pay, require_confirmation=True)
+        agent = LlmAgent(name="payer", model=Payer(model="payer"), tools=[tool])
+
+        @node(rerun_on_resume=True)
+        async def pays(ctx, node_input):
+            runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
+            return await asyncio.gather(*runs)
+
+        return Workflow(name="wf", edges=[("START", pays)])
+
+    service, asked, said = InMemorySessionService(), [], []
+    await service.create_session(app_name="app", **WHERE)
+    for numbers in [None, *plan]:
+        message = types.UserContent("go")
+        if numbers is not None:
+            message = types.UserContent([_reply(asked[number]) for number in numbers])
+        settings = ResumabilityConfig(is_resumable=resumable)
+        app = App(name="app", root_agent=make(), resumability_config=settings)
+        runner = Runner(app=app, session_service=service)
+        async for event in runner.run_async(**WHERE, new_message=message):
+            asked += [call for call in event.get_function_calls() if _is_question(call)]
+            said += (
+                [part.text for part in event.content.parts if part.text] if event.content else []
+            )
+    assert sorted(paid) == ["Paris", "Rome"]
+    assert said == ["paid", "paid"]
+
+
+def _is_question(call: types.FunctionCall) -> bool:
+    return call.name == "adk_request_confirmation"

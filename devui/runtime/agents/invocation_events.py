@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.node_paths import is_in_tree
+
 if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
 
 
@@ -56,6 +59,30 @@ def events_of(
         for call in event.get_function_calls()
     }
     return [event for event in chosen if _is_on_branch(event, branch, calls)]
+
+
+def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = None) -> "list[Event]":
+    """The events of the invocation on the agent's branch; of a node of a graph, those of its run.
+
+    The same agent may run twice at a time there. What the user says is the run's if it answers one
+    of its calls, or none at all. `history` is the beginning of the session to look at; None for all
+    of it.
+    """
+    given = ctx.session.events if history is None else history
+    events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    root = ctx.agent.root_agent.name if ctx.agent else ""
+    if not ctx.node_path or is_in_tree(ctx.node_path, root):
+        return events
+    here = [event for event in events if event.node_info.path == ctx.node_path]
+    calls = {call.id for event in here for call in event.get_function_calls()}
+    return [event for event in events if _is_of_run(event, ctx.node_path, calls)]
+
+
+def _is_of_run(event: "Event", path: str, calls: set[str | None]) -> bool:
+    if event.author != "user":
+        return event.node_info.path == path
+    answered = {response.id for response in event.get_function_responses()}
+    return not answered or not answered.isdisjoint(calls)
 
 
 def is_within(branch: str | None, ancestor: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import has_started
 from devui.runtime.agents.hand_over import hand_over, target_of, transfers
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import own_events
 from devui.runtime.agents.open_calls import (
     awaits_user,
     lost_calls,
@@ -49,7 +49,7 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
         return Left.TURN, ""
     if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
         return Left.NOTHING, ""
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = own_events(ctx)
     said = [event for event in events if event.content or event.error_code]
     own = [event for event in said if event.author == agent.name]
     if agent.mode == "task" and not awaits_words(ctx, agent):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import events_of, own_events
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -66,7 +66,7 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
-    events = _own_branch(ctx, ctx.session.events)
+    events = own_events(ctx)
     return _is_open([event for event in events if event.author == agent], _answered(events))
 
 
@@ -78,8 +78,8 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     resumed_at = ctx.resumed_at
     if resumed_at is None:
         return []
-    events = _own_branch(ctx, ctx.session.events)
-    before = _own_branch(ctx, ctx.session.events[:resumed_at])
+    events = own_events(ctx)
+    before = own_events(ctx, ctx.session.events[:resumed_at])
     index, made = _latest_calls(before, agent)
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
@@ -93,7 +93,7 @@ def lost_code(ctx: InvocationContext, agent: str) -> str | None:
     """The code that the agent's model had written when its run broke off, if it has no result."""
     if ctx.resumed_at is None:
         return None
-    said = [event for event in _own_branch(ctx, ctx.session.events) if event.content]
+    said = [event for event in own_events(ctx) if event.content]
     parts = (said[-1].content.parts if said and said[-1].content else None) or []
     code = parts[-1].executable_code if parts and said[-1].author == agent else None
     return code.code if code else None
@@ -109,11 +109,7 @@ def _calls_of(branch: str | None) -> list[str]:
 
 def failed_calls(ctx: InvocationContext) -> set[str | None]:
     """The long-running calls on the branch that failed, and were not run again since."""
-    return _failed(_own_branch(ctx, ctx.session.events))
-
-
-def _own_branch(ctx: InvocationContext, events: Sequence[Event]) -> list[Event]:
-    return events_of(events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    return _failed(own_events(ctx))
 
 
 def _answered(events: Sequence[Event]) -> set[str | None]:

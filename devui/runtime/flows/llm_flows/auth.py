@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import own_events
 from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.auth.auth_answers import credential_of
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     agent = agent_of(ctx)
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = own_events(ctx)
     answers = [event for event in events if event.author == "user" and _given(event)]
     for earlier in reversed(answers):
         if earlier is not ctx.latest_answer:

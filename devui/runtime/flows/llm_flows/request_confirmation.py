@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import own_events
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -28,7 +28,7 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     decided = decisions(answer)
     if answer is None or not decided:
         return
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = own_events(ctx)
     asked = originals(events, agent_of(ctx).name, decided)
     if not asked:
         return  # another agent asked
