@@ -260,3 +260,31 @@ async def test_an_answer_without_a_credential_is_no_obstacle_to_a_later_one(resu
     [again] = requests(await answer(runner, (request, {})))
     later = await answer(runner, (again, api_key(again)))
     assert responses(later) == [("read", {"page": 1, "with": "k-1"})]
+
+
+@BOTH
+@pytest.mark.parametrize("second", [True, False])
+async def test_a_call_is_run_once_however_many_requests_for_it_are_answered(resumable, second):
+    ran: list[bool] = []
+
+    async def pay(tool_context: ToolContext):
+        if tool_context.get_auth_response(API_KEY) is None:
+            tool_context.request_credential(API_KEY)
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(hint="Pay?")
+            return None
+        ran.append(tool_context.tool_confirmation.confirmed)
+        return "paid"
+
+    rules = [Rule(after="pay", then=Say("done")), Rule(then=Call("pay"))]
+    agent = Agent(name="payer", model=ScriptedLlm(rules=rules), tools=[pay])
+    runner = runner_of(agent, resumable=resumable)
+    events = await run(runner)
+    [request] = requests(events)
+    [first] = [call for call in calls(events) if "confirm" in call.name]
+    events = await answer(runner, (request, api_key(request)))
+    [again] = [call for call in calls(events) if "confirm" in call.name]
+
+    await answer(runner, (first, {"confirmed": True}), (again, {"confirmed": second}))
+
+    assert ran == [second]

@@ -4,6 +4,7 @@ Each message comes to a new Runner with a new tree, as after a restart.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -129,10 +130,11 @@ def steps(*agents: Any, name: str = "steps") -> SequentialAgent:
 
 
 def _name(call: types.FunctionCall) -> str | None:
-    """The tool that a question is about; None if the call is no question."""
+    """The tool that a question is about, and with what; None if the call is no question."""
     args = call.args or {}
     if call.name == "adk_request_confirmation":
-        return args["originalFunctionCall"]["name"]
+        original = args["originalFunctionCall"]
+        return " ".join([original["name"], *map(str, (original.get("args") or {}).values())])
     if call.name == "adk_request_credential":
         return args["authConfig"]["credentialKey"]
     return call.name if str(call.name).startswith("job_") else None
@@ -381,54 +383,38 @@ async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumab
     assert done == Counter(dict.fromkeys(await _all(make), 1))
 
 
+class Payer(BaseLlm):
+    """A model that pays for the trip that it is told of."""
+
+    async def generate_content_async(self, llm_request, stream=False):
+        first, *more = llm_request.contents
+        call = types.FunctionCall(name="pay", args={"trip": first.parts[0].text})
+        part = types.Part(text="paid") if more else types.Part(function_call=call)
+        yield LlmResponse(content=types.ModelContent([part]))
+
+
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
-@pytest.mark.parametrize("plan", [[[0, 1]], [[0], [1]], [[1], [0]]])
+@pytest.mark.parametrize(
+    "plan", [["pay Rome pay Paris"], ["pay Rome", "pay Paris"], ["pay Paris", "pay Rome"]]
+)
 async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, resumable):
     """A node runs one agent twice at a time; the user agrees to what each of them is to pay."""
-    paid: list[str] = []
 
-    class Payer(BaseLlm):
-        async def generate_content_async(self, llm_request, stream=False):
-            first = llm_request.contents[0]
-            if len(llm_request.contents) > 1:
-                content = types.ModelContent("paid")
-            else:
-                call = types.FunctionCall(name="pay", args={"trip": first.parts[0].text})
-                content = types.ModelContent([types.Part(function_call=call)])
-            yield LlmResponse(content=content)
+    def make(grove):
+        def pay(trip: str) -> str:
+            grove.log[f"paid {trip}"] += 1
+            return trip
 
-    def pay(trip: str) -> str:
-        paid.append(trip)
-        return trip
-
-    def make():
         tool = FunctionTool(pay, require_confirmation=True)
         agent = LlmAgent(name="payer", model=Payer(model="payer"), tools=[tool])
 
         @node(rerun_on_resume=True)
         async def pays(ctx, node_input):
             runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
-            return await asyncio.gather(*runs)
+            grove.log["/".join(await asyncio.gather(*runs))] += 1
 
         return Workflow(name="wf", edges=[("START", pays)])
 
-    service, asked, said = InMemorySessionService(), [], []
-    await service.create_session(app_name="app", **WHERE)
-    for numbers in [None, *plan]:
-        message = types.UserContent("go")
-        if numbers is not None:
-            message = types.UserContent([_reply(asked[number]) for number in numbers])
-        settings = ResumabilityConfig(is_resumable=resumable)
-        app = App(name="app", root_agent=make(), resumability_config=settings)
-        runner = Runner(app=app, session_service=service)
-        async for event in runner.run_async(**WHERE, new_message=message):
-            asked += [call for call in event.get_function_calls() if _is_question(call)]
-            said += (
-                [part.text for part in event.content.parts if part.text] if event.content else []
-            )
-    assert sorted(paid) == ["Paris", "Rome"]
-    assert said == ["paid", "paid"]
-
-
-def _is_question(call: types.FunctionCall) -> bool:
-    return call.name == "adk_request_confirmation"
+    messages = [re.findall(r"pay \w+", names) for names in plan]
+    done = await played(make, messages, resumable=resumable)
+    assert done == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}

@@ -51,6 +51,17 @@ def is_work_of_a_tool(event: Event) -> bool:
     return bool(_calls_of(event.branch))
 
 
+def settled_calls(events: Sequence[Event]) -> set[str | None]:
+    """The calls that have a result: their latest response does not stand for a question."""
+    settled: set[str | None] = set()
+    for event in events:
+        if event.author != "user":
+            settled |= {response.id for response in event.get_function_responses()}
+            settled -= event.actions.requested_tool_confirmations.keys()
+            settled -= event.actions.requested_auth_configs.keys()
+    return settled
+
+
 def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
 
@@ -120,7 +131,11 @@ def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
     # A request that was repeated counts once, by the call that it is for.
     calls = [call for event in events for call in pausing_calls(event)]
     latest = {(call.name, next(_originals([call]), call.id)): call for call in calls}
-    return any(call.id not in answered for call in latest.values())
+    settled = settled_calls(events) if len(latest) < len(calls) else ()
+    return any(
+        call.id not in answered and original not in settled
+        for (_, original), call in latest.items()
+    )
 
 
 def _latest_calls(events: Sequence[Event], agent: str) -> tuple[int, Event | None]:

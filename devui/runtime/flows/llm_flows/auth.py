@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.invocation_events import own_events
-from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
+from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL, settled_calls
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.auth.auth_answers import credential_of
 from devui.runtime.auth.auth_handler import AuthHandler
@@ -104,14 +104,14 @@ def _keep(
 def _waiting(
     events: Sequence[Event], agent: str, keys: Collection[str | None]
 ) -> list[types.FunctionCall]:
-    """The agent's latest calls that are in need of these credentials."""
-    needed: dict[str | None, bool] = {}
-    for event in events:
-        if event.author != "user":
-            needed.update({response.id: False for response in event.get_function_responses()})
-        for call_id, config in event.actions.requested_auth_configs.items():
-            needed[call_id] = config.credential_key in keys
-    ids = {call_id for call_id, needs in needed.items() if needs}
+    """The agent's latest calls that were in need of these credentials, and have no result yet."""
+    needy = {
+        call_id
+        for event in events
+        for call_id, config in event.actions.requested_auth_configs.items()
+        if config.credential_key in keys
+    }
+    ids = needy - settled_calls(events)
     for event in reversed(events):
         calls = [call for call in event.get_function_calls() if call.id in ids]
         if calls and event.author == agent:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import own_events
+from devui.runtime.agents.open_calls import settled_calls
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
+    from devui.runtime.events.tool_confirmation import ToolConfirmation
     from devui.runtime.models.llm_request import LlmRequest
     from devui.runtime.tools.base_tool import BaseTool
 
@@ -32,7 +34,8 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     asked = originals(events, agent_of(ctx).name, decided)
     if not asked:
         return  # another agent asked
-    done = [key for key, call in asked.items() if _has_run(events, key, call)]
+    settled = settled_calls(events)
+    done = [key for key, call in asked.items() if call.id in settled]
     calls = {key: call for key, call in asked.items() if key not in done}
     if not calls:
         if len(answer.get_function_responses()) == len(done) and not _acted_on(events, answer):
@@ -41,22 +44,14 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
     for call in calls.values():
         await _check(ctx, events, call, tools)
-    confirmations = {call.id or "": decided[key] for key, call in calls.items()}
-    async with aclosing(run_calls(ctx, list(calls.values()), tools, confirmations)) as results:
+    confirmations: dict[str, ToolConfirmation] = {}
+    for key, call in calls.items():
+        if confirmations.setdefault(call.id or "", decided[key]).confirmed:
+            confirmations[call.id or ""] = decided[key]  # of several requests a refusal counts
+    once = list({call.id: call for call in calls.values()}.values())
+    async with aclosing(run_calls(ctx, once, tools, confirmations)) as results:
         async for event in results:
             yield event
-
-
-def _has_run(events: Sequence[Event], request_id: str, call: types.FunctionCall) -> bool:
-    """Whether the call was run after the user's first answer to the request."""
-    answered = False
-    for event in events:
-        ids = {response.id for response in event.get_function_responses()}
-        if event.author == "user":
-            answered = answered or request_id in ids
-        elif answered and call.id in ids:
-            return True
-    return False
 
 
 def _acted_on(events: Sequence[Event], answer: Event) -> bool:
