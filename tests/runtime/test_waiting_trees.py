@@ -279,6 +279,20 @@ TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
         ),
         [["consent_a0"], ["job_c0"], ["consent_b0"]],
     ),
+    "a group as one of two ways, with the other between its answers": (
+        lambda g: Workflow(
+            name="wf",
+            edges=[
+                (
+                    "START",
+                    (both(g.agent("a", "consent"), g.agent("b", "login")), g.agent("c", "consent")),
+                    JoinNode(name="join"),
+                    g.last,
+                )
+            ],
+        ),
+        [["consent_a0"], ["consent_c0"], ["login_b0"]],
+    ),
     "a sequence that a tool runs": (
         lambda g: g.agent("x", runs=steps(g.agent("a", "plain"), g.agent("b", "consent"))),
         [["consent_b0"]],

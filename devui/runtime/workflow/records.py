@@ -38,7 +38,7 @@ class Record:
     """What it, or a run below it, has asked a human, by interrupt id; with the answer's schema."""
     answers: dict[str, Any] = field(default_factory=dict)
     is_answered: bool = False
-    """Whether something was answered since it last asked."""
+    """Whether something was answered since it last told anything."""
     branch: str | None = None
     scope: str | None = None
     settled_at: int = 0
@@ -94,7 +94,7 @@ class Records:
         for owner in _upwards(path):
             above = self._record(owner)
             above.asked |= asked
-            above.is_answered = above.is_answered and not asked
+            above.is_answered = False
             for interrupt in asked:
                 above.answers.pop(interrupt, None)
         if event.error_code and not _gives(event):
