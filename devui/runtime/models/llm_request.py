@@ -43,7 +43,7 @@ class LlmRequest(BaseModel):
     live_connect_config: types.LiveConnectConfig = Field(
         default_factory=lambda: altered(_NO_LIVE_CONFIG), exclude=True
     )
-    """Live mode, which is left out: there for code that copies requests."""
+    """Live mode, which is left out: there for code that copies requests; one for all of a run."""
     # Typed Any at run time: tools stand above models in the order of imports.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
@@ -66,7 +66,6 @@ class LlmRequest(BaseModel):
             empty,
             contents=[],
             config=altered(_NO_CONFIG),
-            live_connect_config=altered(_NO_LIVE_CONFIG),
             tools_dict={},
         )
 

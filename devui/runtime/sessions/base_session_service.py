@@ -93,7 +93,8 @@ class BaseSessionService(ABC):
 
     def _apply_temp_state(self, session: Session, event: Event) -> None:
         """Give the session object the `temp:` keys of an event's delta, as nothing else will."""
-        session.state.update(_temporary(event, wanted=True))
+        if event.actions.state_delta:
+            session.state.update(_temporary(event, wanted=True))
 
     def _trim_temp_delta_state(self, event: Event) -> Event:
         """The event, its delta without `temp:` keys."""
