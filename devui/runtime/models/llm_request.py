@@ -43,7 +43,7 @@ class LlmRequest(BaseModel):
     live_connect_config: types.LiveConnectConfig = Field(
         default_factory=lambda: altered(_NO_LIVE_CONFIG), exclude=True
     )
-    """Live mode, which is left out: there for code that copies requests; one for all of a run."""
+    """Live mode, which is left out: there for code that copies requests, which share one."""
     # Typed Any at run time: tools stand above models in the order of imports.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
