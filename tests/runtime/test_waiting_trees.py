@@ -129,6 +129,11 @@ def steps(*agents: Any, name: str = "steps") -> SequentialAgent:
     return SequentialAgent(name=name, sub_agents=list(agents))
 
 
+def expert_of_an_expert(grove: Grove) -> LlmAgent:
+    far = grove.expert("y", experts=(grove.expert("b", "job"),))
+    return grove.agent("x", experts=(grove.expert("a", "consent"), far))
+
+
 def _name(call: types.FunctionCall) -> str | None:
     """The tool that a question is about, and with what; None if the call is no question."""
     args = call.args or {}
@@ -208,17 +213,11 @@ TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
         [["consent_a0", "consent_c0"]],
     ),
     "an expert of an expert, the near one first": (
-        lambda g: g.agent(
-            "x",
-            experts=(g.expert("a", "consent"), g.expert("y", experts=(g.expert("b", "job"),))),
-        ),
+        expert_of_an_expert,
         [["consent_a0"], ["job_b0"]],
     ),
     "an expert of an expert, the far one first": (
-        lambda g: g.agent(
-            "x",
-            experts=(g.expert("a", "consent"), g.expert("y", experts=(g.expert("b", "job"),))),
-        ),
+        expert_of_an_expert,
         [["job_b0"], ["consent_a0"]],
     ),
     "two experts of experts, one by one": (
