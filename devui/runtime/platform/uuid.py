@@ -4,8 +4,11 @@ import os
 from collections.abc import Callable
 from contextvars import ContextVar
 
-_AT_ONCE = 64
+_AT_ONCE = 128
 """How many ids are made at a time: most of what one takes is to ask the system for its digits."""
+_LENGTH = 36
+_DIGITS = [place for place in range(_LENGTH) if place not in {8, 13, 18, 23}]
+"""The places of an id that are digits; at the others are hyphens."""
 
 _AS_VERSION = bytes(0x40 | octet & 0x0F for octet in range(256))
 _AS_VARIANT = bytes(0x80 | octet & 0x3F for octet in range(256))
@@ -27,13 +30,16 @@ def _random_uuid() -> str:
 
 
 def _random_uuids(count: int) -> list[str]:
-    """Without the objects, which take the longest."""
+    """Without the objects, which take the longest; of all at once, one place after the other."""
     octets = bytearray(os.urandom(16 * count))
     octets[6::16] = octets[6::16].translate(_AS_VERSION)
     octets[8::16] = octets[8::16].translate(_AS_VARIANT)
-    digits = octets.hex()
-    each = (digits[start : start + 32] for start in range(0, 32 * count, 32))
-    return [f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}" for d in each]
+    digits = octets.hex().encode()
+    written = bytearray(b"-" * (_LENGTH * count))
+    for index, place in enumerate(_DIGITS):
+        written[place::_LENGTH] = digits[index :: len(_DIGITS)]
+    text = written.decode()
+    return [text[start : start + _LENGTH] for start in range(0, len(text), _LENGTH)]
 
 
 _provider: ContextVar[Callable[[], str]] = ContextVar("id_provider", default=_random_uuid)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
     from devui.runtime.models.llm_request import LlmRequest
 
-_HISTORIES_KEPT = 16
+_HISTORIES_KEPT = 8
 _TRANSFER = "transfer_to_agent"
 
 _Key = tuple[str, str, str, View]

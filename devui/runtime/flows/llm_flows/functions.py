@@ -15,6 +15,7 @@ from devui.runtime.agents.open_calls import (
 from devui.runtime.copying import altered
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.flows.llm_flows.tool_batch import Finished, run_batch
 from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 from devui.runtime.flows.llm_flows.tool_pairs import CLIENT_ID
@@ -165,6 +166,7 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
+        node_info=NodeInfo(path=ctx.node_path or ""),
         content=altered(_ANSWER, parts=parts) if parts else None,
         actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
     )

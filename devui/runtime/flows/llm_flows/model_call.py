@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from google.genai import types
@@ -67,11 +66,10 @@ class ModelCall:
         self._label()
         self._model = await self._agent.canonical_model_async(ReadonlyContext(self._ctx))
         self._ctx.increment_llm_call_count()
-        async with aclosing(
-            self._plugins.around_model_call(
-                self._context, self._request, self._ask, stream=self._streams
-            )
-        ) as answers:
+        answers = self._plugins.around_model_call(
+            self._context, self._request, self._ask, stream=self._streams
+        )
+        try:
             while True:
                 try:
                     answer = await anext(answers)
@@ -86,6 +84,8 @@ class ModelCall:
                 if self._plugins.has("after_model_callback", self._agent):
                     answer = await self._after(answer)
                 yield self._checked(self._with_sources(answer))
+        finally:
+            await answers.aclose()
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
         answers = self._model.generate_content_async(llm_request, stream=self._streams)
