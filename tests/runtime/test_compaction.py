@@ -278,3 +278,14 @@ def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
     assert seen(events) == [
         "<calls>", "wait()", "look()", "look={'seen': 'sky'}", "wait={'done': True}",
     ]  # fmt: skip
+
+
+def test_calls_that_were_summed_up_come_back_once_for_responses_that_come_together():
+    responses = [response_part("wait", str(index), done=True) for index in (1, 2, 3)]
+    events = [
+        at(1, *(call_part("wait", str(index)) for index in (1, 2, 3))),
+        summary(1, 1, answer("<calls>")),
+        at(3, *responses, author="user"),
+    ]
+
+    assert seen(events) == ["<calls>", *["wait()"] * 3, *["wait={'done': True}"] * 3]

@@ -96,8 +96,8 @@ def _with_lost_calls(kept: Sequence[Event], events: Sequence[Event]) -> Iterator
     there = {call.id for event in kept for call in event.get_function_calls()}
     answered = {response.id for event in kept for response in event.get_function_responses()}
     for event in kept:
-        for call_id in _response_ids(event) - there:
-            source = _calling(call_id, events)
+        for response in event.get_function_responses():
+            source = None if response.id in there else _calling(response.id, events)
             if source is None:
                 continue
             siblings = {call.id for call in source.get_function_calls()}

@@ -83,3 +83,30 @@ async def a_long_running_tool_of_a_sub_agent_is_answered(stage):
     events = await stage.say()
     await stage.say(stage.answer(events[-1], result="yes"))
     await stage.say("more")
+
+
+async def _alone_and_late(stage, result, transfers):
+    """The tool is answered when the agents have talked of something else."""
+    answers = [call("ask", question="?"), *(["I have asked."] if result else []), "Hello."]
+    then = [call("transfer_to_agent", agent_name="child")] if transfers else ["Thanks."]
+    child = stage.agent("child", "I have it.", include_contents="none")
+    fields = {"tools": [_ask(stage, result)], "sub_agents": [child], "include_contents": "none"}
+    await stage.open(stage.agent("agent", *answers, *then, "Bye.", **fields))
+    await stage.say("ask them")
+    event = stage.call("ask")
+    await stage.say("hi meanwhile")
+    await stage.say(stage.answer(event, result="yes"))
+    await stage.say("bye")
+
+
+for _result in (None, {"status": "pending"}):
+    for _transfers in (False, True):
+        _how = "with an interim result" if _result else "without an interim result"
+        _then = " and transfers" if _transfers else ""
+        add(
+            Case(
+                f"an agent alone with its turn is answered late {_how}{_then}",
+                partial(_alone_and_late, result=_result, transfers=_transfers),
+                ANSWERS_TOLD if _transfers else None,
+            )
+        )

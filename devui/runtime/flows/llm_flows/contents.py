@@ -122,13 +122,25 @@ def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
-    """The events from the one on that the agent is to answer (`include_contents="none"`)."""
+    """The events from the one on that the agent is to answer (`include_contents="none"`).
+
+    The user may answer a call after other turns: then the one goes on in which it was made.
+    """
     turn: list[Event] = []
+    uncalled: set[str | None] = set()
+    """What the user answers in the turn, and nobody has called in it."""
+    latest: int | None = None
+    """How many events there are from the latest on that may start a turn."""
     for event in live_events_backwards(events):
         turn.append(event)
+        uncalled.difference_update(call.id for call in event.get_function_calls())
+        if event.author == USER:
+            uncalled.update(response.id for response in event.get_function_responses())
         if event.author != view.agent and is_visible(event, view) and _starts_turn(event):
-            break
-    return turn[::-1]
+            latest = latest or len(turn)
+            if not uncalled:
+                return turn[::-1]
+    return turn[:latest][::-1]
 
 
 def _starts_turn(event: Event) -> bool:
