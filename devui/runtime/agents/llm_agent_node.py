@@ -25,7 +25,9 @@ async def run_as_node(
     """
     invocation = ctx.get_invocation_context()
     if agent.mode in {"single_turn", "task"} and node_input is not None:
-        invocation = invocation.model_copy(update={"user_content": as_message(node_input)})
+        # A copy, which nobody takes for the user's own message where the input is that.
+        told = as_message(node_input).model_copy()
+        invocation = invocation.model_copy(update={"user_content": told})
     async with aclosing(agent.run_async(invocation)) as events:
         async for event in events:
             ctx.event_author = event.author

@@ -117,8 +117,10 @@ def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
     agent = agent_of(ctx)
     is_told = "include_contents" in agent.model_fields_set and agent.include_contents == "default"
     before = History(view).contents(others) if is_told else []
-    asked = [ctx.user_content] if ctx.user_content else []
-    return [*before, *asked, *History(view).contents(own)]
+    message = ctx.user_content
+    if message is None or any(message is content for content in before):
+        return [*before, *History(view).contents(own)]  # a node without input
+    return [*before, message, *History(view).contents(own)]
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
