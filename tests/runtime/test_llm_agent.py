@@ -17,6 +17,7 @@ from devui.runtime.models import (
     Say,
     ScriptedLlm,
 )
+from devui.runtime.planners import BuiltInPlanner
 from devui.runtime.tools import BaseTool, BaseToolset
 from tests.kit.conversation import Conversation, outline
 from tests.kit.travel import find_airports, travel_agent
@@ -157,6 +158,23 @@ async def test_functions_tools_and_toolsets_become_tools():
 def test_what_cannot_be_honoured_is_refused_with_advice(fields, advice):
     with pytest.raises(ValidationError, match=advice):
         LlmAgent(name="a", **fields)
+
+
+@pytest.mark.parametrize(("model", "error"), [("", ValueError), (3, TypeError)])
+def test_a_default_model_has_to_be_one(model, error):
+    with pytest.raises(error, match="default model"):
+        LlmAgent.set_default_model(model)
+
+
+def test_who_sets_thinking_twice_is_warned():
+    thinking = types.ThinkingConfig(thinking_budget=1)
+    config = types.GenerateContentConfig(thinking_config=thinking)
+    with pytest.warns(UserWarning, match="that of the planner is used"):
+        LlmAgent(
+            name="a",
+            generate_content_config=config,
+            planner=BuiltInPlanner(thinking_config=thinking),
+        )
 
 
 def test_agent_is_another_name_of_llm_agent():

@@ -86,6 +86,24 @@ async def test_an_unknown_invocation_cannot_be_resumed():
             pass
 
 
+async def test_what_a_rewind_has_taken_back_is_not_said_to_be_unknown():
+    async def body(ctx):
+        call = types.FunctionCall(id="1", name="wait")
+        parts = [types.Part(function_call=call)]
+        yield Event(author="agent", content=types.Content(role="model", parts=parts))
+
+    stage = await Stage(body).open()
+    [event] = [each async for each in stage.events()]
+    where = {"user_id": "u", "session_id": "s"}
+    await stage.runner.rewind_async(**where, rewind_before_invocation_id=event.invocation_id)
+    response = types.FunctionResponse(id="1", name="wait", response={})
+    answer = types.Content(role="user", parts=[types.Part(function_response=response)])
+    with pytest.raises(ValueError, match="a rewind has taken back"):
+        [_ async for _ in stage.runner.run_async(**where, new_message=answer)]
+    with pytest.raises(InvocationNotFoundError, match="taken back by a rewind"):
+        [_ async for _ in stage.runner.run_async(**where, invocation_id=event.invocation_id)]
+
+
 async def test_a_stopped_invocation_goes_on_with_its_message_and_its_checkpoint():
     runs = []
 

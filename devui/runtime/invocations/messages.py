@@ -77,9 +77,9 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
         return None
     events = _calling_events(set(ids), history)
     if missing := set(ids) - events.keys():
-        raise ValueError(
-            f"new_message answers function calls that the session does not have: {sorted(missing)}."
-        )
+        made = {call.id for event in history for call in event.get_function_calls()}
+        why = "a rewind has taken back" if missing <= made else "the session does not have"
+        raise ValueError(f"new_message answers function calls that {why}: {sorted(missing)}.")
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
@@ -142,9 +142,14 @@ def is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bo
         return False
     known = any(event.invocation_id == invocation_id for event in live_events(session.events))
     if wanted and not known:
+        instead = (
+            "It was taken back by a rewind; begin a new one with a new_message."
+            if any(event.invocation_id == invocation_id for event in session.events)
+            else "Give the invocation_id of one of its events, or begin a new one with a"
+            " new_message."
+        )
         raise InvocationNotFoundError(
-            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. Give the"
-            " invocation_id of one of its events, or begin a new one with a new_message."
+            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. {instead}"
         )
     return known
 
