@@ -17,7 +17,6 @@ from devui.runtime.models import (
     Say,
     ScriptedLlm,
 )
-from devui.runtime.planners import BuiltInPlanner
 from devui.runtime.tools import BaseTool, BaseToolset
 from tests.kit.conversation import Conversation, outline
 from tests.kit.travel import find_airports, travel_agent
@@ -164,17 +163,6 @@ def test_what_cannot_be_honoured_is_refused_with_advice(fields, advice):
 def test_a_default_model_has_to_be_one(model, error):
     with pytest.raises(error, match="default model"):
         LlmAgent.set_default_model(model)
-
-
-def test_who_sets_thinking_twice_is_warned():
-    thinking = types.ThinkingConfig(thinking_budget=1)
-    config = types.GenerateContentConfig(thinking_config=thinking)
-    with pytest.warns(UserWarning, match="that of the planner is used"):
-        LlmAgent(
-            name="a",
-            generate_content_config=config,
-            planner=BuiltInPlanner(thinking_config=thinking),
-        )
 
 
 def test_agent_is_another_name_of_llm_agent():
