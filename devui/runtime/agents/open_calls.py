@@ -34,21 +34,20 @@ def pausing_calls(event: Event) -> list[types.FunctionCall]:
     return [call for call in calls if call.id in awaited or call.name in _PAUSING]
 
 
-def call_of_branch(events: Sequence[Event], branch: str | None) -> Event | None:
-    """The event with the call for which a branch was opened, `tool@id`; of several the outermost.
+def call_around(events: Sequence[Event], event: Event) -> Event | None:
+    """The event with the call for which an event was made; of calls within calls the outermost.
 
-    What happens on it is work of a tool of the agent that made the call.
+    What happens within a call is work of a tool of the agent that made the call.
     """
-    for call_id in _calls_of(branch):
-        for event in reversed(events):
-            if any(call.id == call_id for call in event.get_function_calls()):
-                return event
-    return None
+    found = None
+    while outer := _making(events, _calls_around(found or event)):
+        found = outer
+    return found
 
 
 def is_work_of_a_tool(event: Event) -> bool:
-    """Whether it was made on the branch of a call, by a tool of the agent that made the call."""
-    return bool(_calls_of(event.branch))
+    """Whether it was made within a call, by a tool of the agent that made the call."""
+    return bool(_calls_around(event))
 
 
 def settled_calls(events: Sequence[Event]) -> set[str | None]:
@@ -71,7 +70,7 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     answered = _answered([event for event in events if event.author == "user"])
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
-    within = [event for event in events if not made.isdisjoint(_calls_of(event.branch))]
+    within = [event for event in events if not made.isdisjoint(_calls_around(event))]
     return _is_open([*own, *within], answered)
 
 
@@ -110,12 +109,25 @@ def lost_code(ctx: InvocationContext, agent: str) -> str | None:
     return code.code if code else None
 
 
-def _calls_of(branch: str | None) -> list[str]:
-    """The ids of the calls for which a branch was opened, the outermost first."""
-    if branch is None or "@" not in branch:
-        return []
-    segments = (segment.rpartition("@") for segment in branch.split("."))
-    return [run for name, _, run in segments if name and not run.isdigit()]  # a number is a run's
+def _calls_around(event: Event) -> set[str]:
+    """The ids of the calls within which an event was made: those in its branch, and in its place.
+
+    An agent that is called has a branch `name@id`, the nodes that a tool runs a place below that.
+    """
+    branch, path = event.branch, event.node_info.path
+    segments = branch.split(".") if branch and "@" in branch else []
+    if path:
+        segments = [*segments, *path.split("/")]
+    runs = (segment.rpartition("@") for segment in segments)
+    return {run for name, _, run in runs if name and not run.isdigit()}  # a number is a run's
+
+
+def _making(events: Sequence[Event], ids: Collection[str]) -> Event | None:
+    """The latest event that made one of the calls."""
+    for event in reversed(events) if ids else ():
+        if any(call.id in ids for call in event.get_function_calls()):
+            return event
+    return None
 
 
 def failed_calls(ctx: InvocationContext) -> set[str | None]:

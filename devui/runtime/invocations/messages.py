@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import REQUESTS, call_of_branch
+from devui.runtime.agents.open_calls import REQUESTS, call_around
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
@@ -87,7 +87,7 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     repeated = _repeated(message, history)
     ids = [each for each in ids if each not in repeated] or ids
     events = {each: events[each] for each in ids}
-    calls = (call_of_branch(history, event.branch) for event in events.values())
+    calls = (call_around(history, event) for event in events.values())
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     branch = _common(event.branch for event in events.values())
