@@ -7,176 +7,21 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
-from devui.runtime.apps import App, ResumabilityConfig
-from devui.runtime.auth import AuthConfig
+from devui.runtime.agents import LlmAgent, LoopAgent
 from devui.runtime.models import BaseLlm, LlmResponse
-from devui.runtime.runners import Runner
-from devui.runtime.sessions import InMemorySessionService
-from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
+from devui.runtime.tools import FunctionTool, ToolContext
 from devui.runtime.workflow import JoinNode, Workflow, node
-
-WHERE = {"user_id": "user", "session_id": "s"}
-
-
-class Caller(BaseLlm):
-    """A model that makes its calls at once, and is done when it is told what came of them."""
-
-    calls: list[str]
-    log: Any
-    me: str
-
-    async def generate_content_async(self, llm_request, stream=False):
-        parts = llm_request.contents[-1].parts or []
-        told = [each for part in parts if (each := part.function_response)]
-        if self.calls and not {each.name for each in told} & set(self.calls):
-            made = [types.FunctionCall(name=name, args=_request(name)) for name in self.calls]
-            content = types.ModelContent([types.Part(function_call=each) for each in made])
-        else:
-            assert all(each.response and "error" not in each.response for each in told), told
-            assert len(told) == len(self.calls), told
-            self.log[f"{self.me} is done"] += 1
-            content = types.ModelContent(f"{self.me} is done")
-        yield LlmResponse(content=content)
-
-
-def _request(name: str) -> dict[str, str]:
-    return {} if "_" in name else {"request": "go"}  # the names of tools have an underscore
-
-
-@dataclass
-class Grove:
-    """Makes trees of agents, and counts what they do."""
-
-    log: Counter[str] = field(default_factory=Counter)
-
-    def agent(
-        self,
-        name: str,
-        *kinds: str,
-        experts: tuple[LlmAgent, ...] = (),
-        runs: Any = None,
-        **fields: Any,
-    ) -> LlmAgent:
-        """An agent that calls a tool of each kind, its experts, and one that runs a node."""
-        tools = [self._tool(kind, f"{kind}_{name}{number}") for number, kind in enumerate(kinds)]
-        if runs is not None:
-            tools.append(self._runner(f"run_{name}", runs))
-        calls = [tool.name for tool in tools] + [expert.name for expert in experts]
-        model = Caller(model="caller", calls=calls, log=self.log, me=name)
-        return LlmAgent(
-            name=name,
-            description="Works.",
-            model=model,
-            tools=tools,
-            sub_agents=list(experts),
-            **fields,
-        )
-
-    def expert(self, name: str, *kinds: str, experts: tuple[LlmAgent, ...] = ()) -> LlmAgent:
-        return self.agent(name, *kinds, experts=experts, mode="single_turn")
-
-    def _tool(self, kind: str, name: str) -> FunctionTool:
-        config = AuthConfig.model_validate(
-            {
-                "auth_scheme": {"type": "apiKey", "in": "header", "name": "X"},
-                "credential_key": name,
-            }
-        )
-
-        def work(tool_context: ToolContext) -> dict[str, Any] | None:
-            if kind == "login" and tool_context.get_auth_response(config) is None:
-                return tool_context.request_credential(config)
-            self.log[name] += 1
-            return None if kind == "job" else {"done": name}
-
-        work.__name__ = name
-        if kind == "job":
-            return LongRunningFunctionTool(work)
-        return FunctionTool(work, require_confirmation=kind == "consent")
-
-    def _runner(self, name: str, node: Any) -> FunctionTool:
-        async def run(tool_context: ToolContext) -> dict[str, Any]:
-            result = await tool_context.run_node(node, node_input="go")
-            self.log[name] += 1
-            return {"result": str(result)}
-
-        run.__name__ = name
-        tool = FunctionTool(run)
-        tool.node = node
-        return tool
-
-    def last(self, node_input: Any) -> str:
-        self.log["last"] += 1
-        return "last"
-
-
-def chain(grove: Grove, *nodes: Any) -> Workflow:
-    return Workflow(name="wf", edges=[("START", *nodes, grove.last)])
-
-
-def both(*agents: Any, name: str = "both") -> ParallelAgent:
-    return ParallelAgent(name=name, sub_agents=list(agents))
-
-
-def steps(*agents: Any, name: str = "steps") -> SequentialAgent:
-    return SequentialAgent(name=name, sub_agents=list(agents))
+from tests.kit.grove import Caller, Grove, both, chain, played, steps
 
 
 def expert_of_an_expert(grove: Grove) -> LlmAgent:
     far = grove.expert("y", experts=(grove.expert("b", "job"),))
     return grove.agent("x", experts=(grove.expert("a", "consent"), far))
-
-
-def _name(call: types.FunctionCall) -> str | None:
-    """The tool that a question is about, and with what; None if the call is no question."""
-    args = call.args or {}
-    if call.name == "adk_request_confirmation":
-        original = args["originalFunctionCall"]
-        return " ".join([original["name"], *map(str, (original.get("args") or {}).values())])
-    if call.name == "adk_request_credential":
-        return args["authConfig"]["credentialKey"]
-    return call.name if str(call.name).startswith("job_") else None
-
-
-def _reply(call: types.FunctionCall) -> types.Part:
-    response: dict[str, Any] = {"confirmed": True}
-    if call.name == "adk_request_credential":
-        key = {"authType": "apiKey", "apiKey": "k"}
-        response = {**call.args["authConfig"], "exchangedAuthCredential": key}
-    elif call.name != "adk_request_confirmation":
-        response = {"result": "ready"}
-    made = types.FunctionResponse(id=call.id, name=call.name, response=response)
-    return types.Part(function_response=made)
-
-
-async def played(
-    make: Callable[[Grove], Any], plan: list[list[str]], *, resumable: bool
-) -> Counter:
-    """What was done in all, when the questions are answered as planned, message by message."""
-    grove, service, asked, left = Grove(), InMemorySessionService(), {}, set()
-    await service.create_session(app_name="app", **WHERE)
-    settings = ResumabilityConfig(is_resumable=resumable)
-    for names in [None, *plan]:
-        if names is None:
-            message = types.UserContent("go")
-        else:
-            message = types.UserContent([_reply(asked[name]) for name in names])
-            left -= set(names)
-        app = App(name="app", root_agent=make(grove), resumability_config=settings)
-        runner = Runner(app=app, session_service=service)
-        async for event in runner.run_async(**WHERE, new_message=message):
-            found = {name: call for call in event.get_function_calls() if (name := _name(call))}
-            asked |= found
-            left |= found.keys()
-    assert not left, "it has asked for more"
-    return grove.log
 
 
 TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {

@@ -49,7 +49,7 @@ class Answered:
     branch: str | None = None
     """The branch that the message gets: all who made the calls are on it or below it."""
     scope: str | None = None
-    """The isolation scope that the message gets."""
+    """The isolation scope that the message gets; None if it answers calls of several."""
     in_words: bool = False
     """Whether the message only says something to the agent of an open task."""
     others: tuple[Event, ...] = ()
@@ -91,8 +91,9 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     branch = _common(event.branch for event in events.values())
+    scopes = {event.isolation_scope for event in events.values()}
     others = tuple(event for event in events.values() if event is not first)
-    return Answered(first, callers, branch, first.isolation_scope, others=others)
+    return Answered(first, callers, branch, scopes.pop() if len(scopes) == 1 else None, others=others)
 
 
 def _repeated(message: types.Content | None, history: Sequence[Event]) -> set[str | None]:

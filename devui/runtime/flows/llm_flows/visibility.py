@@ -30,11 +30,19 @@ class View(NamedTuple):
         return scope == self.scope or (scope is None and self.whole_session)
 
 
+def is_in_scope(event: Event, view: View) -> bool:
+    """Whether the event belongs to the view's task, or may answer calls of it beside others."""
+    if view.covers(event.isolation_scope):
+        return True
+    is_common = event.author == USER and event.isolation_scope is None
+    return is_common and any(response.id for response in event.get_function_responses())
+
+
 def is_visible(event: Event, view: View) -> bool:
     """Whether the event says something, and says it to this view."""
     branch, content = event.branch, event.content
     return (
-        view.covers(event.isolation_scope)
+        is_in_scope(event, view)
         and (
             not branch
             or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))
