@@ -117,15 +117,16 @@ def with_tasks(wood, mode, place, *below):
 
 
 def with_agent_tools(wood, mode, place, *below):
-    with wood.again(0):
+    with wood.again(0):  # what is in there cannot ask the user, which its caller is told
         tools = [AgentTool(as_agent(wood, each)) for each in below]
-    agent = wood.agent(wood._name("o"), experts=[tool.agent for tool in tools], mode=mode)
-    return agent
+    return wood.agent(wood._name("o"), tools=tools, mode=mode)
 
 
 def with_nodes(wood, mode, place, *below):
     name = wood._name("n")
-    tools = [wood.grove.runner(f"run_{name}{i}", each(None, "node")) for i, each in enumerate(below)]
+    tools = [
+        wood.grove.runner(f"run_{name}{i}", each(None, "node")) for i, each in enumerate(below)
+    ]
     return wood.agent(name, tools=tools, mode=mode)
 
 
@@ -137,6 +138,7 @@ KINDS = {
     "experts": with_experts,
     "tasks": with_tasks,
     "run_node": with_nodes,
+    "AgentTool": with_agent_tools,
 }
 
 
@@ -171,7 +173,9 @@ async def play(outer, inner, kind, how, resumable):
         if how == "repeated":
             await play.repeat()
     assert not play.open, "it asks for ever"
-    assert play.grove.log == +due
+    ignored = due.keys() - (+due).keys()
+    done = Counter({what: times for what, times in play.grove.log.items() if what not in ignored})
+    assert done == +due
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])

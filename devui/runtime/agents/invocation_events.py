@@ -21,6 +21,8 @@ class LatestAnswer:
         self._events: Sequence[Event] = ()
         self._count = 0
         """How many of the events have been read."""
+        self.ignored: Event | None = None
+        """What the user said, but nothing new by that."""
 
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
         """The latest event by the user in that invocation; None if it answers no call, or there is
@@ -34,7 +36,8 @@ class LatestAnswer:
         # From the end: a session may be long, and its last invocation is not.
         for number in range(count - 1, self._count - 1, -1):
             event = events[number]
-            if event.author == "user" and event.invocation_id == invocation_id:
+            is_own = event.author == "user" and event.invocation_id == invocation_id
+            if is_own and event is not self.ignored:
                 self._event = event if event.get_function_responses() else None
                 break
         self._events, self._count = events, count

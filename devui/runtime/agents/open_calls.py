@@ -40,14 +40,14 @@ def call_around(events: Sequence[Event], event: Event) -> Event | None:
     What happens within a call is work of a tool of the agent that made the call.
     """
     found = None
-    while outer := _making(events, _calls_around(found or event)):
+    while outer := _making(events, calls_around(found or event)):
         found = outer
     return found
 
 
 def is_work_of_a_tool(event: Event) -> bool:
     """Whether it was made within a call, by a tool of the agent that made the call."""
-    return bool(_calls_around(event))
+    return bool(calls_around(event))
 
 
 def settled_calls(events: Sequence[Event]) -> set[str | None]:
@@ -70,7 +70,7 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     answered = _answered([event for event in events if event.author == "user"])
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
-    within = [event for event in events if not made.isdisjoint(_calls_around(event))]
+    within = [event for event in events if not made.isdisjoint(calls_around(event))]
     return _is_open([*own, *within], answered)
 
 
@@ -109,7 +109,7 @@ def lost_code(ctx: InvocationContext, agent: str) -> str | None:
     return code.code if code else None
 
 
-def _calls_around(event: Event) -> set[str]:
+def calls_around(event: Event) -> set[str]:
     """The ids of the calls within which an event was made: those in its branch, and in its place.
 
     An agent that is called has a branch `name@id`, the nodes that a tool runs a place below that.
@@ -142,7 +142,7 @@ def _answered(events: Sequence[Event]) -> set[str | None]:
 def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
     # A request that was repeated counts once, by the call that it is for.
     calls = [call for event in events for call in pausing_calls(event)]
-    latest = {(call.name, next(_originals([call]), call.id)): call for call in calls}
+    latest = {(call.name, next(subjects([call]), call.id)): call for call in calls}
     settled = settled_calls(events) if len(latest) < len(calls) else ()
     return any(
         call.id not in answered and original not in settled
@@ -182,10 +182,11 @@ def _failed(later: Sequence[Event]) -> set[str | None]:
 
 def _asked_about(events: Sequence[Event]) -> set[str]:
     """The calls for which the user was asked for a confirmation or a credential."""
-    return {found for event in events for found in _originals(event.get_function_calls())}
+    return {found for event in events for found in subjects(event.get_function_calls())}
 
 
-def _originals(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
+def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
+    """The calls for which these ask the user for a confirmation or a credential."""
     for call in calls:
         args = call.args or {}
         if call.name == REQUEST_CONFIRMATION:

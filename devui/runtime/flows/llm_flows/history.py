@@ -157,7 +157,7 @@ class History:
     def _own_answers(
         self, content: types.Content, responses: tuple[str, ...]
     ) -> tuple[types.Content, tuple[str, ...]]:
-        """What of the user's answers is for the view's own calls; a message may hold others, too."""
+        """What of the user's answers is for calls of the view; a message may hold others, too."""
         unknown = self._view.agent if self._view.scope is None else None
         own = [each for each in responses if self._callers.get(each, unknown) == self._view.agent]
         if len(own) == len(responses):
