@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.llm_agent_node import runs_as_node
+from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.agents.node_paths import is_in_line
 from devui.runtime.agents.tasks import asked
 from devui.runtime.events.rewinds import live_events_backwards
@@ -49,7 +49,7 @@ class Contents:
     def _shown(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         events = ctx.session.events
         agent = agent_of(ctx)
-        if agent.answers_once or runs_as_node(ctx):
+        if gives_one_answer(ctx):
             return _of_one_answer(ctx, view)
         if agent.include_contents == "none":
             return History(view).contents(_current_turn(events, view))
@@ -87,7 +87,7 @@ def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
     """The task of an agent that the conversation, as it sees it, does not tell."""
     if ctx.isolation_scope is None or view.whole_session:
         return []
-    if agent_of(ctx).answers_once or runs_as_node(ctx):
+    if gives_one_answer(ctx):
         return []  # it is in the contents already
     for event in reversed(ctx.session.events):
         for call in event.get_function_calls():
