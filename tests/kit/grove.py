@@ -125,13 +125,13 @@ class Grove:
         return tool
 
     def question(self, name: str) -> BaseNode:
-        """A node that asks the user something."""
+        """A node that asks the user something, each time with the same id."""
 
         @node(name=name, rerun_on_resume=True)
         async def asks(ctx, node_input):
             answers = list(ctx.resume_inputs.values())
             if not answers:
-                yield RequestInput(message=name)
+                yield RequestInput(interrupt_id=name, message=name)
                 return
             self.log[name] += 1
             yield str(answers[0])
@@ -199,19 +199,20 @@ class Play:
 
     async def begin(self) -> None:
         await self._service.create_session(app_name="app", **WHERE)
-        await self._say(types.UserContent("go"))
+        await self.say(types.UserContent("go"))
 
     async def answer(self, *names: str) -> None:
         """Answer these questions in one message."""
         self.open -= set(names)
         self._latest = types.UserContent([reply(self.asked[name]) for name in names])
-        await self._say(self._latest)
+        await self.say(self._latest)
 
     async def repeat(self) -> None:
         """Say once more what was said last."""
-        await self._say(self._latest)
+        await self.say(self._latest)
 
-    async def _say(self, message: types.Content) -> None:
+    async def say(self, message: types.Content) -> None:
+        """Send a message to a new Runner, and note what is asked."""
         root = self._make(self.grove)
         app = App(name="app", root_agent=root, resumability_config=self._settings)
         runner = Runner(app=app, session_service=self._service)

@@ -7,6 +7,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from devui.runtime.agents import LlmAgent, LoopAgent
 from devui.runtime.models import BaseLlm, LlmResponse
 from devui.runtime.tools import FunctionTool, ToolContext
 from devui.runtime.workflow import JoinNode, Workflow, node
-from tests.kit.grove import Caller, Grove, both, chain, played, steps
+from tests.kit.grove import Caller, Grove, Play, both, chain, played, steps
 
 
 def expert_of_an_expert(grove: Grove) -> LlmAgent:
@@ -251,28 +252,131 @@ class Payer(BaseLlm):
         yield LlmResponse(content=types.ModelContent([part]))
 
 
+def payer(grove: Grove) -> LlmAgent:
+    def pay(trip: str) -> str:
+        grove.log[f"paid {trip}"] += 1
+        return trip
+
+    tool = FunctionTool(pay, require_confirmation=True)
+    return LlmAgent(name="payer", description="Pays.", model=Payer(model="payer"), tools=[tool])
+
+
+def a_node_that_pays_twice(grove: Grove) -> Workflow:
+    agent = payer(grove)
+
+    @node(rerun_on_resume=True)
+    async def pays(ctx, node_input):
+        runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
+        grove.log["/".join(await asyncio.gather(*runs))] += 1
+
+    return Workflow(name="wf", edges=[("START", pays)])
+
+
+class Booker(BaseLlm):
+    """A model that books two trips at once."""
+
+    log: Any
+
+    async def generate_content_async(self, llm_request, stream=False):
+        parts = llm_request.contents[-1].parts
+        told = [part.function_response.response["result"] for part in parts if not part.text]
+        made = [types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")]
+        calls = [types.Part(function_call=call) for call in made]
+        if told:
+            self.log["/".join(told)] += 1
+        yield LlmResponse(content=types.ModelContent(calls if not told else "done"))
+
+
+def two_calls_of_a_tool_that_pays(grove: Grove) -> LlmAgent:
+    agent = payer(grove)
+
+    async def book(trip: str, tool_context: ToolContext) -> str:
+        return await tool_context.run_node(agent, node_input=trip)
+
+    return LlmAgent(name="root", model=Booker(model="booker", log=grove.log), tools=[book])
+
+
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("make", [a_node_that_pays_twice, two_calls_of_a_tool_that_pays])
 @pytest.mark.parametrize(
     "plan", [["pay Rome pay Paris"], ["pay Rome", "pay Paris"], ["pay Paris", "pay Rome"]]
 )
-async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, resumable):
-    """A node runs one agent twice at a time; the user agrees to what each of them is to pay."""
-
-    def make(grove):
-        def pay(trip: str) -> str:
-            grove.log[f"paid {trip}"] += 1
-            return trip
-
-        tool = FunctionTool(pay, require_confirmation=True)
-        agent = LlmAgent(name="payer", model=Payer(model="payer"), tools=[tool])
-
-        @node(rerun_on_resume=True)
-        async def pays(ctx, node_input):
-            runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
-            grove.log["/".join(await asyncio.gather(*runs))] += 1
-
-        return Workflow(name="wf", edges=[("START", pays)])
-
+async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, make, resumable):
+    """The user agrees to what each of them is to pay."""
     messages = [re.findall(r"pay \w+", names) for names in plan]
     done = await played(make, messages, resumable=resumable)
     assert done == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}
+
+
+async def test_a_consent_counts_for_its_own_call_alone():
+    play = Play(two_calls_of_a_tool_that_pays, resumable=False)
+    await play.begin()
+    await play.answer("pay Paris")
+    assert play.grove.log == {"paid Paris": 1}
+
+
+async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
+    """A later call of the tool runs the agent for something else."""
+    asked: list[list[str]] = []
+
+    class Listener(BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            asked.append([part.text for each in llm_request.contents for part in each.parts])
+            yield LlmResponse(content=types.ModelContent("heard"))
+
+    def make(grove):
+        agent = LlmAgent(name="listener", model=Listener(model="listener"))
+
+        async def tell(tool_context: ToolContext) -> str:
+            return await tool_context.run_node(agent, node_input=f"trip {len(asked)}")
+
+        class Twice(BaseLlm):
+            async def generate_content_async(self, llm_request, stream=False):
+                call = types.Part(function_call=types.FunctionCall(name="tell", args={}))
+                content = types.ModelContent([call] if len(asked) < 2 else "done")
+                yield LlmResponse(content=content)
+
+        return LlmAgent(name="root", model=Twice(model="twice"), tools=[tell])
+
+    await played(make, [], resumable=False)
+    assert asked == [["trip 0"], ["trip 1"]]
+
+
+async def test_an_answer_may_be_corrected_that_could_not_be_understood():
+    """It is no repetition: nothing has come of it."""
+    play = Play(lambda grove: grove.agent("a", "consent"), resumable=False)
+    await play.begin()
+    call = play.asked["consent_a0"]
+    for response in ({"what": 1}, {"confirmed": True}):
+        made = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        with suppress(ValueError):
+            await play.say(types.UserContent([types.Part(function_response=made)]))
+    assert play.grove.log == {"consent_a0": 1, "a is done": 1}
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_through(resumable):
+    """Where there are checkpoints: after a crash a client may send its message again."""
+    broken = [True]
+
+    def make(grove):
+        def work() -> str:
+            if broken:
+                raise RuntimeError(broken.pop())
+            grove.log["work"] += 1
+            return "done"
+
+        model = Caller(model="caller", calls=["work_b"], log=grove.log, me="b")
+        work.__name__ = "work_b"
+        return steps(
+            grove.agent("a", "consent"), LlmAgent(name="b", model=model, tools=[FunctionTool(work)])
+        )
+
+    play = Play(make, resumable=resumable)
+    await play.begin()
+    with pytest.raises(RuntimeError):
+        await play.answer("consent_a0")
+    await play.repeat()
+    await play.repeat()
+    expected = {"consent_a0": 1, "a is done": 1}
+    assert play.grove.log == (expected | {"work": 1, "b is done": 1} if resumable else expected)

@@ -67,7 +67,7 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     What a tool gave in the meantime is no answer.
     """
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
-    answered = _answered([event for event in events if event.author == "user"])
+    answered = _answered(events, by="user")
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
     within = [event for event in events if not made.isdisjoint(calls_around(event))]
@@ -135,8 +135,14 @@ def failed_calls(ctx: InvocationContext) -> set[str | None]:
     return _failed(own_events(ctx))
 
 
-def _answered(events: Sequence[Event]) -> set[str | None]:
-    return {response.id for event in events for response in event.get_function_responses()}
+def _answered(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
+    """The calls that were answered since they were made last: a node may use an id again."""
+    answered: set[str | None] = set()
+    for event in events:
+        answered.difference_update(call.id for call in event.get_function_calls())
+        if by in {None, event.author}:
+            answered.update(response.id for response in event.get_function_responses())
+    return answered
 
 
 def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
