@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.node_paths import is_in_tree
+from devui.runtime.agents.node_paths import is_at_home
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -73,12 +73,12 @@ def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = Non
     """
     given = ctx.session.events if history is None else history
     events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
-    root = ctx.agent.root_agent.name if ctx.agent else ""
-    if not ctx.node_path or is_in_tree(ctx.node_path, root):
+    path = ctx.node_path
+    if not path or ctx.agent is None or is_at_home(path, ctx.agent.root_agent):
         return events
-    here = [event for event in events if event.node_info.path == ctx.node_path]
+    here = [event for event in events if event.node_info.path == path]
     calls = {call.id for event in here for call in event.get_function_calls()}
-    return [event for event in events if _is_of_run(event, ctx.node_path, calls)]
+    return [event for event in events if _is_of_run(event, path, calls)]
 
 
 def _is_of_run(event: "Event", path: str, calls: set[str | None]) -> bool:

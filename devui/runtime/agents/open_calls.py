@@ -40,8 +40,14 @@ def call_around(events: Sequence[Event], event: Event) -> Event | None:
     What happens within a call is work of a tool of the agent that made the call.
     """
     found = None
-    while outer := _making(events, calls_around(found or event)):
-        found = outer
+    ids = calls_around(event)
+    end = next((i for i in range(len(events) - 1, -1, -1) if events[i] is event), len(events))
+    for index in range(end - 1, -1, -1):  # a call comes before what is done for it
+        if not ids:
+            break
+        if any(call.id in ids for call in events[index].get_function_calls()):
+            found = events[index]
+            ids = calls_around(found)
     return found
 
 
@@ -120,14 +126,6 @@ def calls_around(event: Event) -> set[str]:
         segments = [*segments, *path.split("/")]
     runs = (segment.rpartition("@") for segment in segments)
     return {run for name, _, run in runs if name and not run.isdigit()}  # a number is a run's
-
-
-def _making(events: Sequence[Event], ids: Collection[str]) -> Event | None:
-    """The latest event that made one of the calls."""
-    for event in reversed(events) if ids else ():
-        if any(call.id in ids for call in event.get_function_calls()):
-            return event
-    return None
 
 
 def failed_calls(ctx: InvocationContext) -> set[str | None]:

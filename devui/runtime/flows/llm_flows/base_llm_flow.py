@@ -213,8 +213,10 @@ def _waits(ctx: InvocationContext) -> bool:
 
     Where others wait for what it gives, they must not go on with half of it.
     """
-    if ctx.waits_for_answers or ctx.resumed_at is None:
-        return ctx.waits_for_answers
+    if ctx.waits_for_answers:
+        return True
+    if ctx.resumed_at is None:
+        return False
     return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
 
 

@@ -17,7 +17,7 @@ from devui.runtime.events.compactions import compacted, is_compacted
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import Entry, arrange, without_client_ids
-from devui.runtime.flows.llm_flows.visibility import USER, View, is_in_scope, is_visible
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_common_answer, is_visible
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -106,7 +106,11 @@ class History:
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
         self._callers, self._named = {}, set()
-        live = [e for e in live_events(events) if is_in_scope(e, self._view)]
+        live = [
+            event
+            for event in live_events(events)
+            if self._view.covers(event.isolation_scope) or is_common_answer(event)
+        ]
         if is_compacted(live):
             live = compacted(live, self._view.agent)
         entries = (self._entry(event) for event in live)
@@ -144,7 +148,7 @@ class History:
         if teller is not None:
             told = quoted(content, teller, thoughts=view.foreign_thoughts)
             return (told, (), (), True) if told else None
-        if author == USER and responses:
+        if responses and author == USER:
             content, own = self._own_answers(content, responses)
         if len(responses) < len(answered):
             content = self._without_orphans(content)
