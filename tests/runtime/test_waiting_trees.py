@@ -252,13 +252,14 @@ class Payer(BaseLlm):
         yield LlmResponse(content=types.ModelContent([part]))
 
 
-def payer(grove: Grove) -> LlmAgent:
+def payer(grove: Grove, **fields: Any) -> LlmAgent:
     def pay(trip: str) -> str:
         grove.log[f"paid {trip}"] += 1
         return trip
 
     tool = FunctionTool(pay, require_confirmation=True)
-    return LlmAgent(name="payer", description="Pays.", model=Payer(model="payer"), tools=[tool])
+    model = Payer(model="payer")
+    return LlmAgent(name="payer", description="Pays.", model=model, tools=[tool], **fields)
 
 
 def a_node_that_pays_twice(grove: Grove) -> Workflow:
@@ -288,16 +289,32 @@ class Booker(BaseLlm):
 
 
 def two_calls_of_a_tool_that_pays(grove: Grove) -> LlmAgent:
-    agent = payer(grove)
+    return booking(grove, payer(grove))
 
+
+def two_calls_of_a_tool_that_runs_a_sub_agent(grove: Grove) -> LlmAgent:
+    agent = payer(grove, mode="single_turn")
+    return booking(grove, agent, sub_agents=[agent])
+
+
+def booking(grove: Grove, agent: LlmAgent, **fields: Any) -> LlmAgent:
     async def book(trip: str, tool_context: ToolContext) -> str:
         return await tool_context.run_node(agent, node_input=trip)
 
-    return LlmAgent(name="root", model=Booker(model="booker", log=grove.log), tools=[book])
+    return LlmAgent(
+        name="root", model=Booker(model="booker", log=grove.log), tools=[book], **fields
+    )
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
-@pytest.mark.parametrize("make", [a_node_that_pays_twice, two_calls_of_a_tool_that_pays])
+@pytest.mark.parametrize(
+    "make",
+    [
+        a_node_that_pays_twice,
+        two_calls_of_a_tool_that_pays,
+        two_calls_of_a_tool_that_runs_a_sub_agent,
+    ],
+)
 @pytest.mark.parametrize(
     "plan", [["pay Rome pay Paris"], ["pay Rome", "pay Paris"], ["pay Paris", "pay Rome"]]
 )

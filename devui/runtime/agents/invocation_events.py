@@ -1,6 +1,6 @@
 """Which events of a session belong to an invocation and a branch (adk-runtime 4.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.node_paths import is_at_home
@@ -76,16 +76,32 @@ def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = Non
     path = ctx.node_path
     if not path or ctx.agent is None or is_at_home(path, ctx.agent.root_agent):
         return events
-    here = [event for event in events if event.node_info.path == path]
-    calls = {call.id for event in here for call in event.get_function_calls()}
-    return [event for event in events if _is_of_run(event, path, calls)]
+    own, _ = with_answers(events, lambda event: _is_of_run(event, path))
+    return own
 
 
-def _is_of_run(event: "Event", path: str, calls: set[str | None]) -> bool:
+def _is_of_run(event: "Event", path: str) -> bool:
     if event.author != "user":
         return event.node_info.path == path
-    answered = {response.id for response in event.get_function_responses()}
-    return not answered or not answered.isdisjoint(calls)
+    return not event.get_function_responses()
+
+
+def with_answers(
+    events: "Iterable[Event]", is_own: "Callable[[Event], bool]"
+) -> "tuple[list[Event], list[Event]]":
+    """The events of a place and those that answer calls that were made there, and all others."""
+    own: list[Event] = []
+    others: list[Event] = []
+    calls: set[str | None] = set()
+    for event in events:
+        if is_own(event):
+            calls.update([call.id for call in event.get_function_calls()])
+            own.append(event)
+        elif calls and any(each.id in calls for each in event.get_function_responses()):
+            own.append(event)
+        else:
+            others.append(event)
+    return own, others
 
 
 def is_within(branch: str | None, ancestor: str) -> bool:
