@@ -1,7 +1,7 @@
 """Whatever stands around whatever, and whatever it waits for: all is done once, and ends.
 
-The answers come one by one, all that are asked for in one message, or each of them twice; each
-message comes to a new Runner with a new tree, as after a restart.
+The answers come one by one, all that are asked for in one message, each of them twice, or each
+again with the next; each message comes to a new Runner with a new tree, as after a restart.
 """
 
 from collections import Counter
@@ -14,6 +14,7 @@ from tests.kit.wood import KINDS, QUESTIONS, tree
 
 MESSAGES = 20
 """No tree takes that many."""
+AGAIN = ("twice", "again with the next")
 REPEATED = tuple(kind for kind in QUESTIONS if kind != "job")
 """What is said of a job may change, so to say it once more is news."""
 
@@ -26,11 +27,15 @@ async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) 
     due: Counter[str] = Counter()
     play = Play(tree(outer, inner, kind, due), resumable=resumable)
     await play.begin()
+    before: list[str] = []
     for _ in range(MESSAGES):
         if not play.open:
             break
         names = sorted(play.open)
-        await play.answer(*(names if how == "together" else names[:1]))
+        if how != "together":
+            names = [names[0], *before]
+        await play.answer(*names)
+        before = names[:1] if how == "again with the next" else []
         if how == "twice":
             await play.repeat()
     done = Counter({what: n for what, n in play.grove.log.items() if due.get(what, 1)})
@@ -39,9 +44,9 @@ async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) 
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
-@pytest.mark.parametrize("how", ["one by one", "together", "twice"])
+@pytest.mark.parametrize("how", ["one by one", "together", *AGAIN])
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
 async def test_all_is_done_once(outer, inner, how, resumable):
-    kinds = REPEATED if how == "twice" else QUESTIONS
+    kinds = REPEATED if how in AGAIN else QUESTIONS
     wrong = [await left(outer, inner, kind, how, resumable=resumable) for kind in kinds]
     assert not any(wrong), "\n".join(filter(None, wrong))

@@ -67,13 +67,23 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
     return settled
 
 
+def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
+    """The calls that were answered since they were made last: a node may use an id again."""
+    answered: set[str | None] = set()
+    for event in events:
+        answered.difference_update(call.id for call in event.get_function_calls())
+        if by in {None, event.author}:
+            answered.update(response.id for response in event.get_function_responses())
+    return answered
+
+
 def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
 
     What a tool gave in the meantime is no answer.
     """
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
-    answered = _answered(events, by="user")
+    answered = answered_calls(events, by="user")
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
     within = [event for event in events if not made.isdisjoint(calls_around(event))]
@@ -83,7 +93,7 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
     events = own_events(ctx)
-    return _is_open([event for event in events if event.author == agent], _answered(events))
+    return _is_open([event for event in events if event.author == agent], answered_calls(events))
 
 
 def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
@@ -99,7 +109,7 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     index, made = _latest_calls(before, agent)
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
-    settled = _answered(events) | {call.id for call in pausing_calls(made)}
+    settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
     settled -= _failed(before[index + 1 :])
     settled |= _asked_about(events)
     return [call for call in made.get_function_calls() if call.id not in settled]
@@ -131,16 +141,6 @@ def calls_around(event: Event) -> set[str]:
 def failed_calls(ctx: InvocationContext) -> set[str | None]:
     """The long-running calls on the branch that failed, and were not run again since."""
     return _failed(own_events(ctx))
-
-
-def _answered(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
-    """The calls that were answered since they were made last: a node may use an id again."""
-    answered: set[str | None] = set()
-    for event in events:
-        answered.difference_update(call.id for call in event.get_function_calls())
-        if by in {None, event.author}:
-            answered.update(response.id for response in event.get_function_responses())
-    return answered
 
 
 def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:

@@ -14,7 +14,12 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.loop_rounds import noted_waiting
-from devui.runtime.agents.open_calls import awaits_user, call_around
+from devui.runtime.agents.open_calls import (
+    REQUESTS,
+    answered_calls,
+    awaits_user,
+    call_around,
+)
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
 from devui.runtime.agents.tasks import open_tasks
@@ -54,17 +59,25 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
     answer = ctx.latest_answer
     if ctx.is_resumable or answer is None or not isinstance(node, WORKFLOWS):
         return
-    answered = {response.id for response in answer.get_function_responses()}
     before = [
         event
         for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id)
         if event is not answer and (event.author == "user" or _is_of_node(event, ctx.node_path))
     ]
+    answered = _newly_answered(answer, before)
     asked = [e for e in before if any(call.id in answered for call in e.get_function_calls())]
     calls = (call_around(before, event) for event in asked)
     callers = {event.author for event in (*asked, *filter(None, calls))}
     session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
     _note_others(ctx.model_copy(update={"session": session}), node, asked, callers)
+
+
+def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
+    """What the answer does not merely repeat; what is said of a call for a job may change."""
+    known = answered_calls(before, by="user")
+    responses = answer.get_function_responses()
+    old = {each.id for each in responses if (each.name or "").startswith(REQUESTS)} & known
+    return {each.id for each in responses} - old
 
 
 def _is_of_node(event: Event, path: str | None) -> bool:
