@@ -50,6 +50,7 @@ class _Shared:
     llm_calls: int = 0
     aborted: bool = False
     abort_signal: asyncio.Event | None = None
+    begun_at: int | None = None
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
@@ -189,7 +190,20 @@ class InvocationContext(LikeModel):
     @property
     def has_begun(self) -> bool:
         """Whether the invocation goes on from an earlier run, resumed or with a task."""
-        return self.resumed_at is not None or self._shared.spoken_to is not None
+        return self._shared.begun_at is not None
+
+    @property
+    def is_spoken_to(self) -> bool:
+        """Whether the user has just said something to the agent, which carries out a task."""
+        scope = self.isolation_scope
+        return scope is not None and self._shared.spoken_to == scope
+
+    @property
+    def begun_at(self) -> int | None:
+        """How many events the session had when the agent was taken up where it was; None if it is
+        new, or the user's words have told it how to go on.
+        """
+        return None if self.is_spoken_to else self._shared.begun_at
 
     @property
     def latest_answer(self) -> Event | None:
@@ -199,7 +213,7 @@ class InvocationContext(LikeModel):
     @property
     def waits_for_answers(self) -> bool:
         """Whether an agent with open calls does nothing; else its model goes on without them."""
-        if self.isolation_scope is not None and self._shared.spoken_to == self.isolation_scope:
+        if self.is_spoken_to:
             return False
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
@@ -234,7 +248,7 @@ class InvocationContext(LikeModel):
 
     def mark_resumed(self, *, answered: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""
-        self._shared.resumed_at = len(self.session.events)
+        self._shared.resumed_at = self._shared.begun_at = len(self.session.events)
         self._shared.resumed_with_answer = answered
 
     def ignore(self, repeated: Event | None) -> None:
@@ -244,6 +258,7 @@ class InvocationContext(LikeModel):
     def mark_spoken_to(self, scope: str) -> None:
         """Note that the user says something to the agent of the task with that scope."""
         self._shared.spoken_to = scope
+        self._shared.begun_at = len(self.session.events)
 
     def set_agent_state(
         self,

@@ -46,7 +46,7 @@ class Left(Enum):
 def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
     """What the agent has yet to do, and the name of the agent it handed over to, or ''."""
     if not has_started(ctx, agent):
-        return Left.TURN, ""
+        return (Left.WAIT if _has_yet_to_hear(agent, ctx) else Left.TURN), ""
     if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
         return Left.NOTHING, ""
     events = own_events(ctx)
@@ -62,6 +62,14 @@ def what_is_left(agent: LlmAgent, ctx: InvocationContext) -> tuple[Left, str]:
         return Left.TURN, ""
     waits = awaits_words(ctx, agent) or awaits_user(ctx, {agent.name})
     return (Left.WAIT if waits else Left.NOTHING), ""
+
+
+def _has_yet_to_hear(agent: LlmAgent, ctx: InvocationContext) -> bool:
+    """Whether it has a task, and nobody has told it more since it spoke, as no checkpoint tells."""
+    if agent.mode != "task" or not ctx.has_begun:
+        return False
+    said = [event for event in own_events(ctx) if event.content or event.error_code]
+    return bool(said) and _is_over(said[-1], agent.name) and not lost_calls(ctx, agent.name)
 
 
 def _is_over(last: Event, agent: str) -> bool:
@@ -98,10 +106,15 @@ class Turn:
                 pause.watch(event)
         self._waits = self._waits or pause.needed
 
+    @property
+    def _has_tasks(self) -> bool:
+        """Whether a task may stand between a question and the end of the turn."""
+        return self.ctx.agent is not None and bool(self.ctx.agent.task_agents)
+
     def paused(self, agent: str) -> bool:
         """Whether the agent of that name, or its target, waits for an answer."""
         return self._waits or (
             self.target is None
-            and self.ctx.resumed_at is not None
+            and (self.ctx.resumed_at is not None or self._has_tasks)
             and awaits_user(self.ctx, {agent})
         )

@@ -62,9 +62,14 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
     for event in events:
         if event.author != "user":
             settled |= {response.id for response in event.get_function_responses()}
-            settled -= event.actions.requested_tool_confirmations.keys()
-            settled -= event.actions.requested_auth_configs.keys()
+            settled -= _pending(event)
     return settled
+
+
+def _pending(event: Event) -> set[str]:
+    """The calls whose responses only say that the user is asked first."""
+    actions = event.actions
+    return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
 
 
 def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
@@ -80,10 +85,12 @@ def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str
 def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
 
-    What a tool gave in the meantime is no answer.
+    What a tool gave in the meantime is no answer. What was asked for a task that is done is over.
     """
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
     answered = answered_calls(events, by="user")
+    done = answered - {None}
+    events = [event for event in events if event.isolation_scope not in done]
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
     within = [event for event in events if not made.isdisjoint(calls_around(event))]
@@ -99,25 +106,60 @@ def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
 def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     """The calls that the agent had made when its run broke off and that were never answered.
 
-    Calls that wait for a human or a job are not lost, unless it is on record that they failed.
+    Calls that wait for a human or a job are not lost, unless it is on record that they failed; nor
+    are tasks that have begun.
     """
-    resumed_at = ctx.resumed_at
-    if resumed_at is None:
+    begun_at = ctx.begun_at
+    if begun_at is None:
         return []
     events = own_events(ctx)
-    before = own_events(ctx, ctx.session.events[:resumed_at])
+    before = own_events(ctx, ctx.session.events[:begun_at])
     index, made = _latest_calls(before, agent)
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
     settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
     settled -= _failed(before[index + 1 :])
     settled |= _asked_about(events)
-    return [call for call in made.get_function_calls() if call.id not in settled]
+    lost = [call for call in made.get_function_calls() if call.id not in settled]
+    if lost:
+        tasks = {event.isolation_scope for event in ctx.session.events}
+        lost = [call for call in lost if call.id not in tasks]
+    return lost
+
+
+def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
+    """The agent's questions about calls that the user has answered, and nothing came of it.
+
+    As when the call failed or the process ended. An agent whose model has spoken since takes them
+    for done with.
+    """
+    asked: dict[str | None, str] = {}
+    answered: set[str | None] = set()
+    for event in events:
+        ids = {response.id for response in event.get_function_responses()}
+        if event.author == "user":
+            answered |= ids & asked.keys()
+        if event.author != agent:
+            continue
+        if _has_moved_on([event], agent):
+            answered.clear()
+        anew = {call.id: about for call in event.get_function_calls() for about in subjects([call])}
+        over = (ids - _pending(event)).union(anew.values())
+        asked = {each: about for each, about in asked.items() if about not in over} | anew
+        answered &= asked.keys()
+    return answered
+
+
+def has_calls_to_run(ctx: InvocationContext, agent: str) -> bool:
+    """Whether the agent has yet to run calls that were lost, or that the user has decided on."""
+    if ctx.begun_at is None:
+        return False
+    return bool(lost_calls(ctx, agent) or unheeded_answers(own_events(ctx), agent))
 
 
 def lost_code(ctx: InvocationContext, agent: str) -> str | None:
     """The code that the agent's model had written when its run broke off, if it has no result."""
-    if ctx.resumed_at is None:
+    if ctx.begun_at is None:
         return None
     said = [event for event in own_events(ctx) if event.content]
     parts = (said[-1].content.parts if said and said[-1].content else None) or []

@@ -33,6 +33,6 @@ class Pause:
         """Whether the run left something to wait for."""
         if self._seen or any(open_tasks(self._ctx, each) for each in family(self._agent)):
             return True
-        if self._ctx.resumed_at is None:
+        if not self._ctx.has_begun:
             return False
         return awaits_user(self._ctx, {member.name for member in family(self._agent)})

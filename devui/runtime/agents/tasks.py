@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.agents.agent_progress import forget, has_ended
+from devui.runtime.agents.open_calls import has_calls_to_run
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events, live_events_backwards
 from devui.runtime.tools.finish_task_tool import finishing_response
@@ -35,16 +36,19 @@ async def run_with_tasks(
 ) -> AsyncGenerator[Event, None]:
     """`run` the agent, and each time that its model gives tasks away, their agents first.
 
-    It ends before a task that waits for the user; the next run goes on with that task.
+    It ends before a task that waits for the user; the next run goes on with that task, when the
+    agent has done what it can about the calls beside the task.
     """
+    beside = has_calls_to_run(ctx, agent.name)
     while not ctx.is_aborted:
-        for call in open_tasks(ctx, agent):
+        for call in () if beside else open_tasks(ctx, agent):
             task = _Task(ctx, agent, call)
             async with aclosing(task.events()) as events:
                 async for event in events:
                     yield event
             if not task.done:
                 return
+        beside = False
         async with aclosing(run(ctx)) as events:
             async for event in events:
                 yield event

@@ -127,7 +127,7 @@ def _as_response(result: Any) -> dict[str, Any]:
 
 def _earlier(ctx: InvocationContext) -> list[Event]:
     """What came of the call, and of calls within it, in an earlier run that broke off or waited."""
-    if ctx.resumed_at is None:
+    if ctx.begun_at is None:
         return []
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
     own, _ = with_answers(events, lambda event: is_within(event.branch, ctx.branch or ""))

@@ -10,7 +10,11 @@ from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.invocation_events import own_events
-from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL, settled_calls
+from devui.runtime.agents.open_calls import (
+    REQUEST_CREDENTIAL,
+    settled_calls,
+    unheeded_answers,
+)
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.auth.auth_answers import credential_of
 from devui.runtime.auth.auth_handler import AuthHandler
@@ -19,7 +23,7 @@ from devui.runtime.auth.logins import LoginRefused
 from devui.runtime.flows.llm_flows.decisions import decided_calls
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import has_answer
+from devui.runtime.flows.llm_flows.user_requests import may_have_answers
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -35,19 +39,24 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     agent = agent_of(ctx)
     events = own_events(ctx)
     answers = [event for event in events if event.author == "user" and _given(event)]
+    unheeded = unheeded_answers(events, agent.name)
+    keys: set[str | None] = set()
     for earlier in reversed(answers):
         if earlier is not ctx.latest_answer:
             with suppress(ValueError):  # which was raised when it came
-                _keep(ctx, events, _given(earlier), anew=False)
+                kept = _keep(ctx, events, _given(earlier), anew=False)
+                keys |= set() if unheeded.isdisjoint(_given(earlier)) else kept
     said = [event for event in events if event.content]
-    if not answers or said[-1] is not ctx.latest_answer or said[-1] is not answers[-1]:
-        return  # the calls have been run already, or the user has answered something else
-    calls = _waiting(events, agent.name, _keep(ctx, events, _given(answers[-1])))
-    if not calls:
+    is_new = bool(answers) and said[-1] is ctx.latest_answer and said[-1] is answers[-1]
+    if is_new:
+        keys |= _keep(ctx, events, _given(answers[-1]))
+    calls = _waiting(events, agent.name, keys)
+    if not calls and is_new:
         before = {given for earlier in answers[:-1] for given in _given(earlier)}
         answered = {response.id for response in answers[-1].get_function_responses()}
         ctx.end_invocation = answered <= before  # the same answer once more: nothing to add
-        return
+    if not calls:
+        return  # they have been run already, or the user has answered something else
     tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
     confirmations = decided_calls(events, agent.name)
     async with aclosing(run_calls(ctx, calls, tools, confirmations)) as results:
@@ -127,5 +136,5 @@ def _waiting(
     return []
 
 
-auth = RequestProcessor("auth", run=_run, wanted=has_answer)
+auth = RequestProcessor("auth", run=_run, wanted=may_have_answers)
 """Comes before the history is read, so that the model sees the results."""

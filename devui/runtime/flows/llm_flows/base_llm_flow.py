@@ -11,6 +11,7 @@ from google.genai import types
 
 from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
+from devui.runtime.agents.tasks import open_tasks
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.extending import Extensible
@@ -182,6 +183,9 @@ class BaseLlmFlow(Extensible):
             return self._run_lost(ctx, lost, llm_request)
         if answer := lost_answer(ctx):
             return _each(answer)
+        if ctx.has_begun and open_tasks(ctx, agent_of(ctx)):
+            ctx.delegating = True
+            return _each()
         if _waits(ctx) and awaits_anyone(ctx, agent):
             return _each()
         return None
@@ -215,9 +219,10 @@ def _waits(ctx: InvocationContext) -> bool:
     """
     if ctx.waits_for_answers:
         return True
-    if ctx.resumed_at is None:
+    agent = agent_of(ctx)
+    if ctx.is_spoken_to or not (ctx.has_begun or agent.task_agents):
         return False
-    return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
+    return agent.mode == "task" or gives_one_answer(ctx)
 
 
 async def _each(*events: Event) -> AsyncGenerator[Event, None]:

@@ -56,7 +56,7 @@ def structured_answer(ctx: InvocationContext, responses: Event) -> Event | None:
 
 def lost_answer(ctx: InvocationContext) -> Event | None:
     """The answer that a broken-off run got through the tool, and did not pass on (resume seed)."""
-    if ctx.resumed_at is None:
+    if ctx.begun_at is None:
         return None
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
     last = next((event for event in reversed(events) if event.content), None)

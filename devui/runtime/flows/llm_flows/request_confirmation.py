@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import own_events
-from devui.runtime.agents.open_calls import settled_calls
+from devui.runtime.agents.open_calls import settled_calls, unheeded_answers
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.decisions import decisions, originals
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
-from devui.runtime.flows.llm_flows.user_requests import has_answer
+from devui.runtime.flows.llm_flows.user_requests import may_have_answers
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     answer = ctx.latest_answer
-    decided = decisions(answer)
-    if answer is None or not decided:
-        return
     events = own_events(ctx)
+    decided = _unheeded(events, agent_of(ctx).name) | decisions(answer)
+    if not decided:
+        return
     asked = originals(events, agent_of(ctx).name, decided)
     if not asked:
         return  # another agent asked
@@ -38,7 +38,7 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     done = [key for key, call in asked.items() if call.id in settled]
     calls = {key: call for key, call in asked.items() if key not in done}
     if not calls:
-        if len(answer.get_function_responses()) == len(done) and not _acted_on(events, answer):
+        if answer and _answers_only(answer, done) and not _acted_on(events, answer):
             ctx.end_invocation = True  # the same answer once more: there is nothing to add
         return
     tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}
@@ -52,6 +52,21 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     async with aclosing(run_calls(ctx, once, tools, confirmations)) as results:
         async for event in results:
             yield event
+
+
+def _unheeded(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
+    """What the user decided before, and nothing has come of it: the run had broken off."""
+    unheeded = unheeded_answers(events, agent)
+    decided: dict[str, ToolConfirmation] = {}
+    for event in events if unheeded else ():
+        if event.author == "user":
+            with suppress(ValueError, TypeError):  # which has been told when it came
+                decided |= decisions(event)
+    return {each: decided[each] for each in decided.keys() & unheeded}
+
+
+def _answers_only(answer: Event, questions: Sequence[str]) -> bool:
+    return len(answer.get_function_responses()) == len(questions)
 
 
 def _acted_on(events: Sequence[Event], answer: Event) -> bool:
@@ -87,6 +102,6 @@ async def _check(
 
 
 request_processor = request_confirmation = RequestProcessor(
-    "request_confirmation", run=_run, wanted=has_answer
+    "request_confirmation", run=_run, wanted=may_have_answers
 )
 """Comes before the history is read, so that the model sees the results."""

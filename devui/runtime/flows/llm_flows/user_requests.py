@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from devui.runtime.events.tool_confirmation import ToolConfirmation
 
 
-def has_answer(ctx: InvocationContext) -> bool:
-    """Whether the user's last words in this invocation answer function calls."""
-    return ctx.latest_answer is not None
+def may_have_answers(ctx: InvocationContext) -> bool:
+    """Whether the user may have answered function calls, now or in a run that broke off."""
+    return ctx.begun_at is not None or ctx.latest_answer is not None
 
 
 def with_requests(
