@@ -52,7 +52,8 @@ def _opened(event: Event, latest: Mapping[str | None, Event]) -> Answered | None
     for call in event.get_function_calls():
         if call.id in latest:
             return Answered(event, frozenset({event.author}), scope=call.id, in_words=True)
-    if event.author == "user" and event.isolation_scope is None and event.content:
+    words = event.author == "user" and event.content and not event.get_function_responses()
+    if words and event.isolation_scope is None:
         for scope, last in latest.items():  # a root agent's task begins with a message
             if last.invocation_id == event.invocation_id:
                 callers = frozenset({last.author})
