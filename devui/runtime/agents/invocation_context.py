@@ -206,6 +206,13 @@ class InvocationContext(LikeModel):
         return None if self.is_spoken_to else self._shared.begun_at
 
     @property
+    def spoken_to_at(self) -> int | None:
+        """How many events it had when the user said something to the agent; None if it is new, or
+        nothing was said to it.
+        """
+        return self._shared.begun_at if self.is_spoken_to else None
+
+    @property
     def latest_answer(self) -> Event | None:
         """What the user said last in this invocation, if it answers function calls."""
         return self._shared.latest_answer.among(self.session.events, self.invocation_id)
@@ -213,8 +220,6 @@ class InvocationContext(LikeModel):
     @property
     def waits_for_answers(self) -> bool:
         """Whether an agent with open calls does nothing; else its model goes on without them."""
-        if self.is_spoken_to:
-            return False
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
 

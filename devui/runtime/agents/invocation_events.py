@@ -73,11 +73,19 @@ def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = Non
     """
     given = ctx.session.events if history is None else history
     events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = [event for event in events if not _is_word_to_other(event, ctx.isolation_scope)]
     path = ctx.node_path
     if not path or ctx.agent is None or is_at_home(path, ctx.agent.root_agent):
         return events
     own, _ = with_answers(events, lambda event: _is_of_run(event, path))
     return own
+
+
+def _is_word_to_other(event: "Event", scope: str | None) -> bool:
+    """Whether the user says something to the agent of another task."""
+    if event.author != "user" or event.isolation_scope in {None, scope}:
+        return False
+    return not event.get_function_responses()
 
 
 def _is_of_run(event: "Event", path: str) -> bool:

@@ -115,6 +115,6 @@ class Turn:
         """Whether the agent of that name, or its target, waits for an answer."""
         return self._waits or (
             self.target is None
-            and (self.ctx.resumed_at is not None or self._has_tasks)
+            and (self.ctx.begun_at is not None or self._has_tasks)
             and awaits_user(self.ctx, {agent})
         )

@@ -100,7 +100,25 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
     events = own_events(ctx)
-    return _is_open([event for event in events if event.author == agent], answered_calls(events))
+    own = [event for event in _since_words(ctx, events) if event.author == agent]
+    return _is_open(own, answered_calls(events))
+
+
+def has_work_below(ctx: InvocationContext, agent: str) -> bool:
+    """Whether a call that the agent made stays open for what is done within it.
+
+    An expert may wait for the user, or a node that a tool runs; so may a task.
+    """
+    events = own_events(ctx)
+    return bool(_unanswered(_since_words(ctx, events), agent, events))
+
+
+def _since_words(ctx: InvocationContext, events: list[Event]) -> list[Event]:
+    """The events that count for an agent that was told to go on: by that it lets open calls be."""
+    if ctx.spoken_to_at is None:
+        return events
+    before = set(map(id, ctx.session.events[: ctx.spoken_to_at]))
+    return [event for event in events if id(event) not in before]
 
 
 def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
@@ -113,18 +131,24 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     if begun_at is None:
         return []
     events = own_events(ctx)
-    before = own_events(ctx, ctx.session.events[:begun_at])
+    lost = _unanswered(own_events(ctx, ctx.session.events[:begun_at]), agent, events)
+    if lost:
+        tasks = {event.isolation_scope for event in ctx.session.events}
+        lost = [call for call in lost if call.id not in tasks]
+    return lost
+
+
+def _unanswered(
+    before: Sequence[Event], agent: str, events: Sequence[Event]
+) -> list[types.FunctionCall]:
+    """The agent's latest calls of `before` that have no answer among the events."""
     index, made = _latest_calls(before, agent)
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
     settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
     settled -= _failed(before[index + 1 :])
     settled |= _asked_about(events)
-    lost = [call for call in made.get_function_calls() if call.id not in settled]
-    if lost:
-        tasks = {event.isolation_scope for event in ctx.session.events}
-        lost = [call for call in lost if call.id not in tasks]
-    return lost
+    return [call for call in made.get_function_calls() if call.id not in settled]
 
 
 def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:

@@ -136,6 +136,8 @@ def _earlier(ctx: InvocationContext) -> list[Event]:
 
 def _is_answered_elsewhere(ctx: InvocationContext) -> bool:
     """Whether the user has just answered something, and nothing that was asked within the call."""
+    if ctx.resumed_at is None:
+        return True  # it was said to the agent of a task
     answer = ctx.latest_answer
     if answer is None or ctx.branch is None:
         return False

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 from devui.runtime.agents.llm_agent_node import gives_one_answer
-from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
-from devui.runtime.agents.tasks import open_tasks
+from devui.runtime.agents.open_calls import (
+    WAITING_CALLS,
+    awaits_anyone,
+    failed_calls,
+    has_work_below,
+    lost_calls,
+)
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
 from devui.runtime.flows.llm_flows.extending import Extensible
@@ -52,16 +57,20 @@ class BaseLlmFlow(Extensible):
     async def run_async(self, invocation_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Repeat steps until one ends in a final response, a transfer or nothing."""
         ctx = invocation_context
+        asked = False
         while not (ctx.is_aborted or ctx.end_invocation):
             last = None
             events = self._run_one_step_async(ctx)
             try:
                 async for event in events:
                     last = event
+                    asked = asked or bool(event.long_running_tool_ids)
                     yield event
             finally:
                 await events.aclose()
             if last is None or ctx.delegating or _ends_loop(last):
+                return
+            if asked and _gives_all(ctx) and awaits_anyone(ctx, agent_of(ctx).name):
                 return
 
     # What a flow of one's own may override; google-adk's has the same methods.
@@ -183,7 +192,8 @@ class BaseLlmFlow(Extensible):
             return self._run_lost(ctx, lost, llm_request)
         if answer := lost_answer(ctx):
             return _each(answer)
-        if ctx.has_begun and open_tasks(ctx, agent_of(ctx)):
+        goes_on = ctx.has_begun or bool(agent_of(ctx).task_agents)
+        if goes_on and has_work_below(ctx, agent):
             ctx.delegating = True
             return _each()
         if _waits(ctx) and awaits_anyone(ctx, agent):
@@ -219,10 +229,13 @@ def _waits(ctx: InvocationContext) -> bool:
     """
     if ctx.waits_for_answers:
         return True
-    agent = agent_of(ctx)
-    if ctx.is_spoken_to or not (ctx.has_begun or agent.task_agents):
+    if not (ctx.has_begun or agent_of(ctx).task_agents):
         return False
-    return agent.mode == "task" or gives_one_answer(ctx)
+    return _gives_all(ctx)
+
+
+def _gives_all(ctx: InvocationContext) -> bool:
+    return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
 
 
 async def _each(*events: Event) -> AsyncGenerator[Event, None]:
