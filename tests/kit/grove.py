@@ -32,7 +32,7 @@ class Caller(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):
         called, told = _since_calls(llm_request.contents)
         if self.calls and not called & set(self.calls):
-            made = [types.FunctionCall(name=name, args=_request(name)) for name in self.calls]
+            made = [types.FunctionCall(name=name, args=request_of(name)) for name in self.calls]
         else:
             assert all(each.response and "error" not in each.response for each in told), told
             assert len(told) == len(self.calls), told
@@ -53,8 +53,17 @@ def _since_calls(
     return called, [each for part in parts if (each := part.function_response)]
 
 
-def _request(name: str) -> dict[str, str]:
+def request_of(name: str) -> dict[str, str]:
+    """The arguments with which a model calls something."""
     return {} if "_" in name else {"request": "go"}  # the names of tools have an underscore
+
+
+_ASKING = ("consent", "shaky")
+"""Tools that the user has to agree to."""
+_FAILING = ("flaky", "shaky")
+"""Tools that fail when they are run first."""
+FAILURE = "It fails once."
+"""What they raise."""
 
 
 @dataclass
@@ -62,6 +71,10 @@ class Grove:
     """Makes trees of agents, and counts what they do."""
 
     log: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    """How often the tools that fail were run, which they do once."""
+    caller: type[Caller] = Caller
+    """The models of the agents."""
 
     def agent(
         self,
@@ -79,7 +92,7 @@ class Grove:
         own += tools
         calls = [tool.name for tool in own] + [expert.name for expert in experts]
         finishes = fields.get("mode") == "task"
-        model = Caller(model="caller", calls=calls, log=self.log, me=name, finishes=finishes)
+        model = self.caller(model="caller", calls=calls, log=self.log, me=name, finishes=finishes)
         return LlmAgent(
             name=name,
             description="Works.",
@@ -103,13 +116,17 @@ class Grove:
         def work(tool_context: ToolContext) -> dict[str, Any] | None:
             if kind == "login" and tool_context.get_auth_response(config) is None:
                 return tool_context.request_credential(config)
+            if kind in _FAILING:
+                self.failed[name] += 1
+                if self.failed[name] == 1:
+                    raise RuntimeError(FAILURE)
             self.log[name] += 1
             return None if kind == "job" else {"done": name}
 
         work.__name__ = name
         if kind == "job":
             return LongRunningFunctionTool(work)
-        return FunctionTool(work, require_confirmation=kind == "consent")
+        return FunctionTool(work, require_confirmation=kind in _ASKING)
 
     def runner(self, name: str, below: Any) -> FunctionTool:
         """A tool that runs a node."""
@@ -213,10 +230,14 @@ class Play:
 
     async def say(self, message: types.Content) -> None:
         """Send a message to a new Runner, and note what is asked."""
+        await self.run(new_message=message)
+
+    async def run(self, **what: Any) -> None:
+        """Run a new Runner on a message or an invocation, and note what is asked."""
         root = self._make(self.grove)
         app = App(name="app", root_agent=root, resumability_config=self._settings)
         runner = Runner(app=app, session_service=self._service)
-        async for event in runner.run_async(**WHERE, new_message=message):
+        async for event in runner.run_async(**WHERE, **what):
             self.events.append(event)
             calls = event.get_function_calls()
             found = {name: call for call in calls if (name := question_of(call))}

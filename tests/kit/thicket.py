@@ -1,0 +1,181 @@
+"""Trees grown at random in which tools fail, agents wait and models give tasks away."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.models import LlmResponse
+from devui.runtime.tools import AgentTool
+from tests.kit.grove import FAILURE, Caller, Grove, Play, both, request_of, rounds, steps
+
+ASKS = "Which size?"
+SIZE = "big"
+_CALM = ("plain", "consent", "job", "login")
+_WILD = ("flaky", "shaky")
+"""Tools that fail when they are run first; of the second kind when the user has agreed."""
+_MODES = {"task": {"mode": "task"}, "expert": {"mode": "single_turn"}}
+_AGENTS = ("task", "task", "expert", "tool")
+
+
+class Patient(Caller):
+    """A model that makes its calls once, and goes on waiting if it is asked too early."""
+
+    asks: bool = False
+    """Whether it begins with a question to the user, in words."""
+
+    async def generate_content_async(self, llm_request, stream=False):
+        yield LlmResponse(content=types.ModelContent(self._said(llm_request.contents)))
+
+    def _said(self, contents: list[types.Content]) -> Any:
+        parts = [part for each in contents for part in each.parts or []]
+        done = f"{self.me} is done"
+        rounds_before = [i for i, part in enumerate(parts) if part.text == done]
+        parts = parts[rounds_before[-1] + 1 :] if rounds_before else parts
+        if self.asks and not any(part.text == SIZE for part in parts):
+            self.log[f"{self.me} asks"] += 1
+            return ASKS
+        if self.calls and not _called(parts) & set(self.calls):
+            return [_call(name, request_of(name)) for name in self.calls]
+        if not self._is_told(parts):
+            assert not self.finishes, "a task is asked too early"
+            return "Not yet."
+        self.log[done] += 1
+        return [_call("finish_task", {"result": done})] if self.finishes else done
+
+    def _is_told(self, parts: Sequence[types.Part]) -> bool:
+        told = [each for part in parts if (each := part.function_response)]
+        results = {each.name: each.response or {} for each in told}
+        return all(_is_result(results.get(name, {})) for name in self.calls)
+
+
+def _is_result(response: dict[str, Any]) -> bool:
+    """Whether it is no word in the meantime, that a user is asked first."""
+    return "error" not in response and any(response.values())
+
+
+def _called(parts: Sequence[types.Part]) -> set[str | None]:
+    return {call.name for part in parts if (call := part.function_call)}
+
+
+def _call(name: str, args: dict[str, str]) -> types.Part:
+    return types.Part(function_call=types.FunctionCall(name=name, args=args))
+
+
+class Thicket:
+    """The tree of a seed, and how often each thing in it is to be done."""
+
+    def __init__(self, grove: Grove, seed: int, *, resumable: bool) -> None:
+        self.due: Counter[str] = Counter()
+        self._grove = grove
+        self._random = Random(seed)
+        self._made = 0
+        around = self._random.choice(["nothing", "steps", "rounds", "both"])
+        self._times = 2 if around == "rounds" else 1
+        # What has failed is resumed, which takes checkpoints below any root but a model agent.
+        wild = resumable or around == "nothing"
+        self.root = self._around(around, self._agent("chat", 0, wild=wild))
+
+    def _around(self, around: str, agent: LlmAgent) -> Any:
+        if around == "nothing":
+            return agent
+        if around == "rounds":
+            return rounds(agent)
+        if around == "steps":  # the other is stopped when something fails beside it
+            self.due.update(["tail is done", "plain_tail0"])
+        tail = self._grove.agent("tail", "plain")
+        return steps(agent, tail) if around == "steps" else both(agent, tail)
+
+    def _agent(self, kind: str, depth: int, *, wild: bool = False) -> LlmAgent:
+        """An agent that calls one to three things; `wild`: of those that fail, too."""
+        self._made += 1
+        name = f"a{self._made}"
+        tools = ("plain",) if kind == "tool" else (*_CALM, *(_WILD if wild else ()))
+        agents = {"chat": _AGENTS, "task": _AGENTS, "expert": ("expert", "tool"), "tool": ()}
+        kinds = [*tools, *(agents[kind] if depth < 2 else ())]
+        wanted = [self._random.choice(kinds) for _ in range(self._random.randint(1, 3))]
+        made = [(each, self._below(each, depth + 1, wild)) for each in wanted if each in _AGENTS]
+        agent = self._grove.agent(
+            name,
+            *[each for each in wanted if each in tools],
+            experts=[below for each, below in made if each != "tool"],
+            tools=[AgentTool(below) for each, below in made if each == "tool"],
+            **_MODES.get(kind, {}),
+        )
+        self._random.shuffle(agent.model.calls)
+        if kind == "task" and self._random.random() < 0.5:
+            agent.model.asks = True
+            self.due[f"{name} asks"] += self._times
+        for done in (f"{name} is done", *(tool.name for tool in agent.tools if "_" in tool.name)):
+            # When a call beside them fails, what is in a tool begins anew, and an expert is stopped
+            # in its work, with a job that may be answered before it was begun.
+            stopped = kind == "expert" and done.startswith(("job_", "plain_"))
+            self.due[done] += 0 if kind == "tool" or stopped else self._times
+        return agent
+
+    def _below(self, kind: str, depth: int, wild: bool) -> LlmAgent:
+        # The failure of an expert is no failure: the agent above is told.
+        return self._agent(kind, depth, wild=wild and kind == "task")
+
+
+class Stroll(Play):
+    """A session with a thicket, in which the user answers in any order."""
+
+    def __init__(self, seed: int, *, resumable: bool) -> None:
+        super().__init__(self._grown, resumable=resumable)
+        self.grove = Grove(caller=Patient)
+        self.failed = False
+        """Whether the last message has led to a failure."""
+        self._due: Counter[str] = Counter()
+        self._seed = seed
+        self._random = Random(seed)
+        self._resumable = resumable
+        self._told = 0
+
+    @property
+    def _asked(self) -> int:
+        parts = [part for each in self.events if each.content for part in each.content.parts or []]
+        return sum(part.text == ASKS for part in parts)
+
+    @property
+    def wrong(self) -> dict[str, int]:
+        """What was done, of that which was done too often or not often enough."""
+        done, due = self.grove.log, self._due
+        return {what: done[what] for what in done | due if due[what] not in {0, done[what]}}
+
+    async def go_on(self) -> bool:
+        """Answer one of the questions, or go on after a failure; False if nothing is left."""
+        words = self._asked - self._told
+        choices = [*sorted(self.open), *[SIZE] * words, *["resume"] * self.failed]
+        if not choices:
+            return False
+        choice = self._random.choice(choices)
+        await self._do(choice)
+        return True
+
+    async def run(self, **what: Any) -> None:
+        """Run a new Runner; a tool may fail."""
+        self.failed = False
+        try:
+            await super().run(**what)
+        except RuntimeError as error:
+            if str(error) != FAILURE:
+                raise
+            self.failed = True
+
+    async def _do(self, choice: str) -> None:
+        if choice == "resume":
+            await self.run(invocation_id=self.events[0].invocation_id)
+        elif choice == SIZE:
+            self._told += 1
+            await self.say(types.UserContent(SIZE))
+        else:
+            await self.answer(choice)
+
+    def _grown(self, grove: Grove) -> Any:
+        thicket = Thicket(grove, self._seed, resumable=self._resumable)
+        self._due = thicket.due
+        return thicket.root

@@ -1,0 +1,27 @@
+"""Trees grown at random in which tools fail, agents wait and tasks are given: all comes to its end.
+
+Whatever the user answers first, each thing is done once and each model is told all that it asked
+for (resume seed).
+"""
+
+import pytest
+
+from tests.kit.thicket import Stroll
+
+SEEDS = 200
+AT_A_TIME = 20
+MESSAGES = 60
+"""No tree takes that many."""
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
+async def test_all_comes_to_its_end(first, resumable):
+    for seed in range(first, first + AT_A_TIME):
+        stroll = Stroll(seed, resumable=resumable)
+        await stroll.begin()
+        for _ in range(MESSAGES):
+            if not await stroll.go_on():
+                break
+        assert not stroll.open, seed
+        assert not stroll.wrong, seed
