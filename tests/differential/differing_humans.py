@@ -25,3 +25,12 @@ ANSWERED_AGAIN = Difference(
     " that a tool runs, the model of the agent above is asked again, or all begins anew.",
     why="Clients send a message again when a connection is lost; nothing should be done twice.",
 )
+BESIDE_TASKS = Difference(
+    "Consents beside a task",
+    here="The call runs when the user agrees, also while the task waits for words; those remain to"
+    " be said. The agent that made both calls ends when it has had both answers.",
+    there="While the task waits, the consent counts as words to its agent, and the call never runs."
+    " In a resumable app the end of the agent above is recorded when the task is done, though the"
+    " consent is still open.",
+    why="An answer of the user must not be lost.",
+)

@@ -73,7 +73,8 @@ def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = Non
     """
     given = ctx.session.events if history is None else history
     events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
-    events = [event for event in events if not _is_word_to_other(event, ctx.isolation_scope)]
+    if ctx.has_begun:
+        events = [event for event in events if not _is_word_to_other(event, ctx.isolation_scope)]
     path = ctx.node_path
     if not path or ctx.agent is None or is_at_home(path, ctx.agent.root_agent):
         return events

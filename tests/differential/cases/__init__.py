@@ -4,6 +4,7 @@ from tests.differential.case import CASES
 from tests.differential.cases import (
     answers_together,
     auth_helpers,
+    beside_tasks,
     call_stamps,
     callbacks,
     cancelled,
@@ -70,6 +71,7 @@ __all__ = [
     "CASES",
     "answers_together",
     "auth_helpers",
+    "beside_tasks",
     "call_stamps",
     "callbacks",
     "cancelled",
