@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -232,17 +233,27 @@ class Play:
         """Send a message to a new Runner, and note what is asked."""
         await self.run(new_message=message)
 
-    async def run(self, **what: Any) -> None:
-        """Run a new Runner on a message or an invocation, and note what is asked."""
+    async def run(self, *, leave: int = 0, **what: Any) -> None:
+        """Run a new Runner on a message or an invocation, and note what is asked.
+
+        `leave`: after how many events nobody listens any more; 0 stays to the end.
+        """
         root = self._make(self.grove)
         app = App(name="app", root_agent=root, resumability_config=self._settings)
         runner = Runner(app=app, session_service=self._service)
-        async for event in runner.run_async(**WHERE, **what):
-            self.events.append(event)
-            calls = event.get_function_calls()
-            found = {name: call for call in calls if (name := question_of(call))}
-            self.asked |= found
-            self.open |= found.keys()
+        async with aclosing(runner.run_async(**WHERE, **what)) as events:
+            async for event in events:
+                self._note(event)
+                leave -= 1
+                if leave == 0:
+                    return
+
+    def _note(self, event: Event) -> None:
+        self.events.append(event)
+        calls = event.get_function_calls()
+        found = {name: call for call in calls if (name := question_of(call))}
+        self.asked |= found
+        self.open |= found.keys()
 
 
 async def played(

@@ -124,7 +124,8 @@ class Thicket:
 class Stroll(Play):
     """A session with a thicket, in which the user answers in any order."""
 
-    def __init__(self, seed: int, *, resumable: bool) -> None:
+    def __init__(self, seed: int, *, resumable: bool, leaving: int = 0) -> None:
+        """Begin with the tree of the seed; so many runs may break off behind some event."""
         super().__init__(self._grown, resumable=resumable)
         self.grove = Grove(caller=Patient)
         self.failed = False
@@ -134,6 +135,8 @@ class Stroll(Play):
         self._random = Random(seed)
         self._resumable = resumable
         self._told = 0
+        self._leaving = leaving
+        self._leaves = bool(leaving)
 
     @property
     def _asked(self) -> int:
@@ -144,12 +147,17 @@ class Stroll(Play):
     def wrong(self) -> dict[str, int]:
         """What was done, of that which was done too often or not often enough."""
         done, due = self.grove.log, self._due
-        return {what: done[what] for what in done | due if due[what] not in {0, done[what]}}
+        short = {what: done[what] for what in due if done[what] < due[what]}
+        if self._leaves:  # what a run was at when it broke off is done again
+            return {what: n for what, n in short.items() if not what.startswith("job_")}
+        return short | {what: done[what] for what in due if 0 < due[what] < done[what]}
 
     async def go_on(self) -> bool:
         """Answer one of the questions, or go on after a failure; False if nothing is left."""
         words = self._asked - self._told
         choices = [*sorted(self.open), *[SIZE] * words, *["resume"] * self.failed]
+        if self._leaves and self.failed:
+            choices = ["resume"]  # nobody knows of questions that are not asked yet
         if not choices:
             return False
         choice = self._random.choice(choices)
@@ -157,14 +165,19 @@ class Stroll(Play):
         return True
 
     async def run(self, **what: Any) -> None:
-        """Run a new Runner; a tool may fail."""
+        """Run a new Runner; a tool may fail, or the run break off."""
+        leave = self._random.randint(-4, 4) if self._leaving else 0
+        heard = len(self.events)
         self.failed = False
         try:
-            await super().run(**what)
+            await super().run(leave=leave, **what)
         except RuntimeError as error:
             if str(error) != FAILURE:
                 raise
             self.failed = True
+        if leave > 0 and len(self.events) == heard + leave:
+            self.failed = True
+            self._leaving -= 1
 
     async def _do(self, choice: str) -> None:
         if choice == "resume":

@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.thicket import Stroll
 
-SEEDS = 200
+SEEDS = 160
 AT_A_TIME = 20
 MESSAGES = 60
 """No tree takes that many."""
@@ -18,10 +18,19 @@ MESSAGES = 60
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
 async def test_all_comes_to_its_end(first, resumable):
     for seed in range(first, first + AT_A_TIME):
-        stroll = Stroll(seed, resumable=resumable)
-        await stroll.begin()
-        for _ in range(MESSAGES):
-            if not await stroll.go_on():
-                break
-        assert not stroll.open, seed
-        assert not stroll.wrong, seed
+        await to_the_end(seed, Stroll(seed, resumable=resumable))
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
+async def test_runs_that_break_off_are_resumed(first):
+    for seed in range(first, first + AT_A_TIME):
+        await to_the_end(seed, Stroll(seed, resumable=True, leaving=6))
+
+
+async def to_the_end(seed, stroll):
+    await stroll.begin()
+    for _ in range(MESSAGES):
+        if not await stroll.go_on():
+            break
+    assert not stroll.open, seed
+    assert not stroll.wrong, seed

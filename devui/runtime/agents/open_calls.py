@@ -146,7 +146,7 @@ def _unanswered(
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
     settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
-    settled -= _failed(before[index + 1 :])
+    settled -= _failed(before[index + 1 :]) | _to_be_asked_about(events)
     settled |= _asked_about(events)
     return [call for call in made.get_function_calls() if call.id not in settled]
 
@@ -248,6 +248,17 @@ def _failed(later: Sequence[Event]) -> set[str | None]:
         if event.error_code:
             failed.add(metadata.get(FAILED_CALL))
     return failed
+
+
+def _to_be_asked_about(events: Sequence[Event]) -> set[str | None]:
+    """The calls whose responses say that the user is asked first; the question may be lost.
+
+    It follows upon such a response if other calls have results. One for a credential comes first.
+    """
+    wanted: set[str | None] = set()
+    for event in events:
+        wanted.update(event.actions.requested_tool_confirmations)
+    return wanted - settled_calls(events) if wanted else wanted
 
 
 def _asked_about(events: Sequence[Event]) -> set[str]:

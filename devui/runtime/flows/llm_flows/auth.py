@@ -50,7 +50,7 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     is_new = bool(answers) and said[-1] is ctx.latest_answer and said[-1] is answers[-1]
     if is_new:
         keys |= _keep(ctx, events, _given(answers[-1]))
-    calls = _waiting(events, agent.name, keys)
+    calls = _waiting(events, agent.name, keys, unheeded)
     if not calls and is_new:
         before = {given for earlier in answers[:-1] for given in _given(earlier)}
         answered = {response.id for response in answers[-1].get_function_responses()}
@@ -79,7 +79,7 @@ def _given(answer: Event) -> dict[str, dict[str, Any]]:
     }
 
 
-def _asked(events: Sequence[Event], ids: Collection[str]) -> dict[str, AuthToolArguments]:
+def _asked(events: Sequence[Event], ids: Collection[str | None]) -> dict[str, AuthToolArguments]:
     """The requests that were answered, by their ids."""
     return {
         call.id: AuthToolArguments.model_validate(call.args)
@@ -119,15 +119,22 @@ def _keep(
 
 
 def _waiting(
-    events: Sequence[Event], agent: str, keys: Collection[str | None]
+    events: Sequence[Event],
+    agent: str,
+    keys: Collection[str | None],
+    unheeded: Collection[str | None],
 ) -> list[types.FunctionCall]:
-    """The agent's latest calls that were in need of these credentials, and have no result yet."""
+    """The agent's latest calls that were in need of these credentials, and have no result yet.
+
+    The answers that are unheeded tell of calls whose run was broken off when they had asked.
+    """
     needy = {
         call_id
         for event in events
         for call_id, config in event.actions.requested_auth_configs.items()
         if config.credential_key in keys
     }
+    needy.update(each.function_call_id for each in _asked(events, unheeded).values())
     ids = needy - settled_calls(events)
     for event in reversed(events):
         calls = [call for call in event.get_function_calls() if call.id in ids]
