@@ -11,7 +11,7 @@ from devui.runtime.agents import Agent, SequentialAgent
 from devui.runtime.code_executors import BaseCodeExecutor, CodeExecutionResult
 from devui.runtime.events import Event
 from devui.runtime.models import Call, LlmCapabilities, Rule, Say, ScriptedLlm
-from devui.runtime.tools import LongRunningFunctionTool
+from devui.runtime.tools import FunctionTool, LongRunningFunctionTool
 from tests.kit.stages import WHERE, run, runner_of, said, stored, texts
 from tests.kit.turns import answer, calls, invocation_of, responses, said_by
 
@@ -291,3 +291,32 @@ async def test_a_long_running_call_that_failed_is_run_again_and_one_that_waits_i
     assert ran["order"] == 2
     [call] = calls((await stored(runner)).events)
     assert said_by("buyer", await answer(runner, (call, {"result": "soon"}))) == ["ordered: soon"]
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a tool"])
+@pytest.mark.parametrize("heard", [1, 2, 3])
+async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acted_on(beside, heard):
+    """A question and the response that stands for the result are two events, in either order."""
+    paid = []
+
+    def pay() -> str:
+        paid.append("paid")
+        return "paid"
+
+    made = [Call("pay"), Call("b")] if beside else [Call("pay")]
+    rules = [
+        Rule(after="pay", then=Say("paid")),
+        Rule(after="b", then=Say("paid")),
+        Rule(then=made),
+    ]
+    tools = [FunctionTool(pay, require_confirmation=True), Shop().b]
+    runner = runner_of(Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=tools))
+    async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
+        for _ in range(heard):
+            await anext(events)
+    await run(runner, None, invocation_id=await invocation_of(runner))
+    questions = calls((await stored(runner)).events)
+    [asked] = [call for call in questions if call.name == "adk_request_confirmation"]
+    await answer(runner, (asked, {"confirmed": True}))
+    assert paid == ["paid"]
+    assert said_by("buyer", (await stored(runner)).events)[-1] == "paid"
