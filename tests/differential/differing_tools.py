@@ -46,3 +46,10 @@ ASKED_AGAIN = Difference(
     why="It answers what it was asked, also if it had to wait for the user meanwhile.",
     without=_without_first_words,
 )
+FORGOTTEN_SESSIONS = Difference(
+    "Servers of MCP that were started anew",
+    here="A session that a server behind streamable HTTP no longer knows is begun anew, and the"
+    " call that it has refused is made in the new one.",
+    there="The server has no tools any more, until the agent's process is started anew, too.",
+    why="MCP says so; servers are started anew every day.",
+)
