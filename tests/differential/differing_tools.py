@@ -53,3 +53,10 @@ FORGOTTEN_SESSIONS = Difference(
     there="The server has no tools any more, until the agent's process is started anew, too.",
     why="MCP says so; servers are started anew every day.",
 )
+FORM_FILES = Difference(
+    "Files in forms that are sent to a service",
+    here="In `multipart/form-data`, what the description calls a file (`format: binary` or"
+    " `contentMediaType`) is sent as a file of that type, and the items of a list one by one.",
+    there="Every field is sent as a file of bytes; one that is a list or a number ends the run.",
+    why="Services look for fields and files in different places.",
+)
