@@ -53,6 +53,12 @@ FORGOTTEN_SESSIONS = Difference(
     there="The server has no tools any more, until the agent's process is started anew, too.",
     why="MCP says so; servers are started anew every day.",
 )
+CREDENTIALS_ALONE = Difference(
+    "A credential of McpToolset without a scheme",
+    here="It is sent: a key as `X-API-Key`, a token or password as `Authorization`.",
+    there="It is not sent, and nothing says so.",
+    why="Who gives a credential wants it to be sent.",
+)
 FORM_FILES = Difference(
     "Files in forms that are sent to a service",
     here="In `multipart/form-data`, what the description calls a file (`format: binary` or"

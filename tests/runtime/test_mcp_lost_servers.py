@@ -1,4 +1,4 @@
-"""MCP servers that hang, die, or come back and know nothing (adk-runtime 8.9)."""
+"""MCP servers that hang, die, or come back and know nothing, and odd headers (adk-runtime 8.9)."""
 
 import asyncio
 import os
@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
+from devui.runtime.auth import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials
+from devui.runtime.auth.auth_schemes import HTTPBase
 from devui.runtime.models import Call, Rule, Say
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
@@ -21,6 +23,7 @@ from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is inst
     SseConnectionParams,
     StdioConnectionParams,
     StreamableHTTPConnectionParams,
+    mcp_session_manager,
 )
 from tests.runtime.test_mcp_toolset import STDIO, agent, responses, served, text  # noqa: E402
 
@@ -123,3 +126,48 @@ async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(k
         calls = [Call("add", a=1, b=1), Call("add", a=2, b=1)]
         answers = await responses(toolset, *calls, before_tool_callback=restart)
     assert [text(each) for each in answers] == ["2", "3"]
+
+
+@pytest.mark.parametrize(("kept_for", "left"), [(900.0, 2), (0.0, 1)])
+async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch, kept_for, left):
+    """A server is told a new token by a new connection, and the one before is no longer needed."""
+    monkeypatch.setattr(mcp_session_manager, "_IDLE_SECONDS", kept_for)
+    open_then = []
+
+    async def count(tool, args, tool_context, tool_response):
+        open_then.append(len(toolset._sessions._connections))
+
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            header_provider=lambda context: {"X-Token": next(tokens)},
+        )
+        tokens = iter("ab")
+        [told] = await responses(toolset, Call("header", name="x-token"), after_tool_callback=count)
+    assert (text(told), open_then) == ("b", [left])
+
+
+async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_model():
+    given: list = [None, None]
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            header_provider=lambda context: given.pop(0),
+        )
+        added, failed = await responses(toolset, Call("add", a=1, b=1), Call("fail"))
+    assert text(added) == "2"
+    assert failed["error"].startswith("The MCP tool 'fail' failed: pop from empty list")
+
+
+async def test_a_credential_may_be_nothing_but_headers():
+    own = HttpAuth(
+        scheme="custom", credentials=HttpCredentials(), additional_headers={"X-Own": "o"}
+    )
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            auth_scheme=HTTPBase(scheme="custom"),
+            auth_credential=AuthCredential(auth_type=AuthCredentialTypes.HTTP, http=own),
+        )
+        calls = [Call("header", name=name) for name in ("x-own", "authorization")]
+        assert [text(each) for each in await responses(toolset, *calls)] == ["o", ""]

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing_tools import FORGOTTEN_SESSIONS
+from tests.differential.differing_tools import CREDENTIALS_ALONE, FORGOTTEN_SESSIONS
 from tests.differential.script import Call, Say, call
 from tests.source import ROOT
 
@@ -178,6 +178,55 @@ async def _started_anew(stage, kind):
 for _kind, _differs in (("http", FORGOTTEN_SESSIONS), ("sse", None)):
     _play = partial(_started_anew, kind=_kind)
     add(Case(f"an MCP server over {_kind} is started anew", _play, _differs, needs="mcp"))
+
+
+ASKED = [call("header", name=name) for name in ("authorization", "x-user", "x-own")]
+
+
+async def _told(stage, asked=ASKED, headers=None, **how):
+    """What a server over HTTP is told, asked header by header."""
+    with _served("http") as url:
+        params = stage.ns.StreamableHTTPConnectionParams(url=url, headers=headers, timeout=60)
+        toolset = stage.ns.McpToolset(connection_params=params, **how)
+        agent = stage.agent("agent", *asked, "Done.", tools=[toolset])
+        await stage.open(agent)
+        await stage.say()
+        await stage.runner.close()
+
+
+def _bearer(stage, **more):
+    scheme, credential = stage.ns.token_to_scheme_credential(
+        "oauth2Token", "header", "Authorization", "t1"
+    )
+    credential.http.additional_headers = more.get("headers")
+    return scheme, credential
+
+
+@case(needs="mcp")
+async def an_mcp_server_is_told_who_asks(stage):
+    scheme, credential = _bearer(stage, headers={"X-Own": "by the credential"})
+
+    def headers(context):
+        return {"X-User": context.user_id, "authorization": "nobody"}
+
+    await _told(
+        stage,
+        headers={"X-User": "nobody"},
+        header_provider=headers,
+        auth_scheme=scheme,
+        auth_credential=credential,
+    )
+
+
+@case(needs="mcp")
+async def headers_for_an_mcp_server_are_missing_or_cannot_be_had(stage):
+    given: list[Any] = [None, None, {"X-User": "u2"}]
+    await _told(stage, header_provider=lambda context: given.pop(0))
+
+
+@case(differs=CREDENTIALS_ALONE, needs="mcp")
+async def an_mcp_server_is_sent_a_credential_without_a_scheme(stage):
+    await _told(stage, asked=ASKED[:1], auth_credential=_bearer(stage)[1])
 
 
 async def _confirmed(stage, confirmed, needed):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self
@@ -35,6 +36,8 @@ class Connection:
         """Begin to connect; `timeout` is how many seconds the server has to answer."""
         self.users = 0
         """How many are asking just now."""
+        self.last_used = time.monotonic()
+        """When somebody was last given it, or had asked."""
         self.is_dropped = False
         """Whether nobody is to begin to ask; the last who does closes it."""
         self._ended = False

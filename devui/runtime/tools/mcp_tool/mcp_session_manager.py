@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TextIO, TypeVar
@@ -26,6 +27,9 @@ except ImportError as error:
     ) from error
 
 T = TypeVar("T")
+
+_IDLE_SECONDS = 900.0
+"""How long a connection is kept that nobody uses, as in ADK."""
 
 
 class StdioConnectionParams(BaseModel):
@@ -155,6 +159,7 @@ class MCPSessionManager:
             return await self._within(limit, question(await connection.client()))
         finally:
             connection.users -= 1
+            connection.last_used = time.monotonic()
             if connection.is_dropped and not connection.users:
                 await connection.close()
 
@@ -166,6 +171,16 @@ class MCPSessionManager:
         connection.is_dropped = True
         if not connection.users:
             await connection.close()
+
+    async def _drop_idle(self, wanted: _Key) -> None:
+        """Close what nobody needs any more: with each new token comes a new connection."""
+        long_ago = time.monotonic() - _IDLE_SECONDS
+        for key, each in list(self._connections.items()):
+            is_idle = not each.users and each.last_used < long_ago
+            if key[0].is_closed():
+                del self._connections[key]
+            elif is_idle and key[0] is wanted[0] and key != wanted:
+                await self._drop(each)
 
     async def _within(self, limit: float | None, answer: Awaitable[T]) -> T:
         try:
@@ -186,11 +201,13 @@ class MCPSessionManager:
 
     async def _open(self, headers: Mapping[str, str]) -> Connection:
         key = (asyncio.get_running_loop(), frozenset(headers.items()))
+        await self._drop_idle(key)
         connection = former = self._connections.get(key)
         if connection is None or connection.is_over:
             connection = self._connections[key] = self._connection(dict(headers))
             if former is not None:
                 await former.close()
+        connection.last_used = time.monotonic()
         try:
             await connection.client()
         except ConnectionError as error:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import mcp.types
 from google.genai import types
-from mcp import MCPError
 from pydantic import BaseModel, ValidationError
 
+from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call, is_async_callable
 from devui.runtime.events.ui_widget import UiWidget
-from devui.runtime.http_client import httpx
+from devui.runtime.mistakes import message_of
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
@@ -102,7 +102,7 @@ class McpTool(BaseTool):
     def _fence(self, tools: list[Any]) -> None:
         """Fence the latest declaration of the name: another tool may have had it before."""
         for tool in reversed(tools):
-            declared = getattr(tool, "function_declarations", None) or []
+            declared = (isinstance(tool, types.Tool) and tool.function_declarations) or []
             for place in reversed(range(len(declared))):
                 if declared[place].name == self.name:
                     declared[place] = fenced_declaration(declared[place])
@@ -119,13 +119,20 @@ class McpTool(BaseTool):
         return await is_required(self._require_confirmation, args, tool_context)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
-        """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none."""
+        """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none.
+
+        Raises:
+            CredentialExchangeError: the agent's own client or account is refused.
+        """
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         try:
             return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
-        except (MCPError, ConnectionError, TimeoutError, httpx.HTTPError) as error:
-            return {"error": f"The MCP tool {self.name!r} failed: {error}"}
+        except CredentialExchangeError:
+            raise
+        except Exception as error:
+            logger.warning("The MCP tool %r failed.", self.name, exc_info=True)
+            return {"error": f"The MCP tool {self.name!r} failed: {message_of(error)}"}
 
     async def _run_async_impl(
         self,
@@ -138,7 +145,7 @@ class McpTool(BaseTool):
         progress = await self._progress(tool_context)
         result = await self._sessions.ask(
             await self._headers(tool_context),
-            lambda client: self._call(client, args, progress),
+            lambda client: client.call_tool(self._mcp_tool.name, args, progress_callback=progress),
         )
         found = as_told(result)
         found.pop("resultType", None)
@@ -149,15 +156,6 @@ class McpTool(BaseTool):
             widget = UiWidget(id=tool_context.function_call_id, provider="mcp", payload=shown)
             tool_context.render_ui_widget(widget)
         return found
-
-    async def _call(
-        self, client: mcp.Client, args: dict[str, Any], progress: Any
-    ) -> mcp.types.CallToolResult:
-        try:
-            return await client.call_tool(self._mcp_tool.name, args, progress_callback=progress)
-        except (RuntimeError, ValidationError) as error:
-            # mcp's words for a result that is not what the server has said it would be
-            raise MCPError(code=mcp.types.INTERNAL_ERROR, message=str(error)) from error
 
     def _keep_sources(self, found: dict[str, Any], tool_context: "Context") -> None:
         """Keep what the server says of the sources of its result, for this invocation."""

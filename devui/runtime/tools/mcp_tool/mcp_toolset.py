@@ -219,7 +219,7 @@ class McpToolset(BaseToolset):
         own = await self._access.headers(context)
         if self.header_provider is None or context is None:
             return own
-        given: dict[str, str] = await call(self.header_provider, context)
+        given: dict[str, str] = await call(self.header_provider, context) or {}
         taken = {name.lower() for name in own}
         return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 
