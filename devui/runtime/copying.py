@@ -44,10 +44,13 @@ def altered(model: M, /, **values: Any) -> M:
 
 def renewed(model: M, /, **values: Any) -> M:
     """A copy of a model of defaults: as if it were made anew, and its default factories had given
-    `values`, which therefore do not count as set.
+    `values`, which therefore do not count as set. It has no private attributes.
     """
-    copied = altered(model, **values)
-    _set_names(copied, model.__pydantic_fields_set__.copy())
+    copied = _new(type(model))
+    _set_values(copied, model.__dict__ | values)
+    _set_names(copied, set())
+    _set_extra(copied, None)
+    _set_private(copied, None)
     return copied
 
 
