@@ -25,3 +25,11 @@ ANSWERED_AGAIN = Difference(
     " that a tool runs, the model of the agent above is asked again, or all begins anew.",
     why="Clients send a message again when a connection is lost; nothing should be done twice.",
 )
+
+SUMMED_UP_AFTER_AN_ANSWER = Difference(
+    "A summary that is due, when a call is answered that was open for long",
+    here="The next summary reaches up to the answer.",
+    there="It would reach up to the newest invocation's last event, before which the answered call"
+    " counts as open: nothing is summed up until another invocation ends.",
+    why="The call is closed, and the history as long as before.",
+)
