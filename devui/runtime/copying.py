@@ -54,6 +54,19 @@ def renewed(model: M, /, **values: Any) -> M:
     return copied
 
 
+def made(defaults: M, given: dict[str, Any]) -> M:
+    """A new model, as if it were made with `given`, which is known to be right.
+
+    `defaults` has what is not given; neither has private attributes.
+    """
+    model = _new(type(defaults))
+    _set_values(model, defaults.__dict__ | given)
+    _set_names(model, set(given))
+    _set_extra(model, None)
+    _set_private(model, None)
+    return model
+
+
 def filled(model: M, /, **values: Any) -> M:
     """The model itself with values that are known to be right, set all at once."""
     model.__dict__.update(values)
