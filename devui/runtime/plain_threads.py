@@ -27,6 +27,9 @@ _WHILE = 0.01
 """Seconds; by far the most of them stay for the other things of the loop."""
 _UNSET = object()
 
+_is_within: contextvars.ContextVar[bool] = contextvars.ContextVar("is_within", default=False)
+"""Whether what runs is called by a plain function, which holds its thread as long as this takes."""
+
 
 class Call:
     """One call of a function, and what came of it."""
@@ -36,6 +39,7 @@ class Call:
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
         self.context = contextvars.copy_context()
+        self.context.run(_is_within.set, True)
         self.ended = threading.Lock()
         self.ended.acquire()
         self.thread = 0
@@ -99,7 +103,7 @@ class Call:
         what follows.
         """
         for variable, value in self.context.items():
-            if variable.get(_UNSET) is not value:
+            if variable.get(_UNSET) is not value and variable is not _is_within:
                 variable.set(value)
 
     def outcome(self) -> Any:
@@ -245,11 +249,25 @@ class PlainThreads:
     def _hand_over(self, call: Call) -> None:
         with self._lock:
             thread = self._free.pop() if self._free else None
-            if thread is None:
+            if thread is None and not self._begin_beyond(call):
                 self._begin_thread()
                 self._waiting.append(call)
         if thread is not None:
             thread.ring(call)
+
+    def _begin_beyond(self, call: Call) -> bool:
+        """Begin a thread beyond the limit, for this call alone, if its caller holds one up.
+
+        All threads may be held by functions that wait for such calls: none would ever be free.
+        """
+        if self._begun < self._limit or not _is_within.get():
+            return False
+        try:
+            name = f"{self._name}_within"
+            threading.Thread(target=self._do, args=(call,), name=name, daemon=True).start()
+        except RuntimeError:  # too many threads
+            return False
+        return True
 
     def _begin_thread(self) -> None:
         """Begin another thread if there may be one; raises what kept the first from beginning."""
@@ -272,15 +290,24 @@ class PlainThreads:
         following = self._next(thread)
         while True:
             call = following or thread.wait()
-            self.running.add(call)
-            call.run()
+            self._run(call)
             if os.getpid() != owner:
                 return  # in a copy that the function forked; nobody there waits for it
-            self.running.discard(call)
             # Free before the caller knows, who may have another call at once.
             following = self._next(thread)
             call.end()
             del call  # what it returned is the caller's alone
+
+    def _do(self, call: Call) -> None:
+        owner = os.getpid()
+        self._run(call)
+        if os.getpid() == owner:
+            call.end()
+
+    def _run(self, call: Call) -> None:
+        self.running.add(call)
+        call.run()
+        self.running.discard(call)
 
     def _next(self, thread: _Thread) -> Call | None:
         """A call that has waited for a thread; without one the thread is free."""

@@ -148,16 +148,17 @@ class Runner:
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
         node = node_of_turn(ctx, self.agent, answer, self._find_agent_to_run)
-        is_over = ctx.end_of_agents.get(node.name)
-        if is_over and answer is None:
+        if node is None and answer is None:
             return
         if answer is None and ctx.user_content is not message:
             message = None  # a resumed invocation goes on with the message it began with
         user_event = await self._commit_message(ctx, message, answer, state_delta)
         if user_event is not None and yield_user_message:
             yield user_event
-        if is_over:
+        if node is None:
             return  # all of the invocation has been done already; the answer is kept
+        if answer is not None and answer.says_nothing:
+            ctx.ignore(user_event)
         async with aclosing(run_with_hooks(ctx, node)) as events:
             async for event in events:
                 yield event
@@ -293,7 +294,7 @@ class Runner:
         if spoken:
             ctx.mark_spoken_to(spoken)
         elif known:
-            ctx.mark_resumed(answered=answer is not None)
+            ctx.mark_resumed(answered=answer is not None and not answer.says_nothing)
         return ctx
 
     def _new_invocation_context(

@@ -9,3 +9,27 @@ ANSWERED_TOGETHER = Difference(
     " and calls the tool again.",
     why="An answer of the user must not be lost.",
 )
+OPEN_QUESTIONS = Difference(
+    "A node with several open questions of which one is answered",
+    here="An agent that is a node of a graph, is called like a function or carries out a task waits"
+    " until all of its calls have their answers, also in an app that is not resumable.",
+    there="In such an app its model goes on without the others, and what it says is its output: the"
+    " next node is run. When another answer comes the model speaks once more.",
+    why="Nobody should go on with half of a result.",
+)
+ANSWERED_AGAIN = Difference(
+    "Answers that are given once more",
+    here="When something has come of the answer to a question, the same answer once more only"
+    " becomes part of the history. In a resumable app the invocation goes on if it had broken off.",
+    there="If an agent had asked that is called like a function or carries out a task, or a node"
+    " that a tool runs, the model of the agent above is asked again, or all begins anew.",
+    why="Clients send a message again when a connection is lost; nothing should be done twice.",
+)
+
+SUMMED_UP_AFTER_AN_ANSWER = Difference(
+    "A summary that is due, when a call is answered that was open for long",
+    here="The next summary reaches up to the answer.",
+    there="It would reach up to the newest invocation's last event, before which the answered call"
+    " counts as open: nothing is summed up until another invocation ends.",
+    why="The call is closed, and the history as long as before.",
+)

@@ -1,4 +1,4 @@
-"""The differences on purpose in what agents and models share with others."""
+"""The differences on purpose in what agents, models and callbacks share or add."""
 
 from tests.differential.case import Difference
 
@@ -16,4 +16,18 @@ SAME_AGENT = Difference(
     there="An agent with a model is copied for each run, unless it is below a workflow agent.",
     why="A copy for each turn takes as long as the turn itself; an instruction that depends on the"
     " session is a function.",
+)
+
+ADDED_TO_STRUCTURE = Difference(
+    "Adding to a system instruction that is no text",
+    here="A content or a list, which a callback or a tool may have put there, gets a part more.",
+    there="A warning is logged, and what was to be added is left out.",
+    why="Instructions must not be lost, least of all those of planners and toolsets.",
+)
+
+HANDS_OVER_WITH_OPEN_CALL = Difference(
+    "A transfer while a long-running call is open",
+    here="The agent that is transferred to takes its turn at once.",
+    there="The turn ends with the transfer; it speaks when the user says something more.",
+    why="The user has asked, and would wait for an answer that nobody gives.",
 )

@@ -11,6 +11,22 @@ def _without_first_words(record: Any) -> Any:
     return record
 
 
+def _without_calls_in_places(record: Any) -> Any:
+    for holder in (*record["runs"], *record["sessions"].values()):
+        for event in holder["events"]:
+            where = event.get("nodeInfo", {})
+            if "path" in where:
+                where["path"] = _without_calls(where["path"])
+            if "outputFor" in where:
+                where["outputFor"] = [_without_calls(path) for path in where["outputFor"]]
+    return record
+
+
+def _without_calls(path: str) -> str:
+    segments = path.split("/")
+    return "/".join(each for each in segments if each.rpartition("@")[2].isdigit())
+
+
 ODD_RESULTS = Difference(
     "Tool results that JSON cannot hold",
     here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored.",
@@ -45,6 +61,22 @@ ASKED_AGAIN = Difference(
     there="The user's latest message in words, in the place of what it was asked.",
     why="It answers what it was asked, also if it had to wait for the user meanwhile.",
     without=_without_first_words,
+)
+PLACES_IN_CALLS = Difference(
+    "Places of nodes that a tool runs with `run_node`",
+    here="`node_info.path` names the call, too: `agent@1/tool@call/node@1`.",
+    there="It does not: what several calls run has one place, `agent@1/node@1`.",
+    why="Nodes of different calls are different runs: each has its own history, questions and"
+    " results.",
+    without=_without_calls_in_places,
+)
+CALLS_APART = Difference(
+    "Several calls of tools that run the same agent",
+    here="Each agent sees what was done for its own call, and what the user agrees to counts for"
+    " that call alone.",
+    there="Agents that run at the same time see each other's work, may do it in each other's place,"
+    " and an answer to one of them counts for all.",
+    why="What the user has agreed to is to be done, and nothing else.",
 )
 FORGOTTEN_SESSIONS = Difference(
     "Servers of MCP that were started anew",

@@ -145,6 +145,23 @@ async def test_more_calls_than_threads_wait_for_a_free_one():
     assert all(await asyncio.gather(*blocked))
 
 
+async def test_functions_that_hold_all_threads_may_call_others():
+    """As plain tools do that run another agent; the threads would wait for each other for ever."""
+    together = threading.Barrier(MAX_THREADS)
+
+    def calls_another() -> int:
+        together.wait(PATIENCE)
+        return asyncio.run(call(call_in_turn))
+
+    def call_in_turn() -> int:
+        return asyncio.run(call(int, "1"))
+
+    working = asyncio.gather(*[call(calls_another) for _ in range(MAX_THREADS)])
+    assert await asyncio.wait_for(working, PATIENCE) == [1] * MAX_THREADS
+    assert not active_threads()
+    assert await call(here)
+
+
 async def test_the_thread_that_worked_last_is_the_next_to_work():
     together = threading.Barrier(4)
     await asyncio.gather(*[call(together.wait, PATIENCE) for _ in range(4)])

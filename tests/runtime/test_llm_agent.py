@@ -159,6 +159,12 @@ def test_what_cannot_be_honoured_is_refused_with_advice(fields, advice):
         LlmAgent(name="a", **fields)
 
 
+@pytest.mark.parametrize(("model", "error"), [("", ValueError), (3, TypeError)])
+def test_a_default_model_has_to_be_one(model, error):
+    with pytest.raises(error, match="default model"):
+        LlmAgent.set_default_model(model)
+
+
 def test_agent_is_another_name_of_llm_agent():
     assert Agent is LlmAgent
 

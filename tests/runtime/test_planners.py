@@ -1,5 +1,6 @@
 """Planners: what the model is told, and what becomes of its answers."""
 
+import pytest
 from google.genai import types
 
 from devui.runtime.agents import LlmAgent
@@ -19,11 +20,12 @@ def parts(event):
 async def test_the_built_in_planner_sets_the_models_thinking():
     own = types.GenerateContentConfig(thinking_config=types.ThinkingConfig(thinking_budget=1))
     thinking = types.ThinkingConfig(include_thoughts=True)
-    agent = planning(
-        BuiltInPlanner(thinking_config=thinking),
-        Rule(then=Say("Hi.")),
-        generate_content_config=own,
-    )
+    with pytest.warns(UserWarning, match="that of the planner is used"):
+        agent = planning(
+            BuiltInPlanner(thinking_config=thinking),
+            Rule(then=Say("Hi.")),
+            generate_content_config=own,
+        )
 
     [event] = await Conversation(agent).say("Hello")
 

@@ -1,17 +1,24 @@
 """The Runner: what it takes in, whom it asks, how it is used (adk-runtime 3.2, 3.3)."""
 
+import asyncio
+import contextvars
 import threading
 
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import BaseAgent, RunConfig
+from devui.runtime.agents import BaseAgent, LlmAgent, RunConfig
 from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.calling import MAX_THREADS
 from devui.runtime.errors import InvocationNotFoundError, SessionNotFoundError
 from devui.runtime.events import Event
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner, Runner
 from devui.runtime.sessions import InMemorySessionService
+from tests.kit.patience import PATIENCE
 from tests.kit.stages import Scripted, Stage, said
+
+who = contextvars.ContextVar("who", default="nobody")
 
 
 async def test_the_users_event_carries_message_state_and_labels():
@@ -77,6 +84,24 @@ async def test_an_unknown_invocation_cannot_be_resumed():
     with pytest.raises(InvocationNotFoundError, match="'nope'"):
         async for _ in stage.runner.run_async(user_id="u", session_id="s", invocation_id="nope"):
             pass
+
+
+async def test_what_a_rewind_has_taken_back_is_not_said_to_be_unknown():
+    async def body(ctx):
+        call = types.FunctionCall(id="1", name="wait")
+        parts = [types.Part(function_call=call)]
+        yield Event(author="agent", content=types.Content(role="model", parts=parts))
+
+    stage = await Stage(body).open()
+    [event] = [each async for each in stage.events()]
+    where = {"user_id": "u", "session_id": "s"}
+    await stage.runner.rewind_async(**where, rewind_before_invocation_id=event.invocation_id)
+    response = types.FunctionResponse(id="1", name="wait", response={})
+    answer = types.Content(role="user", parts=[types.Part(function_response=response)])
+    with pytest.raises(ValueError, match="a rewind has taken back"):
+        [_ async for _ in stage.runner.run_async(**where, new_message=answer)]
+    with pytest.raises(InvocationNotFoundError, match="taken back by a rewind"):
+        [_ async for _ in stage.runner.run_async(**where, invocation_id=event.invocation_id)]
 
 
 async def test_a_stopped_invocation_goes_on_with_its_message_and_its_checkpoint():
@@ -158,6 +183,34 @@ async def test_the_sync_run_works_beside_a_running_loop_and_can_be_left_early():
     next(run)
     run.close()
     assert closed.is_set()
+
+
+async def test_tools_of_many_runs_may_run_agents_in_turn_that_call_plain_functions():
+    """All threads are held by tools, each of which waits for a callback of another agent."""
+    together = threading.Barrier(MAX_THREADS)
+
+    def answer(callback_context):
+        return types.ModelContent(f"from {who.get()}")
+
+    def ask() -> str:
+        """Asks an expert."""
+        together.wait(PATIENCE)
+        who.set("the tool")
+        runner = InMemoryRunner(LlmAgent(name="expert", before_agent_callback=answer))
+        runner.auto_create_session = True
+        [event] = runner.run(user_id="u", session_id="s", new_message=said("go"))
+        return event.content.parts[0].text
+
+    async def run() -> types.FunctionResponse:
+        rules = [Rule(after="ask", then=Say("Done.")), Rule(then=Call("ask"))]
+        model = ScriptedLlm(rules=rules)
+        runner = InMemoryRunner(LlmAgent(name="agent", model=model, tools=[ask]))
+        _, event, *_ = await runner.run_debug("go", quiet=True)
+        return event.get_function_responses()[0].response
+
+    running = asyncio.gather(*[run() for _ in range(MAX_THREADS)])
+    told = await asyncio.wait_for(running, PATIENCE)
+    assert told == [{"result": "from the tool"}] * MAX_THREADS
 
 
 def test_the_sync_run_raises_what_the_agent_raises():

@@ -111,6 +111,11 @@ class Schema(BaseModel):
     tags: list[str] = []
 
 
+def test_who_deletes_a_key_is_told_what_to_do():
+    with pytest.raises(AttributeError, match="write None to 'a' to remove it"):
+        del State({"a": 1}, {})["a"]
+
+
 def test_a_schema_guards_keys_and_values_before_anything_is_written():
     value: dict = {}
     state = State(value, {}, Schema)

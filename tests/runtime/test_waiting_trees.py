@@ -7,176 +7,22 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
-from devui.runtime.apps import App, ResumabilityConfig
-from devui.runtime.auth import AuthConfig
+from devui.runtime.agents import LlmAgent, LoopAgent
 from devui.runtime.models import BaseLlm, LlmResponse
-from devui.runtime.runners import Runner
-from devui.runtime.sessions import InMemorySessionService
-from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
+from devui.runtime.tools import FunctionTool, ToolContext
 from devui.runtime.workflow import JoinNode, Workflow, node
-
-WHERE = {"user_id": "user", "session_id": "s"}
-
-
-class Caller(BaseLlm):
-    """A model that makes its calls at once, and is done when it is told what came of them."""
-
-    calls: list[str]
-    log: Any
-    me: str
-
-    async def generate_content_async(self, llm_request, stream=False):
-        parts = llm_request.contents[-1].parts or []
-        told = [each for part in parts if (each := part.function_response)]
-        if self.calls and not {each.name for each in told} & set(self.calls):
-            made = [types.FunctionCall(name=name, args=_request(name)) for name in self.calls]
-            content = types.ModelContent([types.Part(function_call=each) for each in made])
-        else:
-            assert all(each.response and "error" not in each.response for each in told), told
-            assert len(told) == len(self.calls), told
-            self.log[f"{self.me} is done"] += 1
-            content = types.ModelContent(f"{self.me} is done")
-        yield LlmResponse(content=content)
-
-
-def _request(name: str) -> dict[str, str]:
-    return {} if "_" in name else {"request": "go"}  # the names of tools have an underscore
-
-
-@dataclass
-class Grove:
-    """Makes trees of agents, and counts what they do."""
-
-    log: Counter[str] = field(default_factory=Counter)
-
-    def agent(
-        self,
-        name: str,
-        *kinds: str,
-        experts: tuple[LlmAgent, ...] = (),
-        runs: Any = None,
-        **fields: Any,
-    ) -> LlmAgent:
-        """An agent that calls a tool of each kind, its experts, and one that runs a node."""
-        tools = [self._tool(kind, f"{kind}_{name}{number}") for number, kind in enumerate(kinds)]
-        if runs is not None:
-            tools.append(self._runner(f"run_{name}", runs))
-        calls = [tool.name for tool in tools] + [expert.name for expert in experts]
-        model = Caller(model="caller", calls=calls, log=self.log, me=name)
-        return LlmAgent(
-            name=name,
-            description="Works.",
-            model=model,
-            tools=tools,
-            sub_agents=list(experts),
-            **fields,
-        )
-
-    def expert(self, name: str, *kinds: str, experts: tuple[LlmAgent, ...] = ()) -> LlmAgent:
-        return self.agent(name, *kinds, experts=experts, mode="single_turn")
-
-    def _tool(self, kind: str, name: str) -> FunctionTool:
-        config = AuthConfig.model_validate(
-            {
-                "auth_scheme": {"type": "apiKey", "in": "header", "name": "X"},
-                "credential_key": name,
-            }
-        )
-
-        def work(tool_context: ToolContext) -> dict[str, Any] | None:
-            if kind == "login" and tool_context.get_auth_response(config) is None:
-                return tool_context.request_credential(config)
-            self.log[name] += 1
-            return None if kind == "job" else {"done": name}
-
-        work.__name__ = name
-        if kind == "job":
-            return LongRunningFunctionTool(work)
-        return FunctionTool(work, require_confirmation=kind == "consent")
-
-    def _runner(self, name: str, node: Any) -> FunctionTool:
-        async def run(tool_context: ToolContext) -> dict[str, Any]:
-            result = await tool_context.run_node(node, node_input="go")
-            self.log[name] += 1
-            return {"result": str(result)}
-
-        run.__name__ = name
-        tool = FunctionTool(run)
-        tool.node = node
-        return tool
-
-    def last(self, node_input: Any) -> str:
-        self.log["last"] += 1
-        return "last"
-
-
-def chain(grove: Grove, *nodes: Any) -> Workflow:
-    return Workflow(name="wf", edges=[("START", *nodes, grove.last)])
-
-
-def both(*agents: Any, name: str = "both") -> ParallelAgent:
-    return ParallelAgent(name=name, sub_agents=list(agents))
-
-
-def steps(*agents: Any, name: str = "steps") -> SequentialAgent:
-    return SequentialAgent(name=name, sub_agents=list(agents))
+from tests.kit.grove import Caller, Grove, Play, both, chain, played, steps
 
 
 def expert_of_an_expert(grove: Grove) -> LlmAgent:
     far = grove.expert("y", experts=(grove.expert("b", "job"),))
     return grove.agent("x", experts=(grove.expert("a", "consent"), far))
-
-
-def _name(call: types.FunctionCall) -> str | None:
-    """The tool that a question is about, and with what; None if the call is no question."""
-    args = call.args or {}
-    if call.name == "adk_request_confirmation":
-        original = args["originalFunctionCall"]
-        return " ".join([original["name"], *map(str, (original.get("args") or {}).values())])
-    if call.name == "adk_request_credential":
-        return args["authConfig"]["credentialKey"]
-    return call.name if str(call.name).startswith("job_") else None
-
-
-def _reply(call: types.FunctionCall) -> types.Part:
-    response: dict[str, Any] = {"confirmed": True}
-    if call.name == "adk_request_credential":
-        key = {"authType": "apiKey", "apiKey": "k"}
-        response = {**call.args["authConfig"], "exchangedAuthCredential": key}
-    elif call.name != "adk_request_confirmation":
-        response = {"result": "ready"}
-    made = types.FunctionResponse(id=call.id, name=call.name, response=response)
-    return types.Part(function_response=made)
-
-
-async def played(
-    make: Callable[[Grove], Any], plan: list[list[str]], *, resumable: bool
-) -> Counter:
-    """What was done in all, when the questions are answered as planned, message by message."""
-    grove, service, asked, left = Grove(), InMemorySessionService(), {}, set()
-    await service.create_session(app_name="app", **WHERE)
-    settings = ResumabilityConfig(is_resumable=resumable)
-    for names in [None, *plan]:
-        if names is None:
-            message = types.UserContent("go")
-        else:
-            message = types.UserContent([_reply(asked[name]) for name in names])
-            left -= set(names)
-        app = App(name="app", root_agent=make(grove), resumability_config=settings)
-        runner = Runner(app=app, session_service=service)
-        async for event in runner.run_async(**WHERE, new_message=message):
-            found = {name: call for call in event.get_function_calls() if (name := _name(call))}
-            asked |= found
-            left |= found.keys()
-    assert not left, "it has asked for more"
-    return grove.log
 
 
 TREES: dict[str, tuple[Callable[[Grove], Any], list[list[str]]]] = {
@@ -406,28 +252,148 @@ class Payer(BaseLlm):
         yield LlmResponse(content=types.ModelContent([part]))
 
 
+def payer(grove: Grove, **fields: Any) -> LlmAgent:
+    def pay(trip: str) -> str:
+        grove.log[f"paid {trip}"] += 1
+        return trip
+
+    tool = FunctionTool(pay, require_confirmation=True)
+    model = Payer(model="payer")
+    return LlmAgent(name="payer", description="Pays.", model=model, tools=[tool], **fields)
+
+
+def a_node_that_pays_twice(grove: Grove) -> Workflow:
+    agent = payer(grove)
+
+    @node(rerun_on_resume=True)
+    async def pays(ctx, node_input):
+        runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
+        grove.log["/".join(await asyncio.gather(*runs))] += 1
+
+    return Workflow(name="wf", edges=[("START", pays)])
+
+
+class Booker(BaseLlm):
+    """A model that books two trips at once."""
+
+    log: Any
+
+    async def generate_content_async(self, llm_request, stream=False):
+        parts = llm_request.contents[-1].parts
+        told = [part.function_response.response["result"] for part in parts if not part.text]
+        made = [types.FunctionCall(name="book", args={"trip": trip}) for trip in ("Rome", "Paris")]
+        calls = [types.Part(function_call=call) for call in made]
+        if told:
+            self.log["/".join(told)] += 1
+        yield LlmResponse(content=types.ModelContent(calls if not told else "done"))
+
+
+def two_calls_of_a_tool_that_pays(grove: Grove) -> LlmAgent:
+    return booking(grove, payer(grove))
+
+
+def two_calls_of_a_tool_that_runs_a_sub_agent(grove: Grove) -> LlmAgent:
+    agent = payer(grove, mode="single_turn")
+    return booking(grove, agent, sub_agents=[agent])
+
+
+def booking(grove: Grove, agent: LlmAgent, **fields: Any) -> LlmAgent:
+    async def book(trip: str, tool_context: ToolContext) -> str:
+        return await tool_context.run_node(agent, node_input=trip)
+
+    return LlmAgent(
+        name="root", model=Booker(model="booker", log=grove.log), tools=[book], **fields
+    )
+
+
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        a_node_that_pays_twice,
+        two_calls_of_a_tool_that_pays,
+        two_calls_of_a_tool_that_runs_a_sub_agent,
+    ],
+)
 @pytest.mark.parametrize(
     "plan", [["pay Rome pay Paris"], ["pay Rome", "pay Paris"], ["pay Paris", "pay Rome"]]
 )
-async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, resumable):
-    """A node runs one agent twice at a time; the user agrees to what each of them is to pay."""
-
-    def make(grove):
-        def pay(trip: str) -> str:
-            grove.log[f"paid {trip}"] += 1
-            return trip
-
-        tool = FunctionTool(pay, require_confirmation=True)
-        agent = LlmAgent(name="payer", model=Payer(model="payer"), tools=[tool])
-
-        @node(rerun_on_resume=True)
-        async def pays(ctx, node_input):
-            runs = [ctx.run_node(agent, node_input=trip) for trip in ("Rome", "Paris")]
-            grove.log["/".join(await asyncio.gather(*runs))] += 1
-
-        return Workflow(name="wf", edges=[("START", pays)])
-
+async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, make, resumable):
+    """The user agrees to what each of them is to pay."""
     messages = [re.findall(r"pay \w+", names) for names in plan]
     done = await played(make, messages, resumable=resumable)
     assert done == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}
+
+
+async def test_a_consent_counts_for_its_own_call_alone():
+    play = Play(two_calls_of_a_tool_that_pays, resumable=False)
+    await play.begin()
+    await play.answer("pay Paris")
+    assert play.grove.log == {"paid Paris": 1}
+
+
+async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
+    """A later call of the tool runs the agent for something else."""
+    asked: list[list[str]] = []
+
+    class Listener(BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            asked.append([part.text for each in llm_request.contents for part in each.parts])
+            yield LlmResponse(content=types.ModelContent("heard"))
+
+    def make(grove):
+        agent = LlmAgent(name="listener", model=Listener(model="listener"))
+
+        async def tell(tool_context: ToolContext) -> str:
+            return await tool_context.run_node(agent, node_input=f"trip {len(asked)}")
+
+        class Twice(BaseLlm):
+            async def generate_content_async(self, llm_request, stream=False):
+                call = types.Part(function_call=types.FunctionCall(name="tell", args={}))
+                content = types.ModelContent([call] if len(asked) < 2 else "done")
+                yield LlmResponse(content=content)
+
+        return LlmAgent(name="root", model=Twice(model="twice"), tools=[tell])
+
+    await played(make, [], resumable=False)
+    assert asked == [["trip 0"], ["trip 1"]]
+
+
+async def test_an_answer_may_be_corrected_that_could_not_be_understood():
+    """It is no repetition: nothing has come of it."""
+    play = Play(lambda grove: grove.agent("a", "consent"), resumable=False)
+    await play.begin()
+    call = play.asked["consent_a0"]
+    for response in ({"what": 1}, {"confirmed": True}):
+        made = types.FunctionResponse(id=call.id, name=call.name, response=response)
+        with suppress(ValueError):
+            await play.say(types.UserContent([types.Part(function_response=made)]))
+    assert play.grove.log == {"consent_a0": 1, "a is done": 1}
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_through(resumable):
+    """Where there are checkpoints: after a crash a client may send its message again."""
+    broken = [True]
+
+    def make(grove):
+        def work() -> str:
+            if broken:
+                raise RuntimeError(broken.pop())
+            grove.log["work"] += 1
+            return "done"
+
+        model = Caller(model="caller", calls=["work_b"], log=grove.log, me="b")
+        work.__name__ = "work_b"
+        return steps(
+            grove.agent("a", "consent"), LlmAgent(name="b", model=model, tools=[FunctionTool(work)])
+        )
+
+    play = Play(make, resumable=resumable)
+    await play.begin()
+    with pytest.raises(RuntimeError):
+        await play.answer("consent_a0")
+    await play.repeat()
+    await play.repeat()
+    expected = {"consent_a0": 1, "a is done": 1}
+    assert play.grove.log == (expected | {"work": 1, "b is done": 1} if resumable else expected)

@@ -237,6 +237,10 @@ class InvocationContext(LikeModel):
         self._shared.resumed_at = len(self.session.events)
         self._shared.resumed_with_answer = answered
 
+    def ignore(self, repeated: Event | None) -> None:
+        """Note that the user has said nothing new by that event."""
+        self._shared.latest_answer.ignored = repeated
+
     def mark_spoken_to(self, scope: str) -> None:
         """Note that the user says something to the agent of the task with that scope."""
         self._shared.spoken_to = scope

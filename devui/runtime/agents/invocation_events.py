@@ -1,9 +1,9 @@
 """Which events of a session belong to an invocation and a branch (adk-runtime 4.1)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.node_paths import is_in_tree
+from devui.runtime.agents.node_paths import is_at_home
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -21,6 +21,8 @@ class LatestAnswer:
         self._events: Sequence[Event] = ()
         self._count = 0
         """How many of the events have been read."""
+        self.ignored: Event | None = None
+        """What the user said, but nothing new by that."""
 
     def among(self, events: "Sequence[Event]", invocation_id: str) -> "Event | None":
         """The latest event by the user in that invocation; None if it answers no call, or there is
@@ -34,7 +36,8 @@ class LatestAnswer:
         # From the end: a session may be long, and its last invocation is not.
         for number in range(count - 1, self._count - 1, -1):
             event = events[number]
-            if event.author == "user" and event.invocation_id == invocation_id:
+            is_own = event.author == "user" and event.invocation_id == invocation_id
+            if is_own and event is not self.ignored:
                 self._event = event if event.get_function_responses() else None
                 break
         self._events, self._count = events, count
@@ -70,19 +73,35 @@ def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = Non
     """
     given = ctx.session.events if history is None else history
     events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
-    root = ctx.agent.root_agent.name if ctx.agent else ""
-    if not ctx.node_path or is_in_tree(ctx.node_path, root):
+    path = ctx.node_path
+    if not path or ctx.agent is None or is_at_home(path, ctx.agent.root_agent):
         return events
-    here = [event for event in events if event.node_info.path == ctx.node_path]
-    calls = {call.id for event in here for call in event.get_function_calls()}
-    return [event for event in events if _is_of_run(event, ctx.node_path, calls)]
+    own, _ = with_answers(events, lambda event: _is_of_run(event, path))
+    return own
 
 
-def _is_of_run(event: "Event", path: str, calls: set[str | None]) -> bool:
+def _is_of_run(event: "Event", path: str) -> bool:
     if event.author != "user":
         return event.node_info.path == path
-    answered = {response.id for response in event.get_function_responses()}
-    return not answered or not answered.isdisjoint(calls)
+    return not event.get_function_responses()
+
+
+def with_answers(
+    events: "Iterable[Event]", is_own: "Callable[[Event], bool]"
+) -> "tuple[list[Event], list[Event]]":
+    """The events of a place and those that answer calls that were made there, and all others."""
+    own: list[Event] = []
+    others: list[Event] = []
+    calls: set[str | None] = set()
+    for event in events:
+        if is_own(event):
+            calls.update([call.id for call in event.get_function_calls()])
+            own.append(event)
+        elif calls and any(each.id in calls for each in event.get_function_responses()):
+            own.append(event)
+        else:
+            others.append(event)
+    return own, others
 
 
 def is_within(branch: str | None, ancestor: str) -> bool:

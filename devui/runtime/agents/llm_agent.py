@@ -27,6 +27,7 @@ from devui.runtime.agents.llm_agent_resume import Left, Turn, what_is_left
 from devui.runtime.agents.llm_agent_settings import (
     GenerationConfig,
     check_config,
+    check_default_model,
     check_given,
     check_mode,
     check_task,
@@ -129,7 +130,7 @@ class LlmAgent(CalledBack):
     @model_validator(mode="after")
     def _check_settings(self) -> Self:
         check_mode(self.mode)
-        check_config(self.generate_content_config)
+        check_config(self.generate_content_config, self.planner)
         check_tools(self.tools)
         if self.mode == "task":
             check_task(self.tools, self.output_schema)
@@ -137,7 +138,8 @@ class LlmAgent(CalledBack):
 
     @classmethod
     def set_default_model(cls, model: str | BaseLlm) -> None:
-        """Set the model of agents that have none and no agent above with one."""
+        """Set the model of agents without any; raises TypeError or ValueError for what is none."""
+        check_default_model(model)
         LlmAgent._default_model = model
 
     def taken_as_tool(self) -> Any:

@@ -25,7 +25,9 @@ async def run_as_node(
     """
     invocation = ctx.get_invocation_context()
     if agent.mode in {"single_turn", "task"} and node_input is not None:
-        invocation = invocation.model_copy(update={"user_content": as_message(node_input)})
+        # A copy, which nobody takes for the user's own message where the input is that.
+        told = as_message(node_input).model_copy()
+        invocation = invocation.model_copy(update={"user_content": told})
     async with aclosing(agent.run_async(invocation)) as events:
         async for event in events:
             ctx.event_author = event.author
@@ -34,10 +36,17 @@ async def run_as_node(
             yield event
 
 
-def runs_as_node(ctx: InvocationContext) -> bool:
-    """Whether the agent answers once, as a node of a workflow, and not in a conversation."""
+def gives_one_answer(ctx: InvocationContext) -> bool:
+    """Whether the agent is not in a conversation, but called like a function, or a node's work.
+
+    What it says is its result: as long as a call of its model is open, nobody may go on with that.
+    """
     agent = ctx.agent
-    if agent is None or not ctx.node_path or vars(agent).get("mode") != "single_turn":
+    if agent is None or vars(agent).get("mode") != "single_turn":
+        return False
+    if agent.is_delegated:
+        return True
+    if not ctx.node_path:
         return False
     return ctx.node_path.rpartition("/")[2].partition("@")[0] == agent.name
 

@@ -1,6 +1,7 @@
 """What may be given to an `LlmAgent`, and what to do instead where it may not (adk-runtime 6.1)."""
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -12,6 +13,8 @@ from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.callbacks import check_callbacks
 from devui.runtime.mistakes import given
 from devui.runtime.models.base_llm import BaseLlm
+from devui.runtime.planners.base_planner import BasePlanner
+from devui.runtime.planners.built_in_planner import BuiltInPlanner
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 from devui.runtime.tools.finish_task_tool import NAME, FinishTaskTool
@@ -139,8 +142,25 @@ def _name(tool: Any) -> str:
     return str(tool.__name__) if inspect.isroutine(tool) else ""
 
 
-def check_config(config: types.GenerateContentConfig | None) -> None:
+def check_default_model(model: Any) -> None:
+    """Refuse what cannot be the model of agents that have none.
+
+    Raises:
+        TypeError: it is neither a name nor a model.
+        ValueError: the name is empty.
+    """
+    if not isinstance(model, str | BaseLlm):
+        raise TypeError(f"The default model is {given(model)}; give a name or a BaseLlm.")
+    if not model:
+        raise ValueError("The default model has no name; give one, or a BaseLlm.")
+
+
+def check_config(
+    config: types.GenerateContentConfig | None, planner: BasePlanner | None = None
+) -> None:
     """Refuse generation settings that are the agent's own business.
+
+    Warns of settings for thinking that those of the planner replace.
 
     Raises:
         ValueError: the config sets tools, a system instruction, a response schema or an address.
@@ -156,6 +176,12 @@ def check_config(config: types.GenerateContentConfig | None) -> None:
         raise ValueError(
             "generate_content_config must not set `http_options.base_url`; tell the model where its"
             ' service is, as in Gemini(model="...", base_url="...").'
+        )
+    if config.thinking_config and isinstance(planner, BuiltInPlanner):
+        warnings.warn(
+            "generate_content_config has a thinking_config, and so has the planner; that of the"
+            " planner is used. Leave the other out.",
+            stacklevel=5,
         )
 
 

@@ -140,7 +140,7 @@ class NodeContext(ReadonlyContext):
             ValueError: this node is not run again on resume, or the run id is a number.
             RuntimeError: this is the context of neither a node nor an async tool.
         """
-        run = self._node_run or self._of_tool()
+        run = self._node_run or self._of_tool(run_id)
         return await run.running.run_child(
             run,
             node,
@@ -153,10 +153,11 @@ class NodeContext(ReadonlyContext):
             raise_on_wait=raise_on_wait,
         )
 
-    def _of_tool(self) -> NodeRun:
+    def _of_tool(self, run_id: str | None) -> NodeRun:
         """What the nodes are run below that a tool runs: one for all of a call."""
         if self._tool_run is None:
-            self._tool_run = run_of_tool(self._invocation_context, self.function_call_id)
+            ctx, call_id = self._invocation_context, self.function_call_id
+            self._tool_run = run_of_tool(ctx, call_id, run_id)
         return self._tool_run or self._inside("run_node")
 
     def _inside(self, name: str) -> NodeRun:

@@ -32,7 +32,7 @@ def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
     """
     if not path or _name(path.rpartition("/")[2]) != name:
         return name
-    if tree is None or tree.root_agent.name != _name(path.partition("/")[0]):
+    if tree is None or not is_at_home(path, tree.root_agent):
         return path
     return name if tree.root_agent.find_agent(name) else path
 
@@ -40,6 +40,16 @@ def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
 def is_in_tree(path: str | None, root: str) -> bool:
     """Whether it is a place in the tree of the root of that name, rather than in a graph."""
     return path is not None and _name(path.partition("/")[0]) == root
+
+
+def is_at_home(path: str, root: BaseAgent) -> bool:
+    """Whether an agent at work there has been reached from agent to agent, from that root on.
+
+    A tool may also run an agent of the tree, as a node: that is elsewhere.
+    """
+    first, *between = path.split("/")
+    names = map(_name, between[:-1])
+    return _name(first) == root.name and all(map(root.find_agent, names))
 
 
 def is_place_of(path: str | None, agent: str, root: str) -> bool:

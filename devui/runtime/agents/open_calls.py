@@ -34,21 +34,26 @@ def pausing_calls(event: Event) -> list[types.FunctionCall]:
     return [call for call in calls if call.id in awaited or call.name in _PAUSING]
 
 
-def call_of_branch(events: Sequence[Event], branch: str | None) -> Event | None:
-    """The event with the call for which a branch was opened, `tool@id`; of several the outermost.
+def call_around(events: Sequence[Event], event: Event) -> Event | None:
+    """The event with the call for which an event was made; of calls within calls the outermost.
 
-    What happens on it is work of a tool of the agent that made the call.
+    What happens within a call is work of a tool of the agent that made the call.
     """
-    for call_id in _calls_of(branch):
-        for event in reversed(events):
-            if any(call.id == call_id for call in event.get_function_calls()):
-                return event
-    return None
+    found = None
+    ids = calls_around(event)
+    end = next((i for i in range(len(events) - 1, -1, -1) if events[i] is event), len(events))
+    for index in range(end - 1, -1, -1):  # a call comes before what is done for it
+        if not ids:
+            break
+        if any(call.id in ids for call in events[index].get_function_calls()):
+            found = events[index]
+            ids = calls_around(found)
+    return found
 
 
 def is_work_of_a_tool(event: Event) -> bool:
-    """Whether it was made on the branch of a call, by a tool of the agent that made the call."""
-    return bool(_calls_of(event.branch))
+    """Whether it was made within a call, by a tool of the agent that made the call."""
+    return bool(calls_around(event))
 
 
 def settled_calls(events: Sequence[Event]) -> set[str | None]:
@@ -62,23 +67,33 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
     return settled
 
 
+def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
+    """The calls that were answered since they were made last: a node may use an id again."""
+    answered: set[str | None] = set()
+    for event in events:
+        answered.difference_update(call.id for call in event.get_function_calls())
+        if by in {None, event.author}:
+            answered.update(response.id for response in event.get_function_responses())
+    return answered
+
+
 def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
     """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
 
     What a tool gave in the meantime is no answer.
     """
     events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
-    answered = _answered([event for event in events if event.author == "user"])
+    answered = answered_calls(events, by="user")
     own = [event for event in events if event.author in agents]
     made = {call.id for event in own for call in event.get_function_calls()} - answered
-    within = [event for event in events if not made.isdisjoint(_calls_of(event.branch))]
+    within = [event for event in events if not made.isdisjoint(calls_around(event))]
     return _is_open([*own, *within], answered)
 
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
     events = own_events(ctx)
-    return _is_open([event for event in events if event.author == agent], _answered(events))
+    return _is_open([event for event in events if event.author == agent], answered_calls(events))
 
 
 def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
@@ -94,7 +109,7 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     index, made = _latest_calls(before, agent)
     if made is None or _has_moved_on(before[index + 1 :], agent):
         return []
-    settled = _answered(events) | {call.id for call in pausing_calls(made)}
+    settled = answered_calls(events) | {call.id for call in pausing_calls(made)}
     settled -= _failed(before[index + 1 :])
     settled |= _asked_about(events)
     return [call for call in made.get_function_calls() if call.id not in settled]
@@ -110,12 +125,17 @@ def lost_code(ctx: InvocationContext, agent: str) -> str | None:
     return code.code if code else None
 
 
-def _calls_of(branch: str | None) -> list[str]:
-    """The ids of the calls for which a branch was opened, the outermost first."""
-    if branch is None or "@" not in branch:
-        return []
-    segments = (segment.rpartition("@") for segment in branch.split("."))
-    return [run for name, _, run in segments if name and not run.isdigit()]  # a number is a run's
+def calls_around(event: Event) -> set[str]:
+    """The ids of the calls within which an event was made: those in its branch, and in its place.
+
+    An agent that is called has a branch `name@id`, the nodes that a tool runs a place below that.
+    """
+    branch, path = event.branch, event.node_info.path
+    segments = branch.split(".") if branch and "@" in branch else []
+    if path:
+        segments = [*segments, *path.split("/")]
+    runs = (segment.rpartition("@") for segment in segments)
+    return {run for name, _, run in runs if name and not run.isdigit()}  # a number is a run's
 
 
 def failed_calls(ctx: InvocationContext) -> set[str | None]:
@@ -123,14 +143,10 @@ def failed_calls(ctx: InvocationContext) -> set[str | None]:
     return _failed(own_events(ctx))
 
 
-def _answered(events: Sequence[Event]) -> set[str | None]:
-    return {response.id for event in events for response in event.get_function_responses()}
-
-
 def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
     # A request that was repeated counts once, by the call that it is for.
     calls = [call for event in events for call in pausing_calls(event)]
-    latest = {(call.name, next(_originals([call]), call.id)): call for call in calls}
+    latest = {(call.name, next(subjects([call]), call.id)): call for call in calls}
     settled = settled_calls(events) if len(latest) < len(calls) else ()
     return any(
         call.id not in answered and original not in settled
@@ -170,10 +186,11 @@ def _failed(later: Sequence[Event]) -> set[str | None]:
 
 def _asked_about(events: Sequence[Event]) -> set[str]:
     """The calls for which the user was asked for a confirmation or a credential."""
-    return {found for event in events for found in _originals(event.get_function_calls())}
+    return {found for event in events for found in subjects(event.get_function_calls())}
 
 
-def _originals(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
+def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
+    """The calls for which these ask the user for a confirmation or a credential."""
     for call in calls:
         args = call.args or {}
         if call.name == REQUEST_CONFIRMATION:

@@ -14,7 +14,12 @@ from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.loop_rounds import noted_waiting
-from devui.runtime.agents.open_calls import awaits_user, call_of_branch
+from devui.runtime.agents.open_calls import (
+    REQUESTS,
+    answered_calls,
+    awaits_user,
+    call_around,
+)
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
 from devui.runtime.agents.tasks import open_tasks
@@ -54,36 +59,37 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
     answer = ctx.latest_answer
     if ctx.is_resumable or answer is None or not isinstance(node, WORKFLOWS):
         return
-    answered = {response.id for response in answer.get_function_responses()}
-    before = [event for event in ctx.session.events if event is not answer]
-    asked = [
+    before = [
         event
-        for event in events_of(before, invocation_id=ctx.invocation_id)
-        if event.node_info.path == ctx.node_path
-        and any(call.id in answered for call in event.get_function_calls())
+        for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        if event is not answer and (event.author == "user" or _is_of_node(event, ctx.node_path))
     ]
-    calls = (call_of_branch(before, event.branch) for event in asked)
+    answered = _newly_answered(answer, before)
+    asked = [e for e in before if any(call.id in answered for call in e.get_function_calls())]
+    calls = (call_around(before, event) for event in asked)
     callers = {event.author for event in (*asked, *filter(None, calls))}
     session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
     _note_others(ctx.model_copy(update={"session": session}), node, asked, callers)
+
+
+def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
+    """What the answer does not merely repeat; what is said of a call for a job may change."""
+    known = answered_calls(before, by="user")
+    responses = answer.get_function_responses()
+    old = {each.id for each in responses if (each.name or "").startswith(REQUESTS)} & known
+    return {each.id for each in responses} - old
+
+
+def _is_of_node(event: Event, path: str | None) -> bool:
+    return f"{event.node_info.path}/".startswith(f"{path}/")
 
 
 def caller_of(
     root: BaseAgent, event: Event, history: Sequence[Event]
 ) -> tuple[BaseAgent, str | None]:
     """The agent of the tree whose work an event is, and its branch."""
-    agent = root.find_agent(event.author)
-    if agent is None and (call := call_of_branch(history, event.branch)):
-        agent, event = root.find_agent(call.author), call
-    return _above_delegates(agent or root, event.branch)
-
-
-def _above_delegates(agent: BaseAgent, branch: str | None) -> tuple[BaseAgent, str | None]:
-    """The agent, or the one above it that called it like a function, and its branch."""
-    while agent.is_delegated and agent.parent_agent:
-        branch = (branch or "").rpartition(f"{agent.name}@")[0].rstrip(".") or None
-        agent = agent.parent_agent
-    return agent, branch
+    event = call_around(history, event) or event
+    return root.find_agent(event.author) or root, event.branch
 
 
 def _waiting_path(ctx: InvocationContext, caller: BaseAgent, asked: Event) -> list[BaseAgent]:

@@ -6,11 +6,12 @@ from itertools import takewhile
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import REQUESTS, call_of_branch
+from devui.runtime.agents.open_calls import call_around
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events, live_events_backwards
+from devui.runtime.events.rewinds import live_events
+from devui.runtime.invocations.repeats import has_come_of, repeated
 from devui.runtime.mistakes import given
 from devui.runtime.sessions.session import Session
 
@@ -49,11 +50,13 @@ class Answered:
     branch: str | None = None
     """The branch that the message gets: all who made the calls are on it or below it."""
     scope: str | None = None
-    """The isolation scope that the message gets."""
+    """The isolation scope that the message gets; None if it answers calls of several."""
     in_words: bool = False
     """Whether the message only says something to the agent of an open task."""
     others: tuple[Event, ...] = ()
     """The events that made the other calls."""
+    says_nothing: bool = False
+    """Whether it repeats answers, and something has come of all of them."""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -71,37 +74,41 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
 
     Raises ValueError for an id that nobody asked about, and for answers to several invocations.
     """
-    responses = [part.function_response for part in (message and message.parts) or []]
-    ids = [response.id for response in responses if response and response.id]
+    parts = (message.parts if message else None) or []
+    responses = [response for part in parts if (response := part.function_response)]
+    ids = [response.id for response in responses if response.id]
     if not ids:
         return None
-    events = _calling_events(set(ids), history)
-    if missing := set(ids) - events.keys():
-        raise ValueError(
-            f"new_message answers function calls that the session does not have: {sorted(missing)}."
-        )
+    live = live_events(history)
+    asked = _calling_events(set(ids), live)
+    if missing := set(ids) - asked.keys():
+        made = {call.id for event in history for call in event.get_function_calls()}
+        why = "a rewind has taken back" if missing <= made else "the session does not have"
+        raise ValueError(f"new_message answers function calls that {why}: {sorted(missing)}.")
+    history = live
+    events = {each: history[index] for each, index in asked.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
-    repeated = _repeated(message, history)
-    ids = [each for each in ids if each not in repeated] or ids
+    old = repeated(responses, asked, history)
+    over = old.issuperset(ids) and all(has_come_of(each, asked[each], history) for each in ids)
+    ids = [each for each in ids if each not in old] or ids
     events = {each: events[each] for each in ids}
-    calls = (call_of_branch(history, event.branch) for event in events.values())
+    calls = (call_around(history, event) for event in events.values())
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
     branch = _common(event.branch for event in events.values())
+    scopes = {event.isolation_scope for event in events.values()}
     others = tuple(event for event in events.values() if event is not first)
-    return Answered(first, callers, branch, first.isolation_scope, others=others)
-
-
-def _repeated(message: types.Content | None, history: Sequence[Event]) -> set[str | None]:
-    """The questions that the message answers once more: they have their answers."""
-    parts = (message.parts if message else None) or []
-    responses = [each for part in parts if (each := part.function_response)]
-    asked = {each.id for each in responses if (each.name or "").startswith(REQUESTS)}
-    before = (event for event in live_events_backwards(history) if event.author == "user")
-    return asked & {each.id for event in before for each in event.get_function_responses()}
+    return Answered(
+        first,
+        callers,
+        branch,
+        scopes.pop() if len(scopes) == 1 else None,
+        others=others,
+        says_nothing=over,
+    )
 
 
 def _common(branches: Iterable[str | None]) -> str | None:
@@ -111,13 +118,13 @@ def _common(branches: Iterable[str | None]) -> str | None:
     return ".".join(level[0] for level in levels) or None
 
 
-def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, Event]:
-    """The events that made the calls, newest first."""
-    found: dict[str, Event] = {}
-    for event in live_events_backwards(history):
-        for call in event.get_function_calls():
+def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, int]:
+    """Where in the history the calls were made last."""
+    found: dict[str, int] = {}
+    for index in range(len(history) - 1, -1, -1):
+        for call in history[index].get_function_calls():
             if call.id in ids:
-                found.setdefault(call.id, event)
+                found.setdefault(call.id, index)
         if len(found) == len(ids):
             break
     return found
@@ -142,9 +149,14 @@ def is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bo
         return False
     known = any(event.invocation_id == invocation_id for event in live_events(session.events))
     if wanted and not known:
+        instead = (
+            "It was taken back by a rewind; begin a new one with a new_message."
+            if any(event.invocation_id == invocation_id for event in session.events)
+            else "Give the invocation_id of one of its events, or begin a new one with a"
+            " new_message."
+        )
         raise InvocationNotFoundError(
-            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. Give the"
-            " invocation_id of one of its events, or begin a new one with a new_message."
+            f"Session {session.id!r} has no invocation {invocation_id!r} to resume. {instead}"
         )
     return known
 

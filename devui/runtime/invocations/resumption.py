@@ -32,15 +32,27 @@ def goes_on(root: BaseNode, *, resumable: bool) -> bool:
 
 def node_of_turn(
     ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
-) -> BaseNode:
-    """The agent to run, or the root if that is none, but a workflow.
+) -> BaseNode | None:
+    """The agent to run, or the root if that is none, but a workflow; None if all has been done.
 
     `ctx` gets what has been recorded of the invocation, and the agent's branch; `choose` tells who
-    goes on where nothing has been recorded.
+    goes on where nothing has been recorded. An answer that says nothing new is none: where there
+    are checkpoints the invocation goes on if it had broken off.
 
     Raises:
         ValueError: the invocation cannot be resumed because its app records no checkpoints.
     """
+    if answer is not None and answer.says_nothing:
+        if not ctx.is_resumable:
+            return None
+        answer = None
+    node = _node_of_turn(ctx, root, answer, choose)
+    return None if ctx.end_of_agents.get(node.name) else node
+
+
+def _node_of_turn(
+    ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
+) -> BaseNode:
     if isinstance(root, BaseAgent):
         return agent_of_turn(ctx, root, answer, choose)
     if ctx.resumed_at is not None or answer is not None:

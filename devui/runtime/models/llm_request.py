@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import altered, blank
 from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.models.system_instruction import appended
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
@@ -72,6 +73,8 @@ class LlmRequest(BaseModel):
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add to the system instruction, pieces separated by a blank line.
 
+        One that is no string, which callbacks and tools may set, gets a part more.
+
         Non-text parts of a `Content` cannot stand in a system instruction: a
         reference takes their place, and they are appended to `contents`.
 
@@ -80,7 +83,6 @@ class LlmRequest(BaseModel):
 
         Raises:
             TypeError: `instructions` is neither a list of strings nor a Content.
-            ValueError: the present system instruction is not a string.
         """
         if isinstance(instructions, types.Content):
             texts, extra = _split_instruction(instructions)
@@ -169,17 +171,11 @@ class LlmRequest(BaseModel):
     def _append_text(self, texts: list[str]) -> None:
         if not texts:
             return
-        present = self.config.system_instruction
-        if present is not None and not isinstance(present, str):
-            raise ValueError(
-                "The request's system_instruction is a"
-                f" {type(present).__name__}; instructions can only be added to a string."
-            )
-        pieces = [present, *texts] if present else texts
         try:
-            self.config.system_instruction = "\n\n".join(pieces)
+            text = "\n\n".join(texts)
         except TypeError as error:
             raise TypeError(f"instructions must be strings: {error}") from None
+        self.config.system_instruction = appended(text, self.config.system_instruction)
 
     def _append_declarations(self, declarations: list[types.FunctionDeclaration]) -> None:
         tools = list(self.config.tools or [])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from google.genai import types
-
 from devui.runtime.calling import call
+from devui.runtime.models.system_instruction import prepended
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.utils.instructions_utils import inject_session_state
 
@@ -41,7 +40,7 @@ class GlobalInstructionPlugin(BasePlugin):
         text = await self._text(callback_context)
         if text:
             config = llm_request.config
-            config.system_instruction = _prepended(text, config.system_instruction)
+            config.system_instruction = prepended(text, config.system_instruction)
 
     async def _text(self, context: Context) -> str:
         if not isinstance(self.global_instruction, str):
@@ -50,16 +49,3 @@ class GlobalInstructionPlugin(BasePlugin):
         if not self.global_instruction:
             return ""
         return await inject_session_state(self.global_instruction, context)
-
-
-def _prepended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
-    """The present instruction in whichever form it has, after the text."""
-    if not present:
-        return text
-    if isinstance(present, str):
-        return f"{text}\n\n{present}"
-    if isinstance(present, types.Content):
-        parts = [types.Part(text=text), *(present.parts or [])]
-        return present.model_copy(update={"parts": parts})
-    pieces: list[types.PartUnion] = list(present) if isinstance(present, list) else [present]
-    return [text, *pieces]

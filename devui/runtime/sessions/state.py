@@ -71,6 +71,9 @@ class State:
     def __setitem__(self, key: str, value: Any) -> None:
         self.update({key: value})
 
+    def __delitem__(self, key: str) -> None:
+        raise AttributeError(f"State deletes no keys; write None to {key!r} to remove it.")
+
     def __contains__(self, key: object) -> bool:
         return key in self._delta or key in self._value
 

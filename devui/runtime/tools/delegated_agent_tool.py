@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.agents.invocation_events import events_of, is_within
+from devui.runtime.agents.invocation_events import events_of, is_within, with_answers
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
 from devui.runtime.tools.base_tool import BaseTool
@@ -129,15 +129,9 @@ def _earlier(ctx: InvocationContext) -> list[Event]:
     """What came of the call, and of calls within it, in an earlier run that broke off or waited."""
     if ctx.resumed_at is None:
         return []
-    found: list[Event] = []
-    calls: set[str | None] = set()
-    for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
-        if is_within(event.branch, ctx.branch or ""):
-            calls.update(call.id for call in event.get_function_calls())
-            found.append(event)
-        elif any(response.id in calls for response in event.get_function_responses()):
-            found.append(event)
-    return found
+    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    own, _ = with_answers(events, lambda event: is_within(event.branch, ctx.branch or ""))
+    return own
 
 
 def _is_answered_elsewhere(ctx: InvocationContext) -> bool:

@@ -19,7 +19,7 @@ class ValueParameters:
         """The parameters as a JSON schema."""
         schema = json_schema(self.schema)
         if not self.wrapped_in:
-            return schema
+            return _with_properties(schema)
         definitions = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
         return {
             "type": "object",
@@ -35,3 +35,13 @@ class ValueParameters:
             ValueError: it does not fit the schema.
         """
         return conformed(self.schema, args.get(self.wrapped_in) if self.wrapped_in else args)
+
+
+def _with_properties(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a model; that of a recursive one only refers to where it is defined.
+
+    Models refuse parameters that are not those of an object at first sight.
+    """
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    defined = schema.get("$defs", {}).get(name)
+    return {**defined, "$defs": schema["$defs"]} if defined else schema

@@ -63,16 +63,14 @@ class Records:
                 self._take(index, event)
 
     @classmethod
-    def of(cls, ctx: InvocationContext, *, since: str | None = None) -> Records:
-        """What the session tells of the invocation, or of it `since` the call with that id.
+    def of(cls, ctx: InvocationContext) -> Records:
+        """What the session tells of the invocation.
 
         Raises:
             WorkflowDataError: an answer does not fit what was asked for.
         """
         live = live_events(ctx.session.events)
-        events = [event for event in live if event.invocation_id == ctx.invocation_id]
-        calls = (number for number, event in enumerate(events) if _calls(event, since))
-        return cls(events[next(calls, 0) :] if since else events)
+        return cls([event for event in live if event.invocation_id == ctx.invocation_id])
 
     def get(self, path: str) -> Record | None:
         """What is known of the run at that path; None if nothing."""
@@ -128,10 +126,6 @@ class Records:
                     # It asked in the middle of its work: what it gave before is no result.
                     record.output, record.gave, record.ended = None, False, False
                     record.settled_at = index
-
-
-def _calls(event: Event, call_id: str | None) -> bool:
-    return any(call.id == call_id for call in event.get_function_calls())
 
 
 def _is_repeated(response: types.FunctionResponse, record: Record) -> bool:

@@ -39,6 +39,20 @@ def _ways(stage, what):
     return stage.ns.Workflow(name="wf", edges=[("START", agents, join)])
 
 
+def _tasks(stage, what):
+    """Agents side by side, each of which has given a task away."""
+
+    def above(name):
+        asks = call("wait") if what == "a result" else call("pay", amount=3)
+        tool = stage.ns.LongRunningFunctionTool(wait) if what == "a result" else guarded(stage)
+        finish = call("finish_task", result="Done.")
+        below = stage.agent(name, asks, finish, mode="task", description="Works.", tools=[tool])
+        asked = call(name, request="What?")
+        return stage.agent(f"above_{name}", asked, f"{name} is done.", sub_agents=[below])
+
+    return stage.ns.ParallelAgent(name="both", sub_agents=[above(each) for each in ("one", "two")])
+
+
 async def _together(stage, made, what, resumable):
     await stage.open(made(stage, what), resumable=resumable)
     await stage.say()
@@ -49,7 +63,7 @@ async def _together(stage, made, what, resumable):
     await stage.say([part for event in asked for part in stage.answer(event, **answer).parts])
 
 
-for _made in (_parallel, _experts, _ways):
+for _made in (_parallel, _experts, _ways, _tasks):
     for _what in ("consent", "a result"):
         for _resumable in (False, True):
             _how = f"{_made.__name__.strip('_')}, {_what}, resumable {_resumable}"

@@ -102,6 +102,20 @@ async def parameters_described_by_fields_in_place_of_defaults(stage):
     await stage.say()
 
 
+class Part(BaseModel):
+    """What has parts in turn."""
+
+    name: str
+    parts: list["Part"] = []
+
+
+@case()
+async def a_recursive_output_schema_beside_tools(stage):
+    answer = Call("set_model_response", {"name": "a", "parts": [{"name": "b"}]})
+    await stage.open(stage.agent("agent", answer, tools=[texts], output_schema=Part))
+    await stage.say()
+
+
 @case(differs=VERTEX)
 async def a_declaration_for_vertex_ai(stage):
     def look(city: str | None = None) -> dict[str, int]:

@@ -15,6 +15,7 @@ from tests.differential.differing_schemas import (
     TYPES_OF_ANSWERS,
     UNCHECKED_ANSWER,
 )
+from tests.differential.differing_sharing import ADDED_TO_STRUCTURE
 from tests.differential.script import Call, Say, call
 
 TEMPLATES = {
@@ -377,3 +378,25 @@ for _name, _given in FILES.items():
 
 _picture = ("a.png", b"png", "image/png")
 add(Case("an instruction with a picture", partial(_file, given=_picture), differs=PICTURES))
+
+
+async def _structured(stage, form):
+    """A callback or a tool gives the instruction a form; what comes after it adds a text."""
+    request = stage.ns.LlmRequest()
+    request.config.system_instruction = form
+    request.append_instructions(["added"])
+    stage.note(request.model_dump(mode="json", exclude_none=True))
+
+
+for _name, _form in {
+    "a content": types.Content(role="user", parts=[types.Part(text="first")]),
+    "a list": ["first", types.Part(text="second")],
+    "a part": types.Part(text="first"),
+}.items():
+    add(
+        Case(
+            f"something is added to a system instruction that is {_name}",
+            partial(_structured, form=_form),
+            differs=ADDED_TO_STRUCTURE,
+        )
+    )

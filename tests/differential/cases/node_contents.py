@@ -58,7 +58,22 @@ async def _in_an_inner_graph(stage, **fields):
     await run(stage, ("START", inner), says=("go", "again"))
 
 
-for _play in (_one_after_the_other, _in_rounds, _from_a_node, _in_an_inner_graph):
+async def _without_input(stage, **fields):
+    one, two = _team(stage, include_contents="default", **fields)
+
+    async def nothing():
+        return None
+
+    await run(stage, ("START", nothing, one), (nothing, two), says=("go", "again"))
+
+
+for _play in (
+    _one_after_the_other,
+    _in_rounds,
+    _from_a_node,
+    _in_an_inner_graph,
+    _without_input,
+):
     _where = _play.__name__.strip("_").replace("_", " ")
     for _mode in (None, "single_turn"):
         add(

@@ -15,7 +15,7 @@ from tests.differential.differing import (
     SAME_QUESTIONS,
     SILENT_NODE_TOOLS,
 )
-from tests.differential.differing_tools import NODES_OF_CALLBACKS
+from tests.differential.differing_tools import NODES_OF_CALLBACKS, PLACES_IN_CALLS
 from tests.differential.script import Boom, Call, Raise, call
 
 
@@ -330,7 +330,7 @@ async def a_parallel_worker_as_root_talks(stage):
     await stage.say()
 
 
-@case()
+@case(differs=PLACES_IN_CALLS)
 async def a_tool_runs_a_node(stage):
     async def work(text: str, tool_context):
         """Works."""
@@ -340,7 +340,7 @@ async def a_tool_runs_a_node(stage):
     await stage.say()
 
 
-@case()
+@case(differs=PLACES_IN_CALLS)
 async def a_tool_runs_an_agent(stage):
     inner = stage.agent("inner", "I know.")
 
@@ -384,7 +384,7 @@ async def two_nodes_ask_with_the_same_id(stage):
     await stage.say(reply())
 
 
-@case()
+@case(differs=PLACES_IN_CALLS)
 async def a_node_fails_that_the_code_of_a_tool_runs(stage):
     def broken() -> None:
         raise ValueError("No.")

@@ -1,5 +1,6 @@
 """Planners: what they tell the model, and what they make of its answers."""
 
+import warnings
 from functools import partial
 from typing import Any
 
@@ -119,15 +120,13 @@ for _name, (_parts, _instruction) in OWN.items():
 async def a_built_in_planner_goes_before_the_settings(stage):
     ours = types.ThinkingConfig(include_thoughts=True, thinking_budget=9)
     theirs = types.ThinkingConfig(thinking_budget=1)
-    agent = stage.agent(
-        "agent",
-        [Say("Hm.", thought=True), "Ok."],
-        "Next.",
-        planner=stage.ns.BuiltInPlanner(thinking_config=ours),
-        generate_content_config=types.GenerateContentConfig(
-            thinking_config=theirs, temperature=0.1
-        ),
-    )
+    config = types.GenerateContentConfig(thinking_config=theirs, temperature=0.1)
+    planner = stage.ns.BuiltInPlanner(thinking_config=ours)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        answers = [Say("Hm.", thought=True), "Ok."], "Next."
+        agent = stage.agent("agent", *answers, planner=planner, generate_content_config=config)
+    stage.note([each.category.__name__ for each in warned])
     await stage.open(agent)
     await stage.say("go")
     await stage.say("next")

@@ -6,6 +6,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import FAILED_TRANSFER, WHO_FAILED
+from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
 from tests.differential.script import Boom, Raise, Say, call, transfer
 
 
@@ -356,3 +357,28 @@ async def what_goes_wrong_after_a_transfer_is_told_of_once(stage):
     await stage.open(_led(stage, stage.custom("router", body)), plugins=[Watching("watching")])
     await stage.say()
     await stage.say("again")
+
+
+async def _with_an_open_call(stage, together):
+    def wait() -> dict[str, str]:
+        """Waits."""
+        return {"status": "pending"}
+
+    tool = stage.ns.LongRunningFunctionTool(wait)
+    both = call("wait"), transfer("child")
+    child = stage.agent("child", "Hello.", "Still me.", description="Talks.")
+    answers = [list(both)] if together else both
+    await stage.open(stage.agent("root", *answers, tools=[tool], sub_agents=[child]))
+    await stage.say()
+    await stage.say("more")
+
+
+for _together in (False, True):
+    _how = "the same answer" if _together else "an earlier answer"
+    add(
+        Case(
+            f"a transfer while a call of {_how} is open",
+            partial(_with_an_open_call, together=_together),
+            differs=HANDS_OVER_WITH_OPEN_CALL,
+        )
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
+from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.agents.open_calls import WAITING_CALLS, awaits_anyone, failed_calls, lost_calls
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
@@ -181,7 +182,7 @@ class BaseLlmFlow(Extensible):
             return self._run_lost(ctx, lost, llm_request)
         if answer := lost_answer(ctx):
             return _each(answer)
-        if ctx.waits_for_answers and awaits_anyone(ctx, agent):
+        if _waits(ctx) and awaits_anyone(ctx, agent):
             return _each()
         return None
 
@@ -205,6 +206,18 @@ class BaseLlmFlow(Extensible):
                 branch=ctx.branch,
                 custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
             )
+
+
+def _waits(ctx: InvocationContext) -> bool:
+    """Whether the agent does nothing as long as a call is open; else its model goes on without it.
+
+    Where others wait for what it gives, they must not go on with half of it.
+    """
+    if ctx.waits_for_answers:
+        return True
+    if ctx.resumed_at is None:
+        return False
+    return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
 
 
 async def _each(*events: Event) -> AsyncGenerator[Event, None]:

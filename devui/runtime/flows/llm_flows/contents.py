@@ -9,7 +9,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.llm_agent_node import runs_as_node
+from devui.runtime.agents.invocation_events import with_answers
+from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.agents.node_paths import is_in_line
 from devui.runtime.agents.tasks import asked
 from devui.runtime.events.rewinds import live_events_backwards
@@ -49,10 +50,10 @@ class Contents:
     def _shown(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         events = ctx.session.events
         agent = agent_of(ctx)
-        if agent.answers_once or runs_as_node(ctx):
+        if gives_one_answer(ctx):
             return _of_one_answer(ctx, view)
         if agent.include_contents == "none":
-            return History(view).contents(_current_turn(events, view))
+            return History(view).contents(_without_past(_current_turn(events, view)))
         return self._history(ctx, view).contents(events)
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
@@ -87,7 +88,7 @@ def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
     """The task of an agent that the conversation, as it sees it, does not tell."""
     if ctx.isolation_scope is None or view.whole_session:
         return []
-    if agent_of(ctx).answers_once or runs_as_node(ctx):
+    if gives_one_answer(ctx):
         return []  # it is in the contents already
     for event in reversed(ctx.session.events):
         for call in event.get_function_calls():
@@ -102,23 +103,19 @@ def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
     Before that comes the conversation, if it is told to include it: what was said above it and
     in earlier runs of the same place, nothing of its neighbours (adk-runtime 7.3).
     """
-    own: list[Event] = []
-    others: list[Event] = []
-    calls: set[str | None] = set()
     here = (ctx.invocation_id, ctx.node_path or "", ctx.branch)
-    for event in ctx.session.events:
-        if (event.invocation_id, event.node_info.path, event.branch) == here:
-            calls.update(call.id for call in event.get_function_calls())
-            own.append(event)
-        elif any(response.id in calls for response in event.get_function_responses()):
-            own.append(event)
-        elif is_in_line(event.node_info.path, ctx.node_path):
-            others.append(event)
+    own, others = with_answers(
+        ctx.session.events, lambda e: (e.invocation_id, e.node_info.path, e.branch) == here
+    )
     agent = agent_of(ctx)
-    is_told = "include_contents" in agent.model_fields_set and agent.include_contents == "default"
-    before = History(view).contents(others) if is_told else []
-    asked = [ctx.user_content] if ctx.user_content else []
-    return [*before, *asked, *History(view).contents(own)]
+    before: list[types.Content] = []
+    if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
+        seen = [event for event in others if is_in_line(event.node_info.path, ctx.node_path)]
+        before = History(view).contents(seen)
+    message = ctx.user_content
+    if message is None or any(message is content for content in before):
+        return [*before, *History(view).contents(own)]  # a node without input
+    return [*before, message, *History(view).contents(own)]
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
@@ -141,6 +138,16 @@ def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
             if not uncalled:
                 return turn[::-1]
     return turn[:latest][::-1]
+
+
+def _without_past(turn: Sequence[Event]) -> list[Event]:
+    """The events of a turn without summaries of what was before it."""
+    return [
+        event
+        for event in turn
+        if (summary := event.actions.compaction) is None
+        or summary.end_timestamp >= turn[0].timestamp
+    ]
 
 
 def _starts_turn(event: Event) -> bool:

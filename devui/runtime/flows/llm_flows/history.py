@@ -17,7 +17,7 @@ from devui.runtime.events.compactions import compacted, is_compacted
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import Entry, arrange, without_client_ids
-from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_common_answer, is_visible
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -106,7 +106,11 @@ class History:
 
     def _entries(self, events: Sequence[Event]) -> list[Entry]:
         self._callers, self._named = {}, set()
-        live = [e for e in live_events(events) if self._view.covers(e.isolation_scope)]
+        live = [
+            event
+            for event in live_events(events)
+            if self._view.covers(event.isolation_scope) or is_common_answer(event)
+        ]
         if is_compacted(live):
             live = compacted(live, self._view.agent)
         entries = (self._entry(event) for event in live)
@@ -137,19 +141,37 @@ class History:
         called, answered = event.get_function_calls(), event.get_function_responses()
         calls = tuple([call.id for call in called if call.id]) if called else ()
         responses = tuple([each.id for each in answered if each.id]) if answered else ()
+        own = responses
         for call_id in calls:
             self._callers[call_id] = author
         teller = self._foreign_author(author, responses)
         if teller is not None:
             told = quoted(content, teller, thoughts=view.foreign_thoughts)
             return (told, (), (), True) if told else None
+        if responses and author == USER:
+            content, own = self._own_answers(content, responses)
         if len(responses) < len(answered):
             content = self._without_orphans(content)
         if not content.parts:
             return None
         if len(calls) < len(called):
             self._named.update(call.name for call in called if not call.id)
-        return content, calls, responses, False
+        return content, calls, own, False
+
+    def _own_answers(
+        self, content: types.Content, responses: tuple[str, ...]
+    ) -> tuple[types.Content, tuple[str, ...]]:
+        """What of the user's answers is for calls of the view; a message may hold others, too."""
+        unknown = self._view.agent if self._view.scope is None else None
+        own = [each for each in responses if self._callers.get(each, unknown) == self._view.agent]
+        if len(own) == len(responses):
+            return content, responses
+        parts = [
+            part
+            for part in content.parts or []
+            if not (response := part.function_response) or not response.id or response.id in own
+        ]
+        return altered(content, parts=parts), tuple(own)
 
     def _without_orphans(self, content: types.Content) -> types.Content:
         """The content without responses that have no id, and no call of their name before them."""
@@ -169,8 +191,7 @@ class History:
         if not responses:
             return None
         callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}
-        callers.discard(self._view.agent)
-        return callers.pop() if callers else None
+        return None if self._view.agent in callers else callers.pop()
 
 
 def _arranged(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:

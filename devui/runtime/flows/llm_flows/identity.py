@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.llm_agent_node import runs_as_node
+from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    if agent.answers_once or runs_as_node(ctx):
+    if gives_one_answer(ctx):
         return  # nobody speaks of it by name
     text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
     if agent.description:

@@ -30,11 +30,17 @@ class View(NamedTuple):
         return scope == self.scope or (scope is None and self.whole_session)
 
 
+def is_common_answer(event: Event) -> bool:
+    """Whether the user may have answered calls of several tasks by the event."""
+    is_common = event.author == USER and event.isolation_scope is None
+    return is_common and any(response.id for response in event.get_function_responses())
+
+
 def is_visible(event: Event, view: View) -> bool:
     """Whether the event says something, and says it to this view."""
     branch, content = event.branch, event.content
     return (
-        view.covers(event.isolation_scope)
+        (view.covers(event.isolation_scope) or is_common_answer(event))
         and (
             not branch
             or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))

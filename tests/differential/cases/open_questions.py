@@ -1,0 +1,102 @@
+"""Several open questions, and answers to one of them, or once more."""
+
+from functools import partial
+
+from tests.differential.case import Case, add
+from tests.differential.cases.delegation import ALONE
+from tests.differential.cases.human import CONFIRM, guarded
+from tests.differential.differing_humans import ANSWERED_AGAIN, OPEN_QUESTIONS
+from tests.differential.differing_tools import CALLS_APART, PLACES_IN_CALLS
+from tests.differential.script import call
+
+
+def last(node_input):
+    """Ends."""
+    return f"got {node_input}"
+
+
+async def _node(stage, resumable):
+    """A node of which one of two calls is agreed to, and then the other."""
+    calls = [call("pay", amount=1), call("pay", amount=2)]
+    payer = stage.agent("payer", calls, "Paid.", "Paid, too.", tools=[guarded(stage)])
+    edges = [("START", payer, last)]
+    await stage.open(stage.ns.Workflow(name="wf", edges=edges), resumable=resumable)
+    await stage.say()
+    asked = stage.call(CONFIRM)
+    await stage.say(stage.answer(asked, 0, confirmed=True))
+    await stage.say(stage.answer(asked, 1, confirmed=True))
+
+
+add(Case("one question of a node is answered", partial(_node, resumable=False), OPEN_QUESTIONS))
+
+
+async def _calls_apart(stage):
+    """Two calls of a tool that runs an agent; the user agrees to what one of them wants."""
+    inner = stage.agent(
+        "inner",
+        call("pay", amount=1),
+        call("pay", amount=2),
+        "One.",
+        "Two.",
+        tools=[guarded(stage)],
+    )
+
+    async def work(text: str, tool_context):
+        """Works."""
+        return {"said": str(await tool_context.run_node(inner, text))}
+
+    calls = [call("work", text="one"), call("work", text="two")]
+    await stage.open(stage.agent("agent", calls, "Done.", "Done.", tools=[work]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+add(Case("a tool that runs an agent is called twice at once", _calls_apart, CALLS_APART))
+
+
+async def _calls_in_turn(stage):
+    """A tool that runs an agent, called once more when it has given its result."""
+    inner = stage.agent("inner", "One.", "Two.")
+
+    async def work(text: str, tool_context):
+        """Works."""
+        return {"said": str(await tool_context.run_node(inner, text))}
+
+    calls = (call("work", text="one"), call("work", text="two"))
+    await stage.open(stage.agent("agent", *calls, "Done.", tools=[work]))
+    await stage.say()
+
+
+add(Case("a tool that runs an agent is called twice in turn", _calls_in_turn, PLACES_IN_CALLS))
+
+
+async def _again(stage, mode, resumable):
+    """An agent below asks for a consent, and gets it twice."""
+    end = call("finish_task", result="Paid.") if mode == "task" else "Paid."
+    expert = stage.agent(
+        "expert",
+        call("pay", amount=3),
+        end,
+        mode=mode,
+        description="Pays.",
+        tools=[guarded(stage)],
+        **({} if mode == "task" else ALONE),
+    )
+    asked = call("expert", request="Pay.")
+    agent = stage.agent("agent", asked, "Done.", "Once more.", sub_agents=[expert])
+    await stage.open(agent, resumable=resumable)
+    await stage.say()
+    answer = stage.answer(stage.call(CONFIRM), confirmed=True)
+    await stage.say(answer)
+    await stage.say(answer)
+
+
+for _mode in ("single_turn", "task"):
+    for _resumable in (False, True):
+        add(
+            Case(
+                f"a consent that a {_mode} agent asked for comes twice, resumable {_resumable}",
+                partial(_again, mode=_mode, resumable=_resumable),
+                ANSWERED_AGAIN,
+            )
+        )

@@ -1,0 +1,52 @@
+"""Whatever stands around whatever, and whatever it waits for: all is done once, and ends.
+
+The answers come one by one, all that are asked for in one message, each of them twice, or each
+again with the next; each message comes to a new Runner with a new tree, as after a restart.
+"""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from tests.kit.grove import Play
+from tests.kit.wood import KINDS, QUESTIONS, tree
+
+MESSAGES = 20
+"""No tree takes that many."""
+AGAIN = ("twice", "again with the next")
+REPEATED = tuple(kind for kind in QUESTIONS if kind != "job")
+"""What is said of a job may change, so to say it once more is news."""
+
+PAIRS = [pair for pair in product(KINDS, KINDS) if pair != ("experts", "tasks")]
+"""An agent that answers once gives no tasks."""
+
+
+async def left(outer: str, inner: str, kind: str, how: str, *, resumable: bool) -> str:
+    """What is wrong in the end: what was done too often or not at all; empty if all is well."""
+    due: Counter[str] = Counter()
+    play = Play(tree(outer, inner, kind, due), resumable=resumable)
+    await play.begin()
+    before: list[str] = []
+    for _ in range(MESSAGES):
+        if not play.open:
+            break
+        names = sorted(play.open)
+        if how != "together":
+            names = [names[0], *before]
+        await play.answer(*names)
+        before = names[:1] if how == "again with the next" else []
+        if how == "twice":
+            await play.repeat()
+    done = Counter({what: n for what, n in play.grove.log.items() if due.get(what, 1)})
+    wrong = {what: done[what] for what in done | due if done[what] != due[what]}
+    return f"{kind} {how}: open {play.open}, done {wrong}" if play.open or wrong else ""
+
+
+@pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
+@pytest.mark.parametrize("how", ["one by one", "together", *AGAIN])
+@pytest.mark.parametrize(("outer", "inner"), PAIRS)
+async def test_all_is_done_once(outer, inner, how, resumable):
+    kinds = REPEATED if how in AGAIN else QUESTIONS
+    wrong = [await left(outer, inner, kind, how, resumable=resumable) for kind in kinds]
+    assert not any(wrong), "\n".join(filter(None, wrong))
