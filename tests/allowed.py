@@ -116,6 +116,9 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/skill_tools.py:SkillTool._skill": (
         "users' registries; the model is told why a skill did not come"
     ),
+    "devui/runtime/tools/mcp_tool/mcp_tool.py:McpTool.run_async": (
+        "users' servers and what gives them headers; the model is told why a call failed"
+    ),
     "devui/runtime/tools/load_mcp_resource_tool.py:LoadMcpResourceTool.process_llm_request": (
         "users' servers; an agent runs without resources that cannot be listed (adk-runtime 8.9)"
     ),

@@ -44,11 +44,27 @@ def altered(model: M, /, **values: Any) -> M:
 
 def renewed(model: M, /, **values: Any) -> M:
     """A copy of a model of defaults: as if it were made anew, and its default factories had given
-    `values`, which therefore do not count as set.
+    `values`, which therefore do not count as set. It has no private attributes.
     """
-    copied = altered(model, **values)
-    _set_names(copied, model.__pydantic_fields_set__.copy())
+    copied = _new(type(model))
+    _set_values(copied, model.__dict__ | values)
+    _set_names(copied, set())
+    _set_extra(copied, None)
+    _set_private(copied, None)
     return copied
+
+
+def made(defaults: M, given: dict[str, Any]) -> M:
+    """A new model, as if it were made with `given`, which is known to be right.
+
+    `defaults` has what is not given; neither has private attributes.
+    """
+    model = _new(type(defaults))
+    _set_values(model, defaults.__dict__ | given)
+    _set_names(model, set(given))
+    _set_extra(model, None)
+    _set_private(model, None)
+    return model
 
 
 def filled(model: M, /, **values: Any) -> M:

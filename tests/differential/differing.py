@@ -489,8 +489,8 @@ TASK_OF_THE_ROOT = Difference(
     why="Without what the user wants the agent cannot finish its task.",
 )
 ARGUMENTS_OF_TASKS = Difference(
-    "Arguments of a task that do not fit the input schema",
-    here="The model that gave the task gets an error to correct itself by.",
+    "Arguments of a task or an agent as tool that do not fit the input schema",
+    here="The model that called gets an error to correct itself by, which says what does not fit.",
     there="The run ends with a validation error.",
     why="Models make such mistakes, and correct them when told; other tools behave so, too.",
 )

@@ -34,3 +34,10 @@ BESIDE_TASKS = Difference(
     " consent is still open.",
     why="An answer of the user must not be lost.",
 )
+SUMMED_UP_AFTER_AN_ANSWER = Difference(
+    "A summary that is due, when a call is answered that was open for long",
+    here="The next summary reaches up to the answer.",
+    there="It would reach up to the newest invocation's last event, before which the answered call"
+    " counts as open: nothing is summed up until another invocation ends.",
+    why="The call is closed, and the history as long as before.",
+)

@@ -57,3 +57,12 @@ NO_NAN = Difference(
     there="They are kept in memory, and cannot be stored in a file.",
     why="JSON has neither; what is in memory is what is read back.",
 )
+
+
+STATE_OF_WAITING_TOOLS = Difference(
+    "State that a long-running tool writes beside other calls",
+    here="If it gives None, so that its call stays open, what it wrote is in the event of the other"
+    " calls' responses.",
+    there="What it wrote is lost if it was called beside others, and kept if it was called alone.",
+    why="A tool that begins a job keeps its number in the state.",
+)

@@ -78,3 +78,23 @@ CALLS_APART = Difference(
     " and an answer to one of them counts for all.",
     why="What the user has agreed to is to be done, and nothing else.",
 )
+FORGOTTEN_SESSIONS = Difference(
+    "Servers of MCP that were started anew",
+    here="A session that a server behind streamable HTTP no longer knows is begun anew, and the"
+    " call that it has refused is made in the new one.",
+    there="The server has no tools any more, until the agent's process is started anew, too.",
+    why="MCP says so; servers are started anew every day.",
+)
+CREDENTIALS_ALONE = Difference(
+    "A credential of McpToolset without a scheme",
+    here="It is sent: a key as `X-API-Key`, a token or password as `Authorization`.",
+    there="It is not sent, and nothing says so.",
+    why="Who gives a credential wants it to be sent.",
+)
+FORM_FILES = Difference(
+    "Files in forms that are sent to a service",
+    here="In `multipart/form-data`, what the description calls a file (`format: binary` or"
+    " `contentMediaType`) is sent as a file of that type, and the items of a list one by one.",
+    there="Every field is sent as a file of bytes; one that is a list or a number ends the run.",
+    why="Services look for fields and files in different places.",
+)

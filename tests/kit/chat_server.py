@@ -126,7 +126,7 @@ def _chunk(chunk: Json) -> Json:
         return chunk
     choice = {"delta": chunk["delta"], "finish_reason": chunk["finish"]}
     found = _envelope("chat.completion.chunk", choice)
-    return {**found, "usage": USAGE} if chunk["finish"] else found
+    return {**found, "usage": chunk.get("usage", USAGE)} if chunk["finish"] else found
 
 
 def _whole(chunks: tuple[Json, ...]) -> Json:
@@ -148,4 +148,4 @@ def _whole(chunks: tuple[Json, ...]) -> Json:
     if joined:
         message["tool_calls"] = [joined[index] for index in sorted(joined)]
     choice = {"message": message, "finish_reason": chunks[-1]["finish"]}
-    return {**_envelope("chat.completion", choice), "usage": USAGE}
+    return {**_envelope("chat.completion", choice), "usage": chunks[-1].get("usage", USAGE)}

@@ -1,12 +1,14 @@
 """An MCP server of the tests, as a process of its own.
 
 `python -m tests.kit.mcp_server stdio` speaks over its pipes. With `http` or `sse` it listens on a
-free port of the loopback and prints the address first.
+port of the loopback, a free one or the one given, and prints the address first.
 """
 
+import asyncio
 import os
 import socket
 import sys
+from pathlib import Path
 
 import uvicorn
 from mcp.server import MCPServer
@@ -36,9 +38,19 @@ def fail() -> str:
 
 
 @server.tool()
-def leave() -> str:
-    """End the server's process without an answer."""
+def leave(mark: str = "") -> str:
+    """End the server's process without an answer, and leave a mark in a file if one is named."""
+    if mark:
+        with Path(mark).open("a", encoding="utf-8") as file:
+            file.write("left ")
     os._exit(1)
+
+
+@server.tool()
+async def rest(seconds: float) -> str:
+    """Answer later."""
+    await asyncio.sleep(seconds)
+    return "rested"
 
 
 @server.tool()
@@ -104,11 +116,11 @@ def imposter() -> str:
     return "gotcha"
 
 
-def main(kind: str) -> None:
+def main(kind: str, port: int) -> None:
     if kind == "stdio":
         server.run("stdio")
         return
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.create_server(("127.0.0.1", port))
     path = "mcp" if kind == "http" else "sse"
     sys.stdout.write(f"http://127.0.0.1:{listening.getsockname()[1]}/{path}\n")
     sys.stdout.flush()
@@ -117,4 +129,4 @@ def main(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0)

@@ -70,6 +70,23 @@ async def test_an_input_schema_gives_the_parameters_and_the_message():
     assert agent.model.requests[0].contents[0].parts[0].text == '{"city":"Rome","days":3}'
 
 
+async def test_arguments_that_do_not_fit_the_schema_are_told_to_the_model():
+    agent = expert(input_schema=Trip)
+    rules = [
+        Rule(after="expert", then=Say("Which days?")),
+        Rule(user="ask", then=Call("expert", city="Rome", days="many")),
+    ]
+
+    events = await Conversation(caller(AgentTool(agent, skip_summarization=True), *rules)).say(
+        "ask"
+    )
+
+    assert "days" in response_of(events[1])["error"]
+    assert "pydantic" not in response_of(events[1])["error"]
+    assert said(events[2]) == "Which days?"
+    assert not agent.model.requests
+
+
 async def test_an_output_schema_gives_a_checked_result():
     agent = expert(Rule(then=Say('{"euros": 12}')), output_schema=Price)
 

@@ -235,6 +235,24 @@ def test_settings_come_in_pairs_and_a_summarizer_is_one():
         EventsCompactionConfig(summarizer=print, compaction_interval=1, overlap_size=0)
 
 
+async def test_an_agent_alone_with_its_turn_is_not_told_of_summaries_of_what_was_before():
+    def look() -> int:
+        return 1
+
+    rules = [
+        Rule(after="look", then=Say("Seen.")),
+        Rule(user="look", then=Call("look")),
+        Rule(then=Say("A rather long answer.")),
+    ]
+    root = agent(*rules, include_contents="none", tools=[look])
+    talk = Talk(root, summarizer=Counting(), token_threshold=12, event_retention_size=3)
+
+    await talk.say_all("one", "two", "look")
+
+    assert await talk.summaries()
+    assert sent(root) == ["look", "look()", "look={'result': 1}"]
+
+
 # What models see
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 from devui.runtime.copying import altered, filled, json_copy
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
+from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.platform.uuid import new_uuid
 
@@ -71,6 +72,14 @@ def test_a_renewed_model_is_as_one_made_anew():
     made.escalate = True
     assert EventActions.made() == EventActions()
     assert EventActions.made().model_fields_set == set()
+
+
+def test_an_event_that_is_made_is_as_one_that_was_validated():
+    place = NodeInfo(path="a@1")
+    values = {"id": "1", "author": "a", "timestamp": 1.0, "branch": None, "node_info": place}
+    event, wanted = Event.made(**values, actions=EventActions()), Event(**values)
+    assert event == wanted
+    assert event.model_fields_set == wanted.model_fields_set | {"actions"}
 
 
 def test_a_filled_model_is_itself_with_values_set():

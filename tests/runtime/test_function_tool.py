@@ -280,6 +280,9 @@ def test_a_long_running_tool_tells_the_model_so():
 
     assert tool.is_long_running
     assert tool._get_declaration().description.startswith("Ask for approval.\n\nNOTE:")
+    assert tool._get_declaration().description.count("NOTE:") == 1
+    assert tool.description == "Ask for approval."
+    assert LongRunningFunctionTool(lambda: None)._get_declaration().description.startswith("NOTE:")
 
 
 def test_a_transfer_names_the_agents_it_may_go_to():

@@ -13,6 +13,7 @@ from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.models import LlmRequest
 from devui.runtime.planners import BuiltInPlanner
 from devui.runtime.runners import InMemoryRunner
+from tests.kit.chat_server import ChatServer, says
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
 
 pytestmark = [
@@ -393,6 +394,18 @@ async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
     [found] = [one async for one in model.generate_content_async(LlmRequest(contents=[user("q")]))]
     assert found.grounding_metadata.web_search_queries == ["rain"]
     assert found.usage_metadata.cached_content_token_count == 4
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_thoughts_that_nobody_counted_are_no_number(stream):
+    """litellm adds up what it has streamed, and says 0 for what it was not told."""
+    with ChatServer() as server:
+        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        server.answer(says("Hello.", finish="stop") | {"usage": usage})
+        model = LiteLlm("openai/m", api_base=server.url, api_key="k")
+        asked = model.generate_content_async(LlmRequest(contents=[user("q")]), stream=stream)
+        *_, found = [one async for one in asked]
+    assert found.usage_metadata.thoughts_token_count is None
 
 
 def calls_of(response):

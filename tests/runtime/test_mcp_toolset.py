@@ -27,12 +27,13 @@ from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is inst
 COMMAND = [sys.executable, "-m", "tests.kit.mcp_server"]
 SERVER = mcp.StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "stdio"], cwd=ROOT)
 STDIO = StdioConnectionParams(server_params=SERVER, timeout=60)
-ALL = ["add", "ask_model", "ask_user", "fail", "header", "leave", "who_am_i", "work"]
+ALL = ["add", "ask_model", "ask_user", "fail", "header", "leave", "rest", "who_am_i", "work"]
 
 
 @contextmanager
-def served(kind: str):
-    process = subprocess.Popen([*COMMAND, kind], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def served(kind: str, *port: str):
+    command = [*COMMAND, kind, *port]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip()
     finally:
@@ -119,6 +120,9 @@ async def test_names_of_the_runtime_are_left_out_and_descriptions_fenced(caplog)
     [tool] = model.requests[0].config.tools
     names = [one.name for one in tool.function_declarations]
     assert names == ALL
+    told = (await toolset.get_tools())[0]._get_declaration()
+    assert told.description == "Add two numbers.", "its own words, where no model reads them"
+    await toolset.close()
     begin, words, end = tool.function_declarations[0].description.split("\n")
     assert (begin[:9], words, end[:7]) == ("<<<BEGIN_", "Add two numbers.", "<<<END_")
     instruction = model.requests[0].config.system_instruction

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from email import message_from_string
 from urllib.parse import quote
 
 import pytest
@@ -28,7 +29,9 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
 from tests.kit.oracle import needs_adk, run_adk
 from tests.source import ROOT
 
-STRING = {"type": "string"}
+STRING, OBJECT = {"type": "string"}, {"type": "object"}
+BINARY = {**STRING, "format": "binary"}
+PAGE = {**STRING, "contentMediaType": "text/html"}
 SCHEMAS = {
     "Pet": {
         "type": "object",
@@ -58,7 +61,8 @@ def posted(operation: str, media_type: str, schema: dict) -> dict:
 
 def spec(url: str, **more) -> dict:
     pet = {"$ref": "#/components/schemas/Pet"}
-    fields = {"type": "object", "properties": {"a": STRING, "b": {"type": "integer"}}}
+    fields = {"a": STRING, "b": {"type": "integer"}, "c": {"type": "array", "items": STRING}}
+    files = {"one": BINARY, "two": {"type": "array", "items": BINARY}, "page": PAGE}
     in_path = {"name": "petId", "in": "path", "required": True, "schema": STRING}
     return {
         "openapi": "3.0.3",
@@ -78,8 +82,12 @@ def spec(url: str, **more) -> dict:
             },
             "/pets": posted("create-pet", "application/json", pet),
             "/bulk": posted("bulk", "application/json", {"type": "array", "items": pet}),
-            "/form": posted("form", "application/x-www-form-urlencoded", fields),
-            "/upload": posted("upload", "multipart/form-data", fields),
+            "/form": posted(
+                "form", "application/x-www-form-urlencoded", {**OBJECT, "properties": fields}
+            ),
+            "/upload": posted(
+                "upload", "multipart/form-data", {**OBJECT, "properties": fields | files}
+            ),
             "/plain": posted("a" * 30 + "B" * 40, "text/plain", STRING),
             "/node": posted("node", "application/json", {"$ref": "#/components/schemas/Node"}),
             **{
@@ -119,7 +127,7 @@ async def test_each_operation_is_a_tool(url):
     assert tools["pets_pet_id_delete"].description == "Delete it"
     schema = tools["get_pet_by_id"]._get_declaration().parameters_json_schema
     assert list(schema["properties"]) == [
-        *("pet_id", "verbose", "tags", "x_trace", "sess", "param_from")
+        *("verbose", "tags", "x_trace", "sess", "param_from", "pet_id")
     ]
     assert schema["properties"]["pet_id"] == {"type": "string", "description": "which"}
     assert schema["required"] == ["pet_id"]
@@ -161,6 +169,59 @@ async def test_bodies_come_in_the_form_that_is_described(url):
     assert 'name="b"\r\n\r\n3' in found["body"]
     found = await ask(tools, "a" * 30 + "_" + "b" * 29, body="hi")
     assert (found["body"], found["headers"]["content-type"]) == ("hi", "text/plain")
+
+
+async def test_lists_in_a_form_are_sent_item_by_item_and_files_as_files(url):
+    tools = toolset(url)
+    found = await ask(tools, "form", a="1", c=["x y", "z", 3])
+    assert found["body"] == "a=1&c=x+y&c=z&c=3"
+    found = await ask(tools, "form", a="1", c=[])
+    assert found["body"] == "a=1"
+    found = await ask(
+        tools, "upload", a="1", c=["x", "y"], one="q", two=["r", "s"], page="<p>hé</p>"
+    )
+    form = message_from_string(
+        f"Content-Type: {found['headers']['content-type']}\n\n{found['body']}"
+    )
+    assert [
+        (
+            part.get_param("name", header="content-disposition"),
+            part.get_filename(),
+            part["content-type"],
+            part.get_payload(),
+        )
+        for part in form.get_payload()
+    ] == [
+        ("a", None, None, "1"),
+        ("c", None, None, "x"),
+        ("c", None, None, "y"),
+        ("one", "one", "application/octet-stream", "q"),
+        ("two", "two", "application/octet-stream", "r"),
+        ("two", "two", "application/octet-stream", "s"),
+        ("page", "page", "text/html", "<p>hé</p>"),
+    ]
+
+
+async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url):
+    path = {"name": "id", "in": "path", "required": True, "schema": STRING}
+    query = {"name": "id", "in": "query", "schema": STRING}
+    size = {"name": "size", "in": "query", "schema": STRING}
+    described = spec(url)
+    described["paths"] = {
+        "/pets/{id}": {
+            "parameters": [path, size],
+            "get": {
+                "operationId": "both",
+                "parameters": [query, size | {"description": "which"}],
+            },
+        }
+    }
+    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    declared = tools.get_tool("both")._get_declaration().parameters_json_schema
+    assert list(declared["properties"]) == ["id", "size", "id_0"]
+    assert declared["properties"]["size"]["description"] == "which"
+    found = await ask(tools, "both", id="q", id_0="p")
+    assert found["path"] == "/pets/p?id=q"
 
 
 async def test_answers_are_json_text_or_an_error(url):

@@ -145,18 +145,13 @@ class Context(NodeContext):
         return _required(self._invocation_context.artifact_service, "artifact_service")
 
     def _scope(self) -> dict[str, str]:
-        session = self._invocation_context.session
-        return {
-            "app_name": session.app_name,
-            "user_id": session.user_id,
-            "session_id": session.id,
-        }
+        return {**self._users_scope(), "session_id": self._invocation_context.session.id}
 
     # Memory
 
     async def search_memory(self, query: str) -> SearchMemoryResponse:
         """What the user's memory holds about `query`."""
-        return await self._memory().search_memory(**self._memory_scope(), query=query)
+        return await self._memory().search_memory(**self._users_scope(), query=query)
 
     async def add_session_to_memory(self) -> None:
         """Hand this session to the memory."""
@@ -178,19 +173,19 @@ class Context(NodeContext):
     ) -> None:
         """Write entries into the user's memory."""
         await self._memory().add_memory(
-            **self._memory_scope(), memories=memories, custom_metadata=custom_metadata
+            **self._users_scope(), memories=memories, custom_metadata=custom_metadata
         )
 
     async def delete_memory(self, memory_id: str | None = None) -> None:
         """Delete an entry of the user's memory."""
-        await self._memory().delete_memory(**self._memory_scope(), memory_id=memory_id)
+        await self._memory().delete_memory(**self._users_scope(), memory_id=memory_id)
 
     def _memory(self) -> BaseMemoryService:
         return _required(self._invocation_context.memory_service, "memory_service")
 
-    def _memory_scope(self) -> dict[str, str]:
-        session = self._invocation_context.session
-        return {"app_name": session.app_name, "user_id": session.user_id}
+    def _users_scope(self) -> dict[str, str]:
+        invocation = self._invocation_context
+        return {"app_name": invocation.app_name, "user_id": invocation.user_id}
 
     # Credentials and confirmation
 

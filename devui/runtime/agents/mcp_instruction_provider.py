@@ -3,6 +3,7 @@
 import sys
 from typing import TextIO
 
+import mcp
 import mcp.types
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -30,17 +31,23 @@ class McpInstructionProvider:
             mcp.MCPError: it has no such prompt, or misses an argument of it.
             ValueError: the prompt is empty.
         """
-        client = await self._sessions.client()
-        listed = (await client.list_prompts()).prompts
-        prompt = next((each for each in listed if each.name == self.prompt_name), None)
-        names = {each.name for each in (prompt.arguments if prompt else None) or []}
-        state = {key: str(value) for key, value in context.state.items() if key in names}
-        found = await client.get_prompt(self.prompt_name, state)
+        found = await self._sessions.ask(
+            None, lambda client: self._prompt(client, context), changes_nothing=True
+        )
         contents = [message.content for message in found.messages]
         texts = [each.text for each in contents if isinstance(each, mcp.types.TextContent)]
         if not texts:
             raise ValueError(f"The MCP prompt {self.prompt_name!r} of {self._sessions} is empty.")
         return "".join(texts)
+
+    async def _prompt(
+        self, client: mcp.Client, context: ReadonlyContext
+    ) -> mcp.types.GetPromptResult:
+        listed = (await client.list_prompts()).prompts
+        prompt = next((each for each in listed if each.name == self.prompt_name), None)
+        names = {each.name for each in (prompt.arguments if prompt else None) or []}
+        state = {key: str(value) for key, value in context.state.items() if key in names}
+        return await client.get_prompt(self.prompt_name, state)
 
     async def close(self) -> None:
         """Close the connection; the Runner does so when it is closed."""

@@ -6,11 +6,11 @@ from devui.runtime.auth.auth_credential import AuthCredential, HttpAuth
 
 
 def is_sendable(credential: AuthCredential) -> bool:
-    """Whether the credential holds a key, a token or a password that can be sent as it is."""
+    """Whether the credential holds a key, a token, a password or headers to be sent as it is."""
     if credential.api_key or (credential.oauth2 and credential.oauth2.access_token):
         return True
-    given = credential.http.credentials if credential.http else None
-    return given is not None and bool(given.token or given.username or given.password)
+    http = credential.http
+    return http is not None and (_is_told(http) or bool(http.additional_headers))
 
 
 def authorization_headers(credential: AuthCredential) -> dict[str, str]:
@@ -18,9 +18,14 @@ def authorization_headers(credential: AuthCredential) -> dict[str, str]:
     if credential.oauth2 and credential.oauth2.access_token:
         return {"Authorization": f"Bearer {credential.oauth2.access_token}"}
     if credential.http:
-        more = credential.http.additional_headers or {}
-        return {"Authorization": _said(credential.http), **more}
+        own = {"Authorization": _said(credential.http)} if _is_told(credential.http) else {}
+        return own | (credential.http.additional_headers or {})
     return {}
+
+
+def _is_told(http: HttpAuth) -> bool:
+    given = http.credentials
+    return bool(given.token or given.username or given.password)
 
 
 def _said(http: HttpAuth) -> str:

@@ -14,7 +14,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from devui.runtime.copying import altered, blank
+from devui.runtime.copying import blank, made
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.models.llm_response import LlmResponse
@@ -110,7 +110,7 @@ class Event(LlmResponse):
         if "timestamp" not in values:
             values["timestamp"] = get_time()
         defaults: Self = blank(cls)
-        return altered(defaults, **values)
+        return made(defaults, values)
 
     @property
     def message(self) -> types.Content | None:

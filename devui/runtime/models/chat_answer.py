@@ -129,7 +129,7 @@ def usage(numbers: Json) -> types.GenerateContentResponseUsageMetadata:
         candidates_token_count=numbers.get("completion_tokens"),
         total_token_count=numbers.get("total_tokens"),
         cached_content_token_count=_cached(numbers),
-        thoughts_token_count=completion.get("reasoning_tokens"),
+        thoughts_token_count=completion.get("reasoning_tokens") or None,  # 0: nobody counted
     )
 
 

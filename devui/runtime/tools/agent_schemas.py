@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel
 
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.output_schema import json_schema
 
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) ->
     else:
         text = json.dumps(args, ensure_ascii=False, sort_keys=True)
     return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def misfit(error: ValueError) -> dict[str, str]:
+    """What a model is told whose arguments do not fit."""
+    told = message_of(error)
+    return {"error": f"The arguments do not fit; correct them and call again.\n{told}"}
 
 
 def as_text(content: types.Content | None, between: str = "\n") -> str:

@@ -18,6 +18,7 @@ from devui.runtime.tools.agent_schemas import (
     as_text,
     declared,
     input_schema,
+    misfit,
     output_schema,
 )
 from devui.runtime.tools.answer_sources import keep_sources
@@ -83,12 +84,15 @@ class AgentTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
         """Run the agent and return its last text, or the value that its output schema describes.
 
-        Raises ValueError for arguments or an answer that do not fit the agent's schemas, and
-        whatever the agent raises.
+        Arguments that do not fit the agent's schema give the model an error to correct itself by.
+        Raises ValueError for an answer that does not fit, and whatever the agent raises.
         """
+        try:
+            message = as_message(self.agent, args)
+        except ValueError as error:
+            return misfit(error)
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
-        message = as_message(self.agent, args)
         heard = await self._run(message, tool_context)
         if heard.waiting:
             tool_context.actions.skip_summarization = False

@@ -10,7 +10,7 @@ from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.agents.invocation_events import events_of, is_within, with_answers
 from devui.runtime.models.output_schema import parsed
-from devui.runtime.tools.agent_schemas import as_message, as_text, declared, output_schema
+from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.heard import Heard
 
@@ -48,7 +48,7 @@ class DelegatedAgentTool(BaseTool):
         try:
             message = as_message(self.agent, args, dense=False)
         except ValueError as error:
-            return {"error": f"The arguments do not fit; correct them and call again. {error}"}
+            return misfit(error)
         try:
             heard = await self._run(message, tool_context)
             return None if heard.waiting else self._result(heard)

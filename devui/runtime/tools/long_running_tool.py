@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+from google.genai import types
+
+from devui.runtime.copying import altered
 from devui.runtime.tools.function_tool import FunctionTool
 
 _NOTE = (
@@ -25,7 +28,11 @@ class LongRunningFunctionTool(FunctionTool):
         *,
         require_confirmation: bool | Callable[..., Any] = False,
     ) -> None:
-        """Wrap a function; the note that it takes long is added to its description."""
+        """Wrap a function; models are told that it takes long."""
         super().__init__(func, require_confirmation=require_confirmation)
         self.is_long_running = True
-        self.description = f"{self.description}\n\n{_NOTE}" if self.description else _NOTE
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        declared = super()._get_declaration()
+        told = "\n\n".join(filter(None, [declared.description, _NOTE]))
+        return altered(declared, description=told)

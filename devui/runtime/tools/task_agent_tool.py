@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.tools.agent_schemas import as_message, declared
+from devui.runtime.tools.agent_schemas import as_message, declared, misfit
 from devui.runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -42,5 +42,5 @@ class TaskAgentTool(BaseTool):
         try:
             as_message(self.agent, args)
         except ValueError as error:
-            return {"error": f"The arguments do not fit; correct them and call again. {error}"}
+            return misfit(error)
         return None

@@ -7,6 +7,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import GUESSED_TOKENS, SUMMARY_PROMPT
+from tests.differential.differing_humans import SUMMED_UP_AFTER_AN_ANSWER
 from tests.differential.script import Boom, Raw, Say, call
 
 USAGE = types.GenerateContentResponseUsageMetadata
@@ -192,6 +193,22 @@ async def a_call_that_waits_is_not_summed_up(stage):
     await stage.say("b")
     await stage.say(stage.answer(stage.call("wait"), result="done"))
     await stage.say("c")
+
+
+@case(differs=SUMMED_UP_AFTER_AN_ANSWER)
+async def a_call_that_was_open_for_long_is_answered(stage):
+    def wait() -> None:
+        """Waits."""
+
+    tool = stage.ns.LongRunningFunctionTool(wait)
+    settings = {"compaction_interval": 2, "overlap_size": 0}
+    await stage.open(
+        stage.agent("agent", call("wait"), "Two.", "Three.", "Four.", "Five.", tools=[tool]),
+        compaction={"summarizer": counting(stage), **settings},
+    )
+    for word in ("a", "b", "c"):
+        await stage.say(word)
+    await stage.say(stage.answer(stage.call("wait"), result="done"))
 
 
 @case()

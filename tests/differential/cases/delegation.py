@@ -8,6 +8,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import (
+    ARGUMENTS_OF_TASKS,
     SINGLE_TURN_ARGUMENTS,
     SINGLE_TURN_BUDGET,
     SINGLE_TURN_CALLBACKS,
@@ -129,6 +130,8 @@ ARGUMENTS = {
     "a wrong type": {"name": "Rom", "people": "many"},
 }
 
+DIFFERENT_TOOLS = dict.fromkeys(("a missing field", "a wrong type"), ARGUMENTS_OF_TASKS)
+
 
 async def _arguments(stage, how, args):
     expert = _expert(stage, how, "Ok.", input_schema=City)
@@ -142,7 +145,7 @@ for _how in AS:
             Case(
                 f"an expert as {_how} with a schema gets {_name}",
                 partial(_arguments, how=_how, args=_args),
-                DIFFERENT.get(_name) if _how == "single_turn" else None,
+                (DIFFERENT if _how == "single_turn" else DIFFERENT_TOOLS).get(_name),
             )
         )
 

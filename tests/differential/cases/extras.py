@@ -9,7 +9,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import PLUGIN_STATE
+from tests.differential.differing import ARGUMENTS_OF_TASKS, PLUGIN_STATE
 from tests.differential.differing_files import DOCUMENTS
 from tests.differential.script import Boom, Call, Raise, Say, call
 
@@ -70,7 +70,7 @@ async def an_agent_as_tool_with_schemas(stage):
     await _consult(stage, expert, Call("expert", {"name": "Rom", "people": 3}))
 
 
-@case()
+@case(differs=ARGUMENTS_OF_TASKS)
 async def an_agent_as_tool_gets_wrong_arguments(stage):
     expert = stage.agent("expert", "Ok.", input_schema=City)
     await _consult(stage, expert, Call("expert", {"people": 3}))

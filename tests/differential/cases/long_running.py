@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import ANSWERS_TOLD, ORDER_OF_ANSWERS
+from tests.differential.differing_state import STATE_OF_WAITING_TOOLS
 from tests.differential.script import call
 
 
@@ -110,3 +111,18 @@ for _result in (None, {"status": "pending"}):
                 ANSWERS_TOLD if _transfers else None,
             )
         )
+
+
+@case(differs=STATE_OF_WAITING_TOOLS)
+async def a_long_running_tool_writes_state_beside_a_quick_one(stage):
+    def begin(tool_context: stage.ns.ToolContext) -> None:
+        """Begins a job."""
+        tool_context.state["job"] = 7
+
+    def look() -> str:
+        """Looks."""
+        return "ok"
+
+    tools = [stage.ns.LongRunningFunctionTool(begin), look]
+    await stage.open(stage.agent("agent", [call("begin"), call("look")], "Begun.", tools=tools))
+    await stage.say()

@@ -1,12 +1,18 @@
 """Tools and resources of a real MCP server, which runs in a process of its own."""
 
+import asyncio
 import json
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.differential.case import Case, add, case
+from tests.differential.differing_tools import CREDENTIALS_ALONE, FORGOTTEN_SESSIONS
 from tests.differential.script import Call, Say, call
 from tests.source import ROOT
 
@@ -91,6 +97,136 @@ async def an_mcp_server_that_died_is_started_anew(stage):
     await _played(
         stage, [CALLS["a tool that ends the server"], "Oh.", CALLS["numbers"]], ("a", "b")
     )
+
+
+def odd_server(stage: Any, **how: Any) -> Any:
+    """The tools of the server of the test kit that does what no server should."""
+    path = str(ROOT / "tests" / "kit" / "odd_mcp_server.py")
+    command = StdioServerParameters(command=sys.executable, args=[path])
+    return stage.ns.McpToolset(
+        connection_params=stage.ns.StdioConnectionParams(server_params=command, **how)
+    )
+
+
+ODD_CALLS: dict[str, Call] = {
+    "a tool that never answers": call("hang"),
+    "a tool that breaks its word": call("lie"),
+    "a tool without a description": call("mumble", n=1),
+}
+
+
+async def _odd(stage, asked):
+    agent = stage.agent("agent", asked, "Done.", tools=[odd_server(stage, timeout=3)])
+    await stage.open(agent)
+    await stage.say()
+    await stage.runner.close()
+
+
+for _name, _call in ODD_CALLS.items():
+    add(Case(f"an odd MCP server is called with {_name}", partial(_odd, asked=_call), needs="mcp"))
+
+
+@case(needs="mcp")
+async def an_mcp_server_that_died_between_two_calls_is_started_anew(stage):
+    async def wait(tool, args, tool_context, tool_response):
+        await asyncio.sleep(0.5)
+
+    agent = stage.agent(
+        "agent",
+        call("part"),
+        call("mumble"),
+        "Done.",
+        tools=[odd_server(stage, timeout=60)],
+        after_tool_callback=wait,
+    )
+    await stage.open(agent)
+    await stage.say()
+    await stage.runner.close()
+
+
+@contextmanager
+def _served(kind: str, port: str = "0") -> Iterator[str]:
+    command = [sys.executable, "-W", "ignore", "-m", "tests.kit.mcp_server", kind, port]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+async def _started_anew(stage, kind):
+    params = stage.ns.StreamableHTTPConnectionParams
+    if kind == "sse":
+        params = stage.ns.SseConnectionParams
+    with ExitStack() as servers:
+        url = servers.enter_context(_served(kind))
+        toolset = stage.ns.McpToolset(connection_params=params(url=url, timeout=60))
+        agent = stage.agent(
+            "agent", CALLS["numbers"], "Done.", CALLS["numbers"], "More.", tools=[toolset]
+        )
+        await stage.open(agent)
+        await stage.say()
+        servers.close()
+        servers.enter_context(_served(kind, str(urlsplit(url).port)))
+        await asyncio.sleep(0.5)
+        await stage.say("again")
+        await stage.runner.close()
+
+
+for _kind, _differs in (("http", FORGOTTEN_SESSIONS), ("sse", None)):
+    _play = partial(_started_anew, kind=_kind)
+    add(Case(f"an MCP server over {_kind} is started anew", _play, _differs, needs="mcp"))
+
+
+ASKED = [call("header", name=name) for name in ("authorization", "x-user", "x-own")]
+
+
+async def _told(stage, asked=ASKED, headers=None, **how):
+    """What a server over HTTP is told, asked header by header."""
+    with _served("http") as url:
+        params = stage.ns.StreamableHTTPConnectionParams(url=url, headers=headers, timeout=60)
+        toolset = stage.ns.McpToolset(connection_params=params, **how)
+        agent = stage.agent("agent", *asked, "Done.", tools=[toolset])
+        await stage.open(agent)
+        await stage.say()
+        await stage.runner.close()
+
+
+def _bearer(stage, **more):
+    scheme, credential = stage.ns.token_to_scheme_credential(
+        "oauth2Token", "header", "Authorization", "t1"
+    )
+    credential.http.additional_headers = more.get("headers")
+    return scheme, credential
+
+
+@case(needs="mcp")
+async def an_mcp_server_is_told_who_asks(stage):
+    scheme, credential = _bearer(stage, headers={"X-Own": "by the credential"})
+
+    def headers(context):
+        return {"X-User": context.user_id, "authorization": "nobody"}
+
+    await _told(
+        stage,
+        headers={"X-User": "nobody"},
+        header_provider=headers,
+        auth_scheme=scheme,
+        auth_credential=credential,
+    )
+
+
+@case(needs="mcp")
+async def headers_for_an_mcp_server_are_missing_or_cannot_be_had(stage):
+    given: list[Any] = [None, None, {"X-User": "u2"}]
+    await _told(stage, header_provider=lambda context: given.pop(0))
+
+
+@case(differs=CREDENTIALS_ALONE, needs="mcp")
+async def an_mcp_server_is_sent_a_credential_without_a_scheme(stage):
+    await _told(stage, asked=ASKED[:1], auth_credential=_bearer(stage)[1])
 
 
 async def _confirmed(stage, confirmed, needed):

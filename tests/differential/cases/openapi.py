@@ -1,5 +1,6 @@
 """Services described by OpenAPI, called as tools: declarations, requests, answers."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from typing import Any
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import MISSING_FIELDS
+from tests.differential.differing_tools import FORM_FILES
 from tests.differential.script import Call
 
 NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -112,7 +114,11 @@ def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response
         return None
     headers = tool_response["headers"]
     kept = {key: value for key, value in headers.items() if key.startswith(("x-", "content-type"))}
-    return tool_response | {"headers": kept}
+    body = tool_response["body"]
+    if found := re.search("boundary=(.*)", kept.get("content-type", "")):
+        body = body.replace(found[1], "BOUNDARY")
+        kept["content-type"] = kept["content-type"].replace(found[1], "BOUNDARY")
+    return tool_response | {"headers": kept, "body": body}
 
 
 async def served(stage, calls, spec=None, **how):
@@ -212,3 +218,45 @@ async def operations_become_tools_one_by_one(stage):
         )
         await stage.open(agent)
         await stage.say()
+
+
+def _form(media_type: str) -> dict[str, Any]:
+    fields = {
+        "name": {"type": "string"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "age": {"type": "integer"},
+        "photo": {"type": "string", "format": "binary"},
+    }
+    body = {"content": {media_type: {"schema": {"type": "object", "properties": fields}}}}
+    answers = {"200": {"description": "It."}}
+    return {"post": {"operationId": "send", "requestBody": body, "responses": answers}}
+
+
+@case()
+async def a_service_is_sent_a_form_with_a_list(stage):
+    spec = SPEC | {"paths": {"/form": _form("application/x-www-form-urlencoded")}}
+    calls = [
+        Call("send", {"name": "Tom & Jerry", "tags": ["a b", "c"], "age": 3}),
+        Call("send", {"name": "ü", "tags": []}),
+    ]
+    await served(stage, calls, spec=spec)
+
+
+@case(differs=FORM_FILES)
+async def a_service_is_sent_a_form_with_a_file(stage):
+    spec = SPEC | {"paths": {"/form": _form("multipart/form-data")}}
+    await served(stage, [Call("send", {"name": "Tom", "photo": "pixels"})], spec=spec)
+
+
+@case()
+async def an_operation_has_two_parameters_of_one_name(stage):
+    query = {"name": "name", "in": "query", "schema": {"type": "string"}}
+    size = {"name": "size", "in": "query", "schema": {"type": "integer"}}
+    one = {
+        "operationId": "getPet",
+        "parameters": [query, size],
+        "responses": {"200": {"description": "It."}},
+    }
+    spec = SPEC | {"paths": {"/pets/{name}": {"parameters": [NAMED, size], "get": one}}}
+    calls = [Call("get_pet", {"name": "Tom", "name_0": "Jerry", "size": 1})]
+    await served(stage, calls, spec=spec)

@@ -53,7 +53,7 @@ class Contents:
         if gives_one_answer(ctx):
             return _of_one_answer(ctx, view)
         if agent.include_contents == "none":
-            return History(view).contents(_current_turn(events, view))
+            return History(view).contents(_without_past(_current_turn(events, view)))
         return self._history(ctx, view).contents(events)
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
@@ -138,6 +138,16 @@ def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
             if not uncalled:
                 return turn[::-1]
     return turn[:latest][::-1]
+
+
+def _without_past(turn: Sequence[Event]) -> list[Event]:
+    """The events of a turn without summaries of what was before it."""
+    return [
+        event
+        for event in turn
+        if (summary := event.actions.compaction) is None
+        or summary.end_timestamp >= turn[0].timestamp
+    ]
 
 
 def _starts_turn(event: Event) -> bool:

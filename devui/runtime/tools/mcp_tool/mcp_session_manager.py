@@ -1,11 +1,11 @@
 """Connections to MCP servers that stay open between calls (adk-runtime 8.9)."""
 
 import asyncio
-import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,20 +13,23 @@ from devui.runtime.http_client import httpx
 from devui.runtime.mistakes import given
 
 try:
-    from mcp import Client, StdioServerParameters
+    from mcp import Client, MCPError, StdioServerParameters
     from mcp.client.sse import sse_client
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
+    from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
+
+    from devui.runtime.tools.mcp_tool.connection import FORGOTTEN, Connection, tell_forgotten
 except ImportError as error:
     raise ImportError(
         "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
     ) from error
 
-logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
-_CLOSING_SECONDS = 5.0
-"""How long a server may take to say goodbye before its connection is cut."""
+_IDLE_SECONDS = 900.0
+"""How long a connection is kept that nobody uses, as in ADK."""
 
 
 class StdioConnectionParams(BaseModel):
@@ -35,7 +38,7 @@ class StdioConnectionParams(BaseModel):
     server_params: StdioServerParameters
     """The command, its arguments and its environment."""
     timeout: float = 5.0
-    """Seconds until it must answer."""
+    """Seconds until it must answer: to the start, and to each call."""
 
 
 class SseConnectionParams(BaseModel):
@@ -48,9 +51,9 @@ class SseConnectionParams(BaseModel):
     headers: dict[str, Any] | None = None
     """Sent with each request."""
     timeout: float = 5.0
-    """Seconds until it must answer."""
+    """Seconds until it must answer to the start, and list its tools."""
     sse_read_timeout: float = 300.0
-    """Seconds to wait for the next event."""
+    """Seconds to wait for the next event, and for the answer to a call."""
     httpx_client_factory: Callable[..., Any] = create_mcp_http_client
     """Makes the HTTP client from `headers`, `timeout` and `auth`."""
 
@@ -73,57 +76,6 @@ ConnectionParams = (
     | SseConnectionParams
     | StreamableHTTPConnectionParams
 )
-
-
-class _Connection:
-    """One open client.
-
-    It lives in a task of its own, because it must be closed by the task that opened it, and calls
-    come from the tasks of many invocations.
-    """
-
-    def __init__(self, client: Client, timeout: float) -> None:
-        self._client = client
-        self._timeout = timeout
-        self._opened = asyncio.Event()
-        self._leave = asyncio.Event()
-        self._task = asyncio.create_task(self._hold(), name="mcp-connection")
-
-    async def client(self) -> Client:
-        """The client, when the server has answered; ConnectionError if it does not."""
-        opened = asyncio.create_task(self._opened.wait())
-        try:
-            await asyncio.wait(
-                {opened, self._task}, timeout=self._timeout, return_when=asyncio.FIRST_COMPLETED
-            )
-        finally:
-            opened.cancel()
-        if self._opened.is_set() and not self._task.done():
-            return self._client
-        if not self._task.done():
-            self._task.cancel()
-            raise ConnectionError(f"It did not answer within {self._timeout:g} seconds.")
-        error = None if self._task.cancelled() else self._task.exception()
-        raise ConnectionError(str(_root(error)) or repr(_root(error))) from error
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the client is closed or closing."""
-        return self._task.done() or self._leave.is_set()
-
-    async def close(self) -> None:
-        self._leave.set()
-        await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
-        if not self._task.done():
-            self._task.cancel()
-            await asyncio.wait({self._task})
-        if not self._task.cancelled() and (error := self._task.exception()):
-            logger.debug("An MCP connection ended with an error: %s", error)
-
-    async def _hold(self) -> None:
-        async with self._client:
-            self._opened.set()
-            await self._leave.wait()
 
 
 _Key = tuple[asyncio.AbstractEventLoop, frozenset[tuple[str, str]]]
@@ -158,31 +110,111 @@ class MCPSessionManager:
         self.connection_params = connection_params
         self._errlog = errlog
         self._options = client_options
-        self._connections: dict[_Key, _Connection] = {}
+        self._connections: dict[_Key, Connection] = {}
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
         """An open client, new or used before; ConnectionError names the server."""
-        key = (asyncio.get_running_loop(), frozenset((headers or {}).items()))
-        connection = self._connections.get(key)
-        if connection is None or connection.is_over:
-            # The protocol of 2026 gives servers no way back, so that those written for the one
-            # before could ask neither the model nor the user (adk-runtime 0: it is off there too).
-            transport = self._transport(dict(headers or {}))
-            client = Client(transport, mode="legacy", **self._options)
-            connection = _Connection(client, self.connection_params.timeout)
-            self._connections[key] = connection
-        try:
-            return await connection.client()
-        except ConnectionError as error:
-            self._connections.pop(key, None)
-            raise ConnectionError(f"No connection to the MCP server {self}: {error}") from error
+        return await (await self._connected(headers)).client()
 
-    async def discard(self, client: Client) -> None:
-        """Close the connection of a client that no longer works; the next call opens another."""
-        for key, connection in list(self._connections.items()):
-            if connection._client is client:
-                del self._connections[key]
+    async def ask(
+        self,
+        headers: Mapping[str, str] | None,
+        question: Callable[[Client], Awaitable[T]],
+        *,
+        changes_nothing: bool = False,
+    ) -> T:
+        """Ask the server, and once more over a new connection if it has not got the question.
+
+        Args:
+            headers: The HTTP headers of the connection.
+            question: Asks through the client that it is given.
+            changes_nothing: It may be asked twice, so it is also when the server has gone while
+                it was to answer. It is given up when it is not answered in time.
+
+        Raises:
+            ConnectionError: the server cannot be reached or does not answer in time.
+            mcp.MCPError: what the server says instead of an answer.
+        """
+        limit = self.connection_params.timeout if changes_nothing else None
+        connection = await self._connected(headers)
+        try:
+            return await self._answer(connection, question, limit)
+        except MCPError as error:
+            is_forgotten = error.code == INVALID_REQUEST and error.message == FORGOTTEN
+            if not is_forgotten and error.code != CONNECTION_CLOSED:
+                raise
+            await self._drop(connection)
+            if not is_forgotten and not changes_nothing:
+                raise
+        return await self._answer(await self._connected(headers), question, limit)
+
+    async def _answer(
+        self,
+        connection: Connection,
+        question: Callable[[Client], Awaitable[T]],
+        limit: float | None,
+    ) -> T:
+        connection.users += 1
+        try:
+            return await self._within(limit, question(await connection.client()))
+        finally:
+            connection.users -= 1
+            connection.last_used = time.monotonic()
+            if connection.is_dropped and not connection.users:
                 await connection.close()
+
+    async def _drop(self, connection: Connection) -> None:
+        """Let the next call open another; who is still asked here is heard out."""
+        for key, each in list(self._connections.items()):
+            if each is connection:
+                del self._connections[key]
+        connection.is_dropped = True
+        if not connection.users:
+            await connection.close()
+
+    async def _drop_idle(self, wanted: _Key) -> None:
+        """Close what nobody needs any more: with each new token comes a new connection."""
+        long_ago = time.monotonic() - _IDLE_SECONDS
+        for key, each in list(self._connections.items()):
+            is_idle = not each.users and each.last_used < long_ago
+            if key[0].is_closed():
+                del self._connections[key]
+            elif is_idle and key[0] is wanted[0] and key != wanted:
+                await self._drop(each)
+
+    async def _within(self, limit: float | None, answer: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(limit) as given:
+                return await answer
+        except TimeoutError as error:
+            if not given.expired():
+                raise
+            raise ConnectionError(
+                f"The MCP server {self} did not answer within {limit:g} seconds."
+            ) from error
+
+    async def _connected(self, headers: Mapping[str, str] | None) -> Connection:
+        try:
+            return await self._open(headers or {})
+        except ConnectionError:  # nothing was asked yet, so that nothing can happen twice
+            return await self._open(headers or {})
+
+    async def _open(self, headers: Mapping[str, str]) -> Connection:
+        key = (asyncio.get_running_loop(), frozenset(headers.items()))
+        await self._drop_idle(key)
+        connection = former = self._connections.get(key)
+        if connection is None or connection.is_over:
+            connection = self._connections[key] = self._connection(dict(headers))
+            if former is not None:
+                await former.close()
+        connection.last_used = time.monotonic()
+        try:
+            await connection.client()
+        except ConnectionError as error:
+            if self._connections.get(key) is connection:
+                del self._connections[key]
+            raise ConnectionError(f"No connection to the MCP server {self}: {error}") from error
+        return connection
 
     async def close(self) -> None:
         """Close the connections of the running event loop."""
@@ -195,6 +227,15 @@ class MCPSessionManager:
         if isinstance(params, StdioConnectionParams):
             return repr(" ".join([params.server_params.command, *params.server_params.args]))
         return params.url
+
+    def _connection(self, headers: dict[str, str]) -> Connection:
+        params = self.connection_params
+        limit = params.timeout
+        if isinstance(params, SseConnectionParams):
+            limit = params.sse_read_timeout
+        return Connection(
+            self._transport(headers), params.timeout, read_timeout_seconds=limit, **self._options
+        )
 
     def _transport(self, headers: dict[str, str]) -> Any:
         params = self.connection_params
@@ -218,6 +259,7 @@ async def _streamable_http(
 ) -> AsyncIterator[Any]:
     timeout = httpx.Timeout(params.timeout, read=params.sse_read_timeout)
     http = params.httpx_client_factory(headers=headers, timeout=timeout, auth=None)
+    tell_forgotten(http)
     async with (
         http,
         streamable_http_client(
@@ -225,10 +267,3 @@ async def _streamable_http(
         ) as streams,
     ):
         yield streams
-
-
-def _root(error: BaseException | None) -> BaseException | None:
-    """The first of the errors that a group of tasks may have raised together."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

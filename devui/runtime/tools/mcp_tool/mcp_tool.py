@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import mcp.types
 from google.genai import types
-from mcp import MCPError
 from pydantic import BaseModel, ValidationError
 
+from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call, is_async_callable
 from devui.runtime.events.ui_widget import UiWidget
-from devui.runtime.http_client import httpx
+from devui.runtime.mistakes import message_of
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import is_required, withheld
-from devui.runtime.tools.mcp_tool.fencing import PREAMBLE, fenced, fenced_schema
+from devui.runtime.tools.mcp_tool.fencing import PREAMBLE, fenced_declaration
 from devui.runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager
 
 if TYPE_CHECKING:
@@ -80,20 +80,33 @@ class McpTool(BaseTool):
         return self._mcp_tool
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        """Words of the server are fenced: they could pose as the developer's."""
+        """The tool in the words of its server; a request has them fenced."""
         return types.FunctionDeclaration(
             name=self.name,
-            description=fenced(self.description),
-            parameters_json_schema=fenced_schema(self._mcp_tool.input_schema),
-            response_json_schema=fenced_schema(self._mcp_tool.output_schema),
+            description=self.description,
+            parameters_json_schema=self._mcp_tool.input_schema,
+            response_json_schema=self._mcp_tool.output_schema,
         )
 
     async def process_llm_request(self, *, tool_context: "Context", llm_request: Any) -> None:
-        """Declare the tool, and say once what the fences mean."""
+        """Declare the tool with its server's words fenced: they could pose as the developer's.
+
+        What the fences mean is said once.
+        """
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        self._fence(llm_request.config.tools or [])
         present = llm_request.config.system_instruction
         if present is None or (isinstance(present, str) and PREAMBLE not in present):
             llm_request.append_instructions([PREAMBLE])
+
+    def _fence(self, tools: list[Any]) -> None:
+        """Fence the latest declaration of the name: another tool may have had it before."""
+        for tool in reversed(tools):
+            declared = (isinstance(tool, types.Tool) and tool.function_declarations) or []
+            for place in reversed(range(len(declared))):
+                if declared[place].name == self.name:
+                    declared[place] = fenced_declaration(declared[place])
+                    return
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "McpTool":
         """Itself: what copies a request, such as a model that tries again, keeps the connection."""
@@ -106,13 +119,20 @@ class McpTool(BaseTool):
         return await is_required(self._require_confirmation, args, tool_context)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
-        """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none."""
+        """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none.
+
+        Raises:
+            CredentialExchangeError: the agent's own client or account is refused.
+        """
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
         try:
             return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
-        except (MCPError, ConnectionError, TimeoutError, httpx.HTTPError) as error:
-            return {"error": f"The MCP tool {self.name!r} failed: {error}"}
+        except CredentialExchangeError:
+            raise
+        except Exception as error:
+            logger.warning("The MCP tool %r failed.", self.name, exc_info=True)
+            return {"error": f"The MCP tool {self.name!r} failed: {message_of(error)}"}
 
     async def _run_async_impl(
         self,
@@ -122,15 +142,11 @@ class McpTool(BaseTool):
         credential: "AuthCredential | None",
     ) -> dict[str, Any]:
         """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
-        client = await self._sessions.client(await self._headers(tool_context))
-        try:
-            result = await client.call_tool(
-                self._mcp_tool.name, args, progress_callback=await self._progress(tool_context)
-            )
-        except MCPError as error:
-            if error.code == mcp.types.CONNECTION_CLOSED:
-                await self._sessions.discard(client)
-            raise
+        progress = await self._progress(tool_context)
+        result = await self._sessions.ask(
+            await self._headers(tool_context),
+            lambda client: client.call_tool(self._mcp_tool.name, args, progress_callback=progress),
+        )
         found = as_told(result)
         found.pop("resultType", None)
         if self.propagate_grounding_metadata:

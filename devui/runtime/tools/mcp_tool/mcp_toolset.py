@@ -185,14 +185,17 @@ class McpToolset(BaseToolset):
     ) -> list[Any]:
         """The contents of a resource; raises what `get_resource_info` raises."""
         uri = (await self.get_resource_info(name, readonly_context))["uri"]
-        return list((await (await self._client(readonly_context)).read_resource(uri)).contents)
+        found = await self._asked(readonly_context, lambda client: client.read_resource(uri))
+        return list(found.contents)
 
     async def _resources(self, context: "ReadonlyContext | None") -> list[mcp.types.Resource]:
-        client = await self._client(context)
-        return await _all_pages(client.list_resources, lambda page: page.resources)
+        return await self._asked(context, _all_resources)
 
-    async def _client(self, context: "ReadonlyContext | None") -> mcp.Client:
-        return await self._sessions.client(await self._headers(context))
+    async def _asked(
+        self, context: "ReadonlyContext | None", question: Callable[[mcp.Client], Awaitable[T]]
+    ) -> T:
+        headers = await self._headers(context)
+        return await self._sessions.ask(headers, question, changes_nothing=True)
 
     def get_auth_config(self) -> AuthConfig | None:
         """How the server is authorised; None without an auth_scheme."""
@@ -208,14 +211,7 @@ class McpToolset(BaseToolset):
         listed, tools = self._lists.get(key, (0.0, []))
         if self._ttl is not None and tools and time.monotonic() - listed < self._ttl:
             return tools
-        client = await self._sessions.client(headers)
-        try:
-            tools = await _all_tools(client)
-        except mcp.MCPError as error:
-            if error.code != mcp.types.CONNECTION_CLOSED:
-                raise
-            await self._sessions.discard(client)  # it went away since the last invocation
-            tools = await _all_tools(await self._sessions.client(headers))
+        tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
         self._lists[key] = (time.monotonic(), tools)
         return tools
 
@@ -223,7 +219,7 @@ class McpToolset(BaseToolset):
         own = await self._access.headers(context)
         if self.header_provider is None or context is None:
             return own
-        given: dict[str, str] = await call(self.header_provider, context)
+        given: dict[str, str] = await call(self.header_provider, context) or {}
         taken = {name.lower() for name in own}
         return {**{k: v for k, v in given.items() if k.lower() not in taken}, **own}
 
@@ -239,6 +235,10 @@ class MCPToolset(McpToolset):
 
 async def _all_tools(client: mcp.Client) -> list[mcp.types.Tool]:
     return await _all_pages(client.list_tools, lambda page: page.tools)
+
+
+async def _all_resources(client: mcp.Client) -> list[mcp.types.Resource]:
+    return await _all_pages(client.list_resources, lambda page: page.resources)
 
 
 async def _all_pages(

@@ -121,9 +121,14 @@ class _Reader:
 
 
 def _outer(item: Json, described: Json) -> Iterator[Parameter]:
-    """Parameters outside the body; those of the operation replace those of its path."""
-    given = [*(item.get("parameters") or []), *(described.get("parameters") or [])]
-    for one in {(one["name"], one["in"]): one for one in given}.values():
+    """Parameters outside the body: those of the operation, and those of its path not replaced.
+
+    The first of two with one name has it for models, too.
+    """
+    own = described.get("parameters") or []
+    replaced = {(one["name"], one["in"]) for one in own}
+    more = [one for one in item.get("parameters") or [] if (one["name"], one["in"]) not in replaced]
+    for one in [*own, *more]:
         schema = dict(one.get("schema") or next(iter(_schemas(one.get("content"))), {}))
         if one.get("description"):
             schema["description"] = one["description"]

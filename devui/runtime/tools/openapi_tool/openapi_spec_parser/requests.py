@@ -43,22 +43,22 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
     path = operation.path
     request = Request(operation.method, "")
     body: dict[str, Any] = {}
+    schemas: dict[str, Any] = {}
     for parameter, value in values:
         match parameter.where:
             case "path":
                 path = path.replace(f"{{{parameter.name}}}", _segment(parameter, value))
             case "query":
-                many = value if isinstance(value, list) else [value]
-                request.query += [(parameter.name, _text(one)) for one in many]
+                request.query += [(parameter.name, _text(one)) for one in _many(value)]
             case "header":
                 request.headers[parameter.name] = _text(value)
             case "cookie":
                 request.cookies[parameter.name] = _text(value)
             case _:
-                body[parameter.name] = value
+                body[parameter.name], schemas[parameter.name] = value, parameter.schema
     request.url = operation.base_url + path
     if body and operation.media_type:
-        request.content = _content(operation.media_type, body.get("", body))
+        request.content = _content(operation.media_type, body.get("", body), schemas)
         if operation.media_type != _MULTIPART:  # whose boundary the client chooses
             request.headers["Content-Type"] = operation.media_type
     return request
@@ -102,12 +102,32 @@ def _text(value: Any) -> str:
     return json.dumps(to_jsonable_python(value), ensure_ascii=False)
 
 
-def _content(media_type: str, body: Any) -> dict[str, Any]:
+def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     plain = to_jsonable_python(body, serialize_unknown=True)
     if media_type == "application/json" or media_type.endswith("+json"):
         return {"json": plain}
     if isinstance(plain, dict) and media_type == _FORM:
-        return {"data": {key: _text(value) for key, value in plain.items()}}
+        return {"data": {key: [*map(_text, _many(value))] for key, value in plain.items()}}
     if isinstance(plain, dict) and media_type == _MULTIPART:
-        return {"files": {key: (None, _text(value)) for key, value in plain.items()}}
+        return {
+            "files": [
+                (key, _part(key, _text(one), schemas.get(key) or {}))
+                for key, value in plain.items()
+                for one in _many(value)
+            ]
+        }
     return {"content": _text(plain)}
+
+
+def _many(value: Any) -> list[Any]:
+    """What a form has under one name: each item of a list by itself."""
+    return value if isinstance(value, list) else [value]
+
+
+def _part(name: str, text: str, schema: dict[str, Any]) -> tuple[str | None, ...]:
+    """A part of a form: a file if the schema of the field, or of its items, says so."""
+    schema = schema.get("items") or schema
+    kind = schema.get("contentMediaType")
+    if kind is None and schema.get("format") == "binary":
+        kind = "application/octet-stream"
+    return (None, text) if kind is None else (name, text, str(kind))

@@ -1,0 +1,47 @@
+"""An MCP server of the tests that does what no server should, as a process of its own.
+
+`python tests/kit/odd_mcp_server.py` speaks over its pipes. It needs nothing but Python, so that it
+is there at once.
+"""
+
+import json
+import sys
+from typing import Any
+
+NUMBER = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+PLAIN = {"type": "object", "properties": {"n": {"type": "integer", "description": "A number."}}}
+TOOLS = [
+    {"name": "hang", "description": "Never answer.", "inputSchema": PLAIN},
+    {"name": "lie", "description": "Send a text.", "inputSchema": PLAIN, "outputSchema": NUMBER},
+    {"name": "mumble", "inputSchema": PLAIN},
+    {"name": "part", "description": "Answer and go.", "inputSchema": PLAIN},
+]
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    """What is answered; None is nothing."""
+    if method == "initialize":
+        info = {"name": "odd", "version": "1"}
+        version = params["protocolVersion"]
+        return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": TOOLS}
+    if method == "tools/call" and params["name"] != "hang":
+        return {"content": [{"type": "text", "text": "well"}]}
+    return None
+
+
+def main() -> None:
+    for line in sys.stdin:
+        asked = json.loads(line)
+        result = answer(asked.get("method", ""), asked.get("params") or {})
+        if result is not None and "id" in asked:
+            told = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
+            sys.stdout.write(json.dumps(told) + "\n")
+            sys.stdout.flush()
+        if (asked.get("params") or {}).get("name") == "part":
+            return
+
+
+if __name__ == "__main__":
+    main()

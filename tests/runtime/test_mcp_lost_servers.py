@@ -1,0 +1,173 @@
+"""MCP servers that hang, die, or come back and know nothing, and odd headers (adk-runtime 8.9)."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+from devui.runtime.auth import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials
+from devui.runtime.auth.auth_schemes import HTTPBase
+from devui.runtime.models import Call, Rule, Say
+from devui.runtime.runners import InMemoryRunner
+from tests.source import ROOT
+
+mcp = pytest.importorskip("mcp")
+from devui.runtime.tools.mcp_tool import (  # noqa: E402  only where mcp is installed
+    McpToolset,
+    SseConnectionParams,
+    StdioConnectionParams,
+    StreamableHTTPConnectionParams,
+    mcp_session_manager,
+)
+from tests.runtime.test_mcp_toolset import STDIO, agent, responses, served, text  # noqa: E402
+
+ODD = mcp.StdioServerParameters(
+    command=sys.executable, args=[str(ROOT / "tests" / "kit" / "odd_mcp_server.py")]
+)
+KINDS = {"http": StreamableHTTPConnectionParams, "sse": SseConnectionParams}
+
+
+def odd(timeout: float = 60) -> McpToolset:
+    return McpToolset(connection_params=StdioConnectionParams(server_params=ODD, timeout=timeout))
+
+
+async def test_a_call_that_is_not_answered_in_time_is_an_error_for_the_model():
+    hung, mumbled = await responses(odd(timeout=3), Call("hang"), Call("mumble"))
+    assert "timed out" in hung["error"]
+    assert text(mumbled) == "well", "the server is still there"
+
+
+async def test_a_result_that_is_not_what_was_said_is_an_error_for_the_model():
+    [lied] = await responses(odd(), Call("lie"))
+    assert lied["error"].startswith("The MCP tool 'lie' failed:")
+    assert "output schema" in lied["error"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
+    with served(kind) as url:
+        params = KINDS[kind](url=url, timeout=60, sse_read_timeout=2)
+        [hung] = await responses(McpToolset(connection_params=params), Call("rest", seconds=30))
+    assert hung["error"].startswith("The MCP tool 'rest' failed:")
+
+
+def port_of(url: str) -> str:
+    return str(urlsplit(url).port)
+
+
+def killing(toolset, victim: str = "who_am_i"):
+    """A tool callback that ends the server after a call, and waits until that is seen."""
+
+    async def kill(tool, args, tool_context, tool_response):
+        if tool.name != victim:
+            return
+        pid = int(text(tool_response))
+        os.kill(pid, signal.SIGKILL)
+        psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [])
+        [connection] = toolset._sessions._connections.values()
+        deadline = time.monotonic() + 30
+        while not connection.is_over and time.monotonic() < deadline:  # noqa: ASYNC110  no event
+            await asyncio.sleep(0.02)
+
+    return kill
+
+
+async def test_a_server_that_died_between_two_calls_is_started_anew_for_the_second():
+    toolset = McpToolset(connection_params=STDIO)
+    rules = [
+        Rule(user="go", then=Call("who_am_i")),
+        Rule(after="who_am_i", then=Call("add", a=1, b=1)),
+        Rule(after="add", then=Say("done")),
+    ]
+    root = agent(toolset, *reversed(rules), after_tool_callback=killing(toolset))
+    async with InMemoryRunner(agent=root) as runner:
+        events = await runner.run_debug("go", quiet=True)
+    [_, added] = [r.response for event in events for r in event.get_function_responses()]
+    assert text(added) == "2"
+
+
+async def test_a_call_that_the_server_may_have_got_is_not_repeated(tmp_path):
+    mark = tmp_path / "mark"
+    toolset = McpToolset(connection_params=STDIO)
+    [left] = await responses(toolset, Call("leave", mark=str(mark)))
+    assert left["error"].startswith("The MCP tool 'leave' failed:")
+    assert mark.read_text() == "left "
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_server_that_was_started_anew_is_listed_and_called(kind):
+    with served(kind) as url:
+        toolset = McpToolset(connection_params=KINDS[kind](url=url, timeout=60))
+        before = await toolset.get_tools()
+    with served(kind, port_of(url)):
+        assert [t.name for t in await toolset.get_tools()] == [t.name for t in before]
+        [added] = await responses(toolset, Call("add", a=1, b=1))
+        assert text(added) == "2"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(kind):
+    with ExitStack() as first, ExitStack() as second:
+        url = first.enter_context(served(kind))
+        toolset = McpToolset(connection_params=KINDS[kind](url=url, timeout=60))
+
+        async def restart(tool, args, tool_context):
+            if args["a"] == 1:
+                first.close()
+                second.enter_context(served(kind, port_of(url)))
+            await asyncio.sleep(0.2)  # an event stream that ends is seen to end
+
+        calls = [Call("add", a=1, b=1), Call("add", a=2, b=1)]
+        answers = await responses(toolset, *calls, before_tool_callback=restart)
+    assert [text(each) for each in answers] == ["2", "3"]
+
+
+@pytest.mark.parametrize(("kept_for", "left"), [(900.0, 2), (0.0, 1)])
+async def test_connections_that_nobody_has_used_for_long_are_closed(monkeypatch, kept_for, left):
+    """A server is told a new token by a new connection, and the one before is no longer needed."""
+    monkeypatch.setattr(mcp_session_manager, "_IDLE_SECONDS", kept_for)
+    open_then = []
+
+    async def count(tool, args, tool_context, tool_response):
+        open_then.append(len(toolset._sessions._connections))
+
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            header_provider=lambda context: {"X-Token": next(tokens)},
+        )
+        tokens = iter("ab")
+        [told] = await responses(toolset, Call("header", name="x-token"), after_tool_callback=count)
+    assert (text(told), open_then) == ("b", [left])
+
+
+async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_model():
+    given: list = [None, None]
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            header_provider=lambda context: given.pop(0),
+        )
+        added, failed = await responses(toolset, Call("add", a=1, b=1), Call("fail"))
+    assert text(added) == "2"
+    assert failed["error"].startswith("The MCP tool 'fail' failed: pop from empty list")
+
+
+async def test_a_credential_may_be_nothing_but_headers():
+    own = HttpAuth(
+        scheme="custom", credentials=HttpCredentials(), additional_headers={"X-Own": "o"}
+    )
+    with served("http") as url:
+        toolset = McpToolset(
+            connection_params=StreamableHTTPConnectionParams(url=url, timeout=60),
+            auth_scheme=HTTPBase(scheme="custom"),
+            auth_credential=AuthCredential(auth_type=AuthCredentialTypes.HTTP, http=own),
+        )
+        calls = [Call("header", name=name) for name in ("x-own", "authorization")]
+        assert [text(each) for each in await responses(toolset, *calls)] == ["o", ""]
