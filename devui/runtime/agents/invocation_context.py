@@ -224,6 +224,10 @@ class InvocationContext(LikeModel):
         self._shared.told_of = error
         return not known
 
+    def expect_news(self) -> None:
+        """Note that something is tried again: what it raises then is news, even the same object."""
+        self._shared.told_of = None
+
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""
         self._shared.seen_through.add(transfer.id)

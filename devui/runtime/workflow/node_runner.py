@@ -80,6 +80,8 @@ class Start:
             author=parent.author,
             scope=scope,
         )
+        if run.state_schema is not None:
+            run.invocation.node_runs.schemas[self.path] = run.state_schema
         run.context = Context(run.invocation, node_run=run)
         return run
 
@@ -108,6 +110,7 @@ async def perform(start: Start) -> NodeRun:
         if from_below:
             running.recount(run.path, counts)  # what has ended below is not run again
         logger.warning("Node %r failed and is tried again: %s", run.path, run.error)
+        run.invocation.expect_news()
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
 
