@@ -107,6 +107,7 @@ class AgentTool(BaseTool):
                 session_id=session.id,
                 new_message=message,
                 run_config=_run_config(ctx),
+                abort_signal=ctx.abort_switch,
             )
             async with aclosing(run) as events:
                 async for event in events:

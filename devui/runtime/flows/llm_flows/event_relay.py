@@ -20,6 +20,8 @@ class EventRelay(Generic[T]):
         self._ctx = ctx
         self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
         self._result: T | None = None
+        self._left = False
+        """Whether the consumer has left, and nobody commits events any more."""
 
     @property
     def result(self) -> T:
@@ -44,12 +46,15 @@ class EventRelay(Generic[T]):
             self._result = await task
         finally:
             self._ctx.emit = None
+            self._left = True
             if not task.done():
                 task.cancel()
                 await asyncio.wait([task])
 
     async def emit(self, event: Event) -> None:
         """Hand an event over; returns when it has been committed."""
+        if self._left:  # work that goes on though it was cancelled
+            raise asyncio.CancelledError
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
         await committed.wait()
