@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
@@ -126,10 +127,13 @@ class AbortSwitch:
     def _cancel_in(self, turns: int) -> None:
         if turns and self._loop is not None:
             self._loop.call_soon(self._cancel_in, turns - 1)
-        elif getattr(self._work, "ag_running", False) and self._cancelled is None:
+        elif self._is_at_work() and self._task is not None and self._cancelled is None:
             self._cancelled = self._task
-            if self._task is not None:
-                self._task.cancel()
+            self._task.cancel()
+
+    def _is_at_work(self) -> bool:
+        """Whether the caller waits for the work, rather than being busy with an event."""
+        return isinstance(self._work, AsyncGeneratorType) and self._work.ag_running
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

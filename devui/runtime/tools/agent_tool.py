@@ -113,8 +113,6 @@ class AgentTool(BaseTool):
                 async for event in events:
                     tool_context.state.update(event.actions.state_delta)
                     heard.take(event)
-                    if ctx.is_aborted:
-                        break
         return heard
 
     def _runner(self, tool_context: Context) -> Runner:
