@@ -23,9 +23,10 @@ FAILED_CALLS_TRIED_AGAIN = Difference(
 )
 TIME_OF_THE_CALLER = Difference(
     "Time that the caller of a run takes for its events",
-    here="It does not count for the `timeout` of an agent, nor does that of commits.",
+    here="It does not count for the `timeout` of an agent or a node, nor does that of commits, or"
+    " of a hold at a gate of the debugger.",
     there="It counts.",
-    why="An agent that has to wait for somebody else is not late.",
+    why="Who has to wait for somebody else is not late.",
 )
 EXPERTS_OF_PARTS = Difference(
     "Limits of experts whose caller is part of a workflow agent at the root",

@@ -1,6 +1,7 @@
 """Agents that have a time limit, retries or a state schema (adk-runtime 12.1, 12.5)."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from google.genai import types
@@ -9,9 +10,12 @@ from pydantic import BaseModel
 from devui.runtime.agents import BaseAgent, LlmAgent
 from devui.runtime.events import Event
 from devui.runtime.models import BaseLlm, LlmResponse
+from devui.runtime.plugins import BasePlugin
+from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions.state import StateSchemaError
+from devui.runtime.time_limits import clock_stopped
 from devui.runtime.tools import AgentTool
-from devui.runtime.workflow import NodeTimeoutError, RetryConfig
+from devui.runtime.workflow import START, NodeTimeoutError, RetryConfig, Workflow, node
 from tests.kit.conversation import Conversation, answer, call_part, said
 
 ONCE_MORE = RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
@@ -44,14 +48,16 @@ class Scripted(BaseLlm):
     """A model that gives its answers one after the other."""
 
     model: str = "scripted"
-    answers: list[types.Part]
+    answers: list[types.Content]
 
     async def generate_content_async(self, llm_request, stream=False):
-        yield LlmResponse(content=answer(self.answers.pop(0)))
+        yield LlmResponse(content=self.answers.pop(0))
 
 
-def scripted(*answers: str | types.Part) -> Scripted:
-    return Scripted(answers=[types.Part(text=a) if isinstance(a, str) else a for a in answers])
+def scripted(*answers: Any) -> Scripted:
+    """Each answer is a part, a text, or a list of those."""
+    several = [each if isinstance(each, list) else [each] for each in answers]
+    return Scripted(answers=[answer(*each) for each in several])
 
 
 def write(tool_context, key: str, value: int) -> str:
@@ -146,6 +152,50 @@ async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
         if len(talk.heard) == 1:
             await asyncio.sleep(0.6)
     assert told(talk.heard)[-1] == "Done."
+
+
+async def test_an_agent_is_not_late_while_a_plugin_holds_it():
+    class Holding(BasePlugin):
+        async def before_tool_callback(self, *, tool, tool_args, tool_context):
+            with clock_stopped():
+                await asyncio.sleep(0.3)
+
+    answers = [[call_part("write", key="hours", value=n) for n in (1, 2)], "Done."]
+    agent = LlmAgent(name="agent", model=scripted(*answers), tools=[write], timeout=0.25)
+    talk = Conversation(agent, plugins=[Holding(name="holding")])
+    assert told(await talk.say("go"))[-1] == "Done."
+
+
+async def test_a_plugin_that_held_an_agent_gives_it_no_more_time_than_it_had():
+    class Holding(BasePlugin):
+        async def before_model_callback(self, *, callback_context, llm_request):
+            with clock_stopped():
+                await asyncio.sleep(2 * MOMENT)
+
+    model = Hanging()
+    agent = LlmAgent(name="agent", model=model, timeout=MOMENT)
+    with pytest.raises(NodeTimeoutError):
+        await Conversation(agent, plugins=[Holding(name="holding")]).say("go")
+    assert model.cancelled == 1
+
+
+async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
+    @node(timeout=0.25)
+    async def work():
+        yield Event(message="Begun.")
+        yield "done"
+
+    heard = []
+    runner = InMemoryRunner(node=Workflow(name="wf", edges=[(START, work)]))
+    await runner.session_service.create_session(
+        app_name=runner.app_name, user_id="user", session_id="s"
+    )
+    async for event in runner.run_async(
+        user_id="user", session_id="s", new_message=types.UserContent("go")
+    ):
+        heard.append(event.output)
+        await asyncio.sleep(0.3)
+    assert heard == [None, "done"]
 
 
 async def test_an_agent_that_gets_no_time_fails_at_once():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from devui.runtime.agents.node_paths import has_place_of_its_own
 from devui.runtime.agents.task_scopes import own_scope
 from devui.runtime.agents.transfers import transfers
 from devui.runtime.sessions.state import check_entry
+from devui.runtime.time_limits import TimeLimit
 from devui.runtime.workflow.errors import NodeTimeoutError
 
 if TYPE_CHECKING:
@@ -86,8 +86,7 @@ class _Attempt:
         self._agent = agent
         self._ctx = ctx
         self._schema = schema
-        self._seconds = agent.timeout
-        """What is left of its time."""
+        self._limit = TimeLimit(agent.timeout)
         self.is_over = False
         """Whether the agent has handed over: what comes then is the other agent's."""
 
@@ -104,22 +103,20 @@ class _Attempt:
                 yield event
 
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
-        # Timed step by step: between the steps it is the caller who takes the time, in whose task
+        # Limited step by step: between the steps it is the caller who takes the time, in whose task
         # this is run.
-        if self._seconds is None:
+        left = self._limit.left
+        if left is None:
             return await anext(events, None)
-        if self._seconds <= 0:
+        if left <= 0:
             raise self._late()
-        began = time.monotonic()
         try:
-            async with asyncio.timeout(self._seconds) as limit:
-                event = await anext(events, None)
+            async with self._limit:
+                return await anext(events, None)
         except TimeoutError as error:
-            if not limit.expired():
+            if not self._limit.expired:
                 raise  # the agent's own
             raise self._late() from error
-        self._seconds -= time.monotonic() - began
-        return event
 
     def _late(self) -> NodeTimeoutError:
         return NodeTimeoutError(node_name=self._agent.name, timeout=self._agent.timeout or 0)
@@ -131,4 +128,4 @@ class _Attempt:
             for key, value in event.actions.state_delta.items():
                 check_entry(self._schema, key, value)
         if self._agent.sees_transfers_through and transfers(self._agent, event):
-            self.is_over, self._seconds = True, None
+            self.is_over, self._limit.left = True, None

@@ -14,6 +14,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
 from devui.runtime.sessions.state import check_entry
+from devui.runtime.time_limits import TimeLimit
 from devui.runtime.workflow.errors import (
     DynamicNodeFailError,
     NodeInterruptedError,
@@ -142,22 +143,22 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
     node, context = run.node, run.context
     if node is None or context is None:
         raise RuntimeError("The top of all runs cannot be run.")
+    limit = TimeLimit(node.timeout)
     try:
         if run.resume_inputs:
             note_progress_of_node(run.invocation, node)
-        async with asyncio.timeout(node.timeout) as limit:
-            async with aclosing(node.run(ctx=context, node_input=node_input)) as events:
-                async for event in events:
-                    if is_below(event.node_info.path, run.path):
-                        await _pass_on(run, event)
-                    else:
-                        _watch(run, event)
-                        await send(run, event)
+        async with limit, aclosing(node.run(ctx=context, node_input=node_input)) as events:
+            async for event in events:
+                if is_below(event.node_info.path, run.path):
+                    await _pass_on(run, event)
+                else:
+                    _watch(run, event)
+                    await send(run, event)
     except asyncio.CancelledError as cancelled:
         check_cancelled(cancelled, f"Node {run.path!r}")
         raise
     except TimeoutError as error:
-        if not limit.expired() or node.timeout is None:
+        if not limit.expired or node.timeout is None:
             raise  # the node's own
         raise NodeTimeoutError(node_name=node.name, timeout=node.timeout) from error
 

@@ -283,9 +283,7 @@ async def a_late_tool_is_cancelled(stage):
     await stage.say("again")
 
 
-@case(differs=TIME_OF_THE_CALLER)
-async def a_caller_takes_its_time_over_an_event(stage):
-    root = stage.agent("agent", call("note", key="a", value=1), "Done.", tools=[note], timeout=0.2)
+async def _caller_takes_its_time(stage, root):
     await stage.open(root)
     events = stage.runner.run_async(
         user_id="u", session_id="s", new_message=stage.ns.content("go", role="user")
@@ -296,6 +294,22 @@ async def a_caller_takes_its_time_over_an_event(stage):
             await asyncio.sleep(0.3)
     except Exception as error:  # noqa: BLE001  what it raises is part of the record
         stage.note(type(error).__name__)
+
+
+@case(differs=TIME_OF_THE_CALLER)
+async def a_caller_takes_its_time_over_an_event_of_an_agent(stage):
+    answers = [call("note", key="a", value=1), "Done."]
+    await _caller_takes_its_time(stage, stage.agent("agent", *answers, tools=[note], timeout=0.2))
+
+
+@case(differs=TIME_OF_THE_CALLER)
+async def a_caller_takes_its_time_over_an_event_of_a_node(stage):
+    async def work():
+        yield stage.ns.Event(message="Begun.")
+        yield "done"
+
+    made = stage.ns.node(work, timeout=0.2)
+    await _caller_takes_its_time(stage, stage.ns.Workflow(name="wf", edges=[("START", made)]))
 
 
 @case(differs=EXPERTS_OF_PARTS)

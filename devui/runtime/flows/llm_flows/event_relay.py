@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from devui.runtime.time_limits import clock_stopped
+
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
@@ -57,4 +59,5 @@ class EventRelay(Generic[T]):
             raise asyncio.CancelledError
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
-        await committed.wait()
+        with clock_stopped():
+            await committed.wait()
