@@ -26,6 +26,9 @@ BROAD_EXCEPT = {
     "devui/runtime/agents/base_agent.py:BaseAgent._call_after_cancelled": (
         "users' callbacks; the cancellation goes on whatever they raise"
     ),
+    "devui/runtime/agents/settled_runs.py:_attempts": (
+        "an agent of users; its RetryConfig says whether it is tried again (12.5)"
+    ),
     "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
@@ -58,8 +61,11 @@ BROAD_EXCEPT = {
     "devui/runtime/flows/llm_flows/tool_calls.py:ToolCall._tell_of_cancellation": (
         "users' callbacks; the cancellation goes on whatever they raise"
     ),
-    "devui/runtime/invocations/loop.py:_call_after_run": (
-        "users' plugins; leaving a run early succeeds whatever they raise"
+    "devui/runtime/invocations/loop.py:_leave": (
+        "the caller has left: a hook that fails is logged, and nobody else can be told"
+    ),
+    "devui/runtime/invocations/loop.py:_seal_quietly": (
+        "the caller has left, or gets another error: what fails besides is logged"
     ),
     "devui/runtime/invocations/toolsets.py:_closed_in_time": (
         "users' toolsets; one that fails to close holds up no other"
@@ -194,6 +200,7 @@ BUILT_SQL: dict[str, str] = {}
 
 SLEEPS = {
     "devui/debugger/clockwatch.py:ClockWatch._watch": "no system tells of a clock that was moved",
+    "devui/runtime/agents/settled_runs.py:_attempts": "the delay of a RetryConfig (12.5)",
     "devui/runtime/workflow/node_runner.py:perform": "the delay of a RetryConfig (12.5)",
     "devui/debugger/driver.py:Driver._abandon": "nobody tells when a disk has room again",
     "devui/debugger/health.py:Health._try_again": "nobody tells when a disk has room again",

@@ -1,6 +1,5 @@
 """`Runner`: the event loop between agents and the world (runtime seed; adk-runtime 3)."""
 
-import asyncio
 import logging
 import sys
 from collections.abc import AsyncGenerator, Generator
@@ -10,6 +9,7 @@ from typing import Any, NoReturn, Self
 
 from google.genai import types
 
+from devui.runtime.agents.abort_switch import Signal
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext, new_invocation_context_id
 from devui.runtime.agents.run_config import RunConfig
@@ -120,7 +120,7 @@ class Runner:
         state_delta: dict[str, Any] | None = None,
         run_config: RunConfig | None = None,
         yield_user_message: bool = False,
-        abort_signal: asyncio.Event | None = None,
+        abort_signal: Signal | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Run one invocation and yield its events, each after its commit.
 
@@ -132,7 +132,8 @@ class Runner:
             state_delta: Changes of state, committed with the message.
             run_config: Settings of this run.
             yield_user_message: Yield the user's event too, first.
-            abort_signal: Set it to let the run stop at its next event.
+            abort_signal: An `asyncio.Event` that stops the run when it is set: what is at work is
+                cancelled. Below a workflow agent as the root, agents go on to their next event.
 
         Raises SessionNotFoundError, InvocationNotFoundError, ValueError for a message that cannot
         be taken, and whatever an agent raises. Cancelling the task, or closing this generator,

@@ -18,6 +18,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
+from devui.runtime.time_limits import clock_stopped
 from devui.runtime.tools.base_tool import BaseTool
 from devui.wire.framing import FrameTooLarge
 from devui.wire.gates import Verdict, WorkerGate
@@ -126,15 +127,19 @@ class Gates:
 
         self._asking[place.run] += 1
         try:
-            return await self._link.request(make)
+            return await self._request(make)
         except FrameTooLarge as error:
             note = as_json({"tooLarge": str(error)})
-            return await self._link.request(lambda number: make(number, note))
+            return await self._request(lambda number: make(number, note))
         except asyncio.CancelledError:
             self._link.send(GateLeft(run=place.run, gate=asked))
             raise
         finally:
             self._asking[place.run] -= 1
+
+    async def _request(self, make: Callable[[int], Gate]) -> Any:
+        with clock_stopped():  # nobody is late while a person thinks
+            return await self._link.request(make)
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,7 +280,7 @@ class BaseAgent(BaseNode):
         return self._callback_event(ctx, context, content)
 
     async def _call_after_cancelled(self, ctx: InvocationContext) -> None:
-        if ctx.end_invocation:
+        if ctx.end_invocation or ctx.handed_over:
             return
         try:
             await self._call_after(ctx)

@@ -17,6 +17,8 @@ from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.merging import merged
 from devui.runtime.agents.node_paths import is_place_of
+from devui.runtime.agents.settled_runs import settled_run
+from devui.runtime.agents.transfers import target_of, transfers
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -52,38 +54,13 @@ def followed(
 ) -> AsyncGenerator[Event, None]:
     """The agent's events, and then those of the agent that it told to go on."""
     if _is_left_alone(agent, ctx) or not takes_turns(agent, ctx):
-        return agent.run_async(ctx) if anew or not has_ended(ctx, agent) else _nothing()
+        return settled_run(agent, ctx) if anew or not has_ended(ctx, agent) else _nothing()
     return _followed(agent, ctx, anew=anew)
 
 
 def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
     """Whether the agent has a turn of its own, rather than a part in that of a workflow agent."""
     return is_place_of(ctx.node_path, agent.name, agent.root_agent.name)
-
-
-def transfers(agent: BaseAgent, event: Event) -> bool:
-    """Whether the agent hands over by the event."""
-    return (
-        event.actions.transfer_to_agent is not None
-        and event.author == agent.name
-        and not event.partial
-    )
-
-
-def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
-    """The agent of that name, which `agent` hands over to.
-
-    Raises:
-        ValueError: it may not.
-    """
-    targets = {target.name: target for target in reversed(agent.transfer_targets)}
-    if name not in targets:
-        raise ValueError(
-            f"Agent {agent.name!r} cannot transfer to {name!r}; it may transfer to:"
-            f" {', '.join(sorted(targets)) or 'nobody'}. Put an agent into `sub_agents` to make"
-            " it a target."
-        )
-    return targets[name]
 
 
 async def up_to_transfer(
@@ -122,7 +99,7 @@ async def _followed(
         if not anew and has_ended(ctx, agent):
             return
         told: Event | None = None
-        async with aclosing(agent.run_async(ctx)) as events:
+        async with aclosing(settled_run(agent, ctx)) as events:
             async for event in events:
                 yield event
                 if transfers(agent, event):

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from devui.runtime.agents.abort_switch import AbortSwitch, Signal
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.like_model import LikeModel
@@ -16,8 +17,6 @@ from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.sessions.order import CommitOrder
 
 if TYPE_CHECKING:
-    import asyncio
-
     from google.genai import types
 
     from devui.runtime.agents.base_agent import BaseAgent, BaseAgentState
@@ -48,8 +47,7 @@ class _Shared:
     """What all copies of a context have in common and change."""
 
     llm_calls: int = 0
-    aborted: bool = False
-    abort_signal: asyncio.Event | None = None
+    abort_switch: AbortSwitch = field(default_factory=AbortSwitch)
     begun_at: int | None = None
     resumed_at: int | None = None
     resumed_with_answer: bool = False
@@ -171,16 +169,21 @@ class InvocationContext(LikeModel):
     @property
     def is_aborted(self) -> bool:
         """Whether someone asked for the invocation to stop at the next chance."""
-        signal = self._shared.abort_signal
-        return self._shared.aborted or (signal is not None and signal.is_set())
+        switch = self._shared.abort_switch
+        return switch.asked or (switch.signal is not None and switch.signal.is_set())
 
     def abort(self) -> None:
-        """Ask for the invocation to stop; may be called from any thread."""
-        self._shared.aborted = True
+        """Stop the invocation, and set the caller's `abort_signal`; from any thread."""
+        self._shared.abort_switch.set()
 
-    def attach_abort_signal(self, signal: asyncio.Event) -> None:
-        """Let the caller's event abort this invocation too."""
-        self._shared.abort_signal = signal
+    def attach_abort_signal(self, signal: Signal) -> None:
+        """Let the caller's signal abort this invocation too."""
+        self._shared.abort_switch.attach(signal)
+
+    @property
+    def abort_switch(self) -> AbortSwitch:
+        """What stops the invocation."""
+        return self._shared.abort_switch
 
     @property
     def resumed_at(self) -> int | None:
@@ -242,6 +245,10 @@ class InvocationContext(LikeModel):
         known = self._shared.told_of is error
         self._shared.told_of = error
         return not known
+
+    def expect_news(self) -> None:
+        """Note that something is tried again: what it raises then is news, even the same object."""
+        self._shared.told_of = None
 
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.error_events import error_event
-from devui.runtime.agents.hand_over import takes_turns, target_of, transfers, up_to_transfer
+from devui.runtime.agents.hand_over import takes_turns, up_to_transfer
 from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
@@ -35,7 +35,9 @@ from devui.runtime.agents.llm_agent_settings import (
     no_parent_of_tasks,
     refuse_misplaced,
 )
-from devui.runtime.agents.tasks import awaits_words, in_own_scope, run_with_tasks
+from devui.runtime.agents.task_scopes import awaits_words, in_own_scope
+from devui.runtime.agents.tasks import run_with_tasks
+from devui.runtime.agents.transfers import target_of, transfers
 from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.events.event import Event
@@ -209,7 +211,8 @@ class LlmAgent(CalledBack):
         if self.mode == "task":
             return TaskOutput(ctx, self.output_key)
         path = ctx.node_path if self.answers_once else None
-        return OutputSaver(self.name, self.output_key, self.output_schema, path)
+        again = self.retry_config is not None
+        return OutputSaver(self.name, self.output_key, self.output_schema, path, again)
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
         """Why the run ended, which the history must show (events seed; adk-runtime 12.4)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +27,8 @@ class OutputSaver:
     schema: Any = None
     path: str | None = None
     """The place of an agent that was called like a function, whose answers are its output."""
+    again: bool = False
+    """Whether such an agent is tried again after an answer that does not fit the schema."""
     complete: ClassVar[bool] = False
     """Whether the run is to end: it does so by itself."""
     _texts: list[str] = field(default_factory=list)
@@ -42,8 +43,11 @@ class OutputSaver:
             What is wrong with the answer, if it does not fit the schema.
         """
         if self.path is not None and event.author == self.agent:
-            with suppress(ValueError):  # who called the agent is told
+            try:
                 mark_answer(event, self.path, self.schema)
+            except ValueError as error:
+                if self.again:
+                    return self._unfit(error)  # else who called the agent is told
         if self.key is None or event.partial or event.author != self.agent:
             return None
         text = _spoken(event)
@@ -60,10 +64,13 @@ class OutputSaver:
         try:
             event.actions.state_delta[str(self.key)] = parsed(self.schema, text)
         except ValueError as error:
-            return ValueError(
-                f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
-            )
+            return self._unfit(error)
         return None
+
+    def _unfit(self, error: ValueError) -> ValueError:
+        return ValueError(
+            f"The answer of agent {self.agent!r} does not fit its output_schema: {error}"
+        )
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import has_started
-from devui.runtime.agents.hand_over import hand_over, target_of, transfers
+from devui.runtime.agents.hand_over import hand_over
 from devui.runtime.agents.invocation_events import own_events
 from devui.runtime.agents.open_calls import (
     awaits_user,
@@ -21,7 +21,8 @@ from devui.runtime.agents.open_calls import (
     pausing_calls,
 )
 from devui.runtime.agents.pause import Pause
-from devui.runtime.agents.tasks import awaits_words
+from devui.runtime.agents.task_scopes import awaits_words
+from devui.runtime.agents.transfers import target_of, transfers
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent

@@ -8,7 +8,7 @@ its own place; a peer works beside it, and its parent anew beside its former sel
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -54,7 +54,12 @@ def is_at_home(path: str, root: BaseAgent) -> bool:
 
 def is_place_of(path: str | None, agent: str, root: str) -> bool:
     """Whether it is the place of that agent itself, in the tree of that root."""
-    return path is not None and is_in_tree(path, root) and _name(path.rpartition("/")[2]) == agent
+    return is_in_tree(path, root) and has_place_of_its_own(path, agent)
+
+
+def has_place_of_its_own(path: str | None, agent: str) -> bool:
+    """Whether it is the place of that agent, rather than that of a workflow agent around it."""
+    return path is not None and _name(path.rpartition("/")[2]) == agent
 
 
 def is_in_line(path: str | None, own: str | None) -> bool:
@@ -68,9 +73,15 @@ def is_in_line(path: str | None, own: str | None) -> bool:
 class NodeRuns:
     """Counts the runs of one invocation by their places."""
 
+    schemas: dict[str, Any] = field(default_factory=dict)
+    """The state schemas of the agents at work, by their places."""
     _counts: dict[str, int] = field(default_factory=dict)
     _entered: set[str] = field(default_factory=set)
     """Places that nobody handed over to: where the invocation began, and above."""
+
+    def schema_above(self, path: str | None) -> Any:
+        """The state schema that holds below the agent above that place; None without one."""
+        return self.schemas.get(path.rpartition("/")[0]) if path and self.schemas else None
 
     def enter(self, path: str) -> str:
         """Note that the invocation begins there; returns the path."""

@@ -17,9 +17,10 @@ from google.genai import types
 
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.open_calls import has_calls_to_run
+from devui.runtime.agents.settled_runs import settled_run
+from devui.runtime.agents.task_scopes import finish_of
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events, live_events_backwards
-from devui.runtime.tools.finish_task_tool import finishing_response
+from devui.runtime.events.rewinds import live_events
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -73,27 +74,6 @@ def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionC
     return list(calls.values())
 
 
-def finish_of(ctx: InvocationContext, scope: str | None) -> Event | None:
-    """The event by which the task of the scope was finished in this invocation."""
-    for event in live_events_backwards(ctx.session.events):
-        inside = event.isolation_scope == scope and event.invocation_id == ctx.invocation_id
-        if inside and finishing_response(event) is not None:
-            return event
-    return None
-
-
-def in_own_scope(agent: LlmAgent, ctx: InvocationContext) -> InvocationContext:
-    """The invocation as the agent sees it: one that nobody has given its task has a scope, too."""
-    if agent.mode != "task" or ctx.isolation_scope is not None:
-        return ctx
-    return ctx.model_copy(update={"isolation_scope": ctx.node_path or f"{agent.name}@1"})
-
-
-def awaits_words(ctx: InvocationContext, agent: LlmAgent) -> bool:
-    """Whether the agent has a task that is not finished."""
-    return agent.mode == "task" and finish_of(ctx, ctx.isolation_scope) is None
-
-
 class _Task:
     """One task, from its call to the answer."""
 
@@ -111,7 +91,7 @@ class _Task:
         if finish is None or (ctx.is_resumable and not has_ended(ctx, self._agent)):
             if not any(e.isolation_scope == self._call.id for e in ctx.session.events):
                 forget(ctx, self._agent)
-            async with aclosing(self._agent.run_async(ctx)) as events:
+            async with aclosing(settled_run(self._agent, ctx)) as events:
                 async for event in events:
                     yield event
             finish = finish_of(ctx, self._call.id)

@@ -10,6 +10,7 @@ from google.genai import types
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
@@ -36,30 +37,36 @@ async def message_for(ctx: InvocationContext, message: types.Content) -> types.C
 async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     """Run the root between the run's plugin hooks and yield each event after its commit.
 
-    The hook after the run is called when it ended well or the caller left early; the hook for
-    errors when it raised. A cancelled run calls neither.
+    The hook after the run is called when it ended well, was aborted, or the caller left early; the
+    hook for errors when it raised. A cancelled run calls neither.
     """
     try:
         async with aclosing(_committed_events(ctx, node)) as events:
             async for event in events:
                 yield event
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
-        await compact_after_run(ctx, _root(node))
+        if not ctx.is_aborted:
+            await compact_after_run(ctx, _root(node))
     except GeneratorExit:
-        await _call_after_run(ctx)
+        await _leave(ctx, node)
         raise
     except asyncio.CancelledError as cancelled:
         mistake = not_cancelled("Code of the run, such as a callback,")
         if mistake is None:
+            if ctx.is_aborted:
+                await _leave(ctx, node)
             raise
         await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=mistake)
         raise mistake from cancelled
     except Exception as error:
         await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=error)
+        await _seal_quietly(ctx, node)
         raise
 
 
-async def _call_after_run(ctx: InvocationContext) -> None:
+async def _leave(ctx: InvocationContext, node: BaseNode) -> None:
+    """End a run for which nobody waits any more."""
+    await _seal_quietly(ctx, node)
     try:
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
     except Exception:
@@ -73,14 +80,40 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         yield await _commit(ctx, event)
         return
     if not ctx.is_aborted:
-        async with aclosing(_events(ctx, node)) as events:
+        switch = ctx.abort_switch
+        async with aclosing(_events(ctx, node)) as events, switch.over(_stoppable(node, events)):
             async for event in events:
                 yield await _commit(ctx, event)
-                if ctx.is_aborted:
+                if switch.stops():
                     break
-    if ctx.is_aborted:
-        for event in abort_events(ctx, _root(node).name):
-            yield await _commit(ctx, event)
+    for event in await _sealed(ctx, node):
+        yield event
+
+
+def _stoppable(
+    node: BaseNode, events: AsyncGenerator[Event, None]
+) -> AsyncGenerator[Event, None] | None:
+    """The events if an abort cancels what is at work on them.
+
+    Agents below a root that is a workflow agent are let go on to their next event, as in ADK.
+    """
+    root = _root(node)
+    is_workflow_agent = isinstance(root, BaseAgent) and not isinstance(root, LlmAgent)
+    return None if is_workflow_agent else events
+
+
+async def _sealed(ctx: InvocationContext, node: BaseNode) -> list[Event]:
+    """The events that close an aborted invocation, committed; none if there are some already."""
+    if not ctx.abort_switch.seal():
+        return []
+    return [await _commit(ctx, event) for event in abort_events(ctx, _root(node).name)]
+
+
+async def _seal_quietly(ctx: InvocationContext, node: BaseNode) -> None:
+    try:
+        await _sealed(ctx, node)
+    except Exception:
+        logger.exception("The aborted invocation %s could not be closed.", ctx.invocation_id)
 
 
 def _events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:

@@ -165,7 +165,7 @@ def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:
         return
     if key not in schema.model_fields:
         raise StateSchemaError(
-            f"{key!r} is not declared in the state schema {schema.__name__}; "
+            f"{key!r} is not declared in the state schema {schema.__name__!r}; "
             f"declared are {sorted(schema.model_fields)}."
         )
     try:

@@ -111,13 +111,12 @@ class AgentTool(BaseTool):
                 session_id=session.id,
                 new_message=message,
                 run_config=_run_config(ctx),
+                abort_signal=ctx.abort_switch,
             )
             async with aclosing(run) as events:
                 async for event in events:
                     tool_context.state.update(event.actions.state_delta)
                     heard.take(event)
-                    if ctx.is_aborted:
-                        break
         return heard
 
     def _runner(self, tool_context: Context) -> Runner:

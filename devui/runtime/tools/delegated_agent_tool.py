@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.agents.invocation_events import events_of, is_within, with_answers
+from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
 from devui.runtime.tools.base_tool import BaseTool
@@ -72,7 +73,7 @@ class DelegatedAgentTool(BaseTool):
             return heard  # only the response to the call was lost
         elif heard.waiting and _is_answered_elsewhere(ctx):
             return heard
-        async with aclosing(self.agent.run_async(ctx)) as events:
+        async with aclosing(settled_run(self.agent, ctx, called=True)) as events:
             async for event in events:
                 self._mark(event, ctx)
                 await emit(event)

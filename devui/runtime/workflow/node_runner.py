@@ -14,6 +14,7 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
 from devui.runtime.sessions.state import check_entry
+from devui.runtime.time_limits import TimeLimit
 from devui.runtime.workflow.errors import (
     DynamicNodeFailError,
     NodeInterruptedError,
@@ -80,6 +81,8 @@ class Start:
             author=parent.author,
             scope=scope,
         )
+        if run.state_schema is not None:
+            run.invocation.node_runs.schemas[self.path] = run.state_schema
         run.context = Context(run.invocation, node_run=run)
         return run
 
@@ -108,6 +111,7 @@ async def perform(start: Start) -> NodeRun:
         if from_below:
             running.recount(run.path, counts)  # what has ended below is not run again
         logger.warning("Node %r failed and is tried again: %s", run.path, run.error)
+        run.invocation.expect_news()
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
 
@@ -139,22 +143,22 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
     node, context = run.node, run.context
     if node is None or context is None:
         raise RuntimeError("The top of all runs cannot be run.")
+    limit = TimeLimit(node.timeout)
     try:
         if run.resume_inputs:
             note_progress_of_node(run.invocation, node)
-        async with asyncio.timeout(node.timeout) as limit:
-            async with aclosing(node.run(ctx=context, node_input=node_input)) as events:
-                async for event in events:
-                    if is_below(event.node_info.path, run.path):
-                        await _pass_on(run, event)
-                    else:
-                        _watch(run, event)
-                        await send(run, event)
+        async with limit, aclosing(node.run(ctx=context, node_input=node_input)) as events:
+            async for event in events:
+                if is_below(event.node_info.path, run.path):
+                    await _pass_on(run, event)
+                else:
+                    _watch(run, event)
+                    await send(run, event)
     except asyncio.CancelledError as cancelled:
         check_cancelled(cancelled, f"Node {run.path!r}")
         raise
     except TimeoutError as error:
-        if not limit.expired() or node.timeout is None:
+        if not limit.expired or node.timeout is None:
             raise  # the node's own
         raise NodeTimeoutError(node_name=node.name, timeout=node.timeout) from error
 

@@ -2,6 +2,8 @@
 
 from tests.differential.case import CASES
 from tests.differential.cases import (
+    aborts,
+    agent_limits,
     answers_together,
     auth_helpers,
     beside_tasks,
@@ -69,6 +71,8 @@ from tests.differential.cases import (
 
 __all__ = [
     "CASES",
+    "aborts",
+    "agent_limits",
     "answers_together",
     "auth_helpers",
     "beside_tasks",

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from devui.runtime.time_limits import clock_stopped
+
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
@@ -20,6 +22,8 @@ class EventRelay(Generic[T]):
         self._ctx = ctx
         self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
         self._result: T | None = None
+        self._left = False
+        """Whether the consumer has left, and nobody commits events any more."""
 
     @property
     def result(self) -> T:
@@ -44,12 +48,16 @@ class EventRelay(Generic[T]):
             self._result = await task
         finally:
             self._ctx.emit = None
+            self._left = True
             if not task.done():
                 task.cancel()
                 await asyncio.wait([task])
 
     async def emit(self, event: Event) -> None:
         """Hand an event over; returns when it has been committed."""
+        if self._left:  # work that goes on though it was cancelled
+            raise asyncio.CancelledError
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
-        await committed.wait()
+        with clock_stopped():
+            await committed.wait()

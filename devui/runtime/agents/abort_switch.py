@@ -1,0 +1,143 @@
+"""How somebody stops an invocation that is at work (adk-runtime 3.7)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from types import AsyncGeneratorType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from devui.runtime.events.event import Event
+
+_TURNS = 5
+"""How many turns of the loop the work still gets: what an agent has done by then, when it was its
+own code that called for the end, is told before it."""
+
+
+class Signal(Protocol):
+    """What a caller stops an invocation by, such as an `asyncio.Event`."""
+
+    def is_set(self) -> bool:
+        """Whether the invocation is to stop."""
+        ...
+
+    def set(self) -> object:
+        """Call for its end."""
+        ...
+
+
+class AbortSwitch:
+    """Whether an invocation is to stop. What is at work for it then is cancelled.
+
+    It is used as a context around the work. The work is a generator that is driven by its caller's
+    task, so that task is cancelled, as `asyncio.timeout` does it: only while it waits for the work,
+    and the cancellation ends here. It is the signal of an invocation within this one.
+    """
+
+    # On the class: of most invocations nothing of this is ever set.
+    asked = False
+    """Whether code of the invocation has called for the end."""
+    signal: Signal | None = None
+    """The caller's way to call for it."""
+    sealed = False
+    _loop: asyncio.AbstractEventLoop | None = None
+    _work: AsyncGenerator[Event, None] | None = None
+    _task: asyncio.Task[Any] | None = None
+    """The task that has come for the next event."""
+    _cancelling = 0
+    _cancelled: asyncio.Task[Any] | None = None
+    _waiter: asyncio.Task[Any] | None = None
+
+    def attach(self, signal: Signal) -> None:
+        """Let the caller's signal stop the invocation, too; to be called in the caller's loop."""
+        self.signal = signal
+        self._loop = _running_loop()
+
+    def is_set(self) -> bool:
+        """Whether the invocation is to stop."""
+        return self.asked or (self.signal is not None and self.signal.is_set())
+
+    def set(self) -> None:
+        """Stop the invocation, and let the caller's signal tell that; from any thread."""
+        self.asked = True
+        loop = self._loop
+        if loop is None or loop is _running_loop() or loop.is_closed():
+            self._tell()
+        else:
+            loop.call_soon_threadsafe(self._tell)
+
+    def over(self, work: AsyncGenerator[Event, None] | None) -> Self:
+        """The context around the work; None for work that is to stop at its next event only."""
+        self._work = work
+        return self
+
+    def stops(self) -> bool:
+        """Whether to stop here; else the task that asks is the one that waits for the work next."""
+        if self.is_set():
+            return True
+        self._task = asyncio.current_task()
+        return False
+
+    def seal(self) -> bool:
+        """Note that the history is going to tell of the end; False if there is nothing to tell."""
+        if self.sealed or not self.is_set():
+            return False
+        if self.signal is not None:
+            self.signal.set()  # what another thread has called for may be on its way
+        self.sealed = True
+        return True
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._task = task = asyncio.current_task()
+        self._cancelling = task.cancelling() if task else 0
+        # Who stops an invocation around this one cancels this one with it.
+        if isinstance(self.signal, asyncio.Event) and self._work is not None:
+            self._waiter = self._loop.create_task(self.signal.wait())
+            self._waiter.add_done_callback(self._signalled)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> bool:
+        self._work = None
+        if self._waiter is not None:
+            self._waiter.cancel()
+        if self._cancelled is None:
+            return False
+        others = self._cancelled.uncancel() > self._cancelling
+        return kind is asyncio.CancelledError and not others
+
+    def _tell(self) -> None:
+        if self.signal is not None:
+            self.signal.set()
+        if self._work is not None:
+            self._cancel_in(_TURNS)
+
+    def _signalled(self, waiter: asyncio.Task[Any]) -> None:
+        if not waiter.cancelled() and waiter.exception() is None:
+            self._cancel_in(_TURNS)
+
+    def _cancel_in(self, turns: int) -> None:
+        if turns and self._loop is not None:
+            self._loop.call_soon(self._cancel_in, turns - 1)
+        elif self._is_at_work() and self._task is not None and self._cancelled is None:
+            self._cancelled = self._task
+            self._task.cancel()
+
+    def _is_at_work(self) -> bool:
+        """Whether the caller waits for the work, rather than being busy with an event."""
+        return isinstance(self._work, AsyncGeneratorType) and self._work.ag_running
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

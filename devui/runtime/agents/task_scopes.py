@@ -1,0 +1,42 @@
+"""The scopes that keep the events of tasks apart (adk-runtime 12.8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from devui.runtime.events.rewinds import live_events_backwards
+from devui.runtime.tools.finish_task_tool import finishing_response
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.base_agent import BaseAgent
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.agents.llm_agent import LlmAgent
+    from devui.runtime.events.event import Event
+
+
+def finish_of(ctx: InvocationContext, scope: str | None) -> Event | None:
+    """The event by which the task of the scope was finished in this invocation."""
+    for event in live_events_backwards(ctx.session.events):
+        inside = event.isolation_scope == scope and event.invocation_id == ctx.invocation_id
+        if inside and finishing_response(event) is not None:
+            return event
+    return None
+
+
+def own_scope(agent: BaseAgent, ctx: InvocationContext) -> str | None:
+    """The scope that the agent works in: one that nobody has given its task has a scope, too."""
+    if ctx.isolation_scope is not None or vars(agent).get("mode") != "task":
+        return ctx.isolation_scope
+    return ctx.node_path or f"{agent.name}@1"
+
+
+def in_own_scope(agent: LlmAgent, ctx: InvocationContext) -> InvocationContext:
+    """The invocation as the agent sees it."""
+    scope = own_scope(agent, ctx)
+    same = scope == ctx.isolation_scope
+    return ctx if same else ctx.model_copy(update={"isolation_scope": scope})
+
+
+def awaits_words(ctx: InvocationContext, agent: LlmAgent) -> bool:
+    """Whether the agent has a task that is not finished."""
+    return agent.mode == "task" and finish_of(ctx, ctx.isolation_scope) is None

@@ -1,0 +1,204 @@
+"""Agents that have a time limit, retries or a state schema (adk-runtime 12.1, 12.5)."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from google.genai import types
+from pydantic import BaseModel
+
+from devui.runtime.agents import BaseAgent, LlmAgent
+from devui.runtime.events import Event
+from devui.runtime.models import BaseLlm, LlmResponse
+from devui.runtime.plugins import BasePlugin
+from devui.runtime.runners import InMemoryRunner
+from devui.runtime.sessions.state import StateSchemaError
+from devui.runtime.time_limits import clock_stopped
+from devui.runtime.tools import AgentTool
+from devui.runtime.workflow import START, NodeTimeoutError, RetryConfig, Workflow, node
+from tests.kit.conversation import Conversation, answer, call_part, said
+
+ONCE_MORE = RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
+MOMENT = 0.05
+
+
+class Hours(BaseModel):
+    hours: int = 0
+
+
+class Hanging(BaseLlm):
+    """A model that never answers its first request."""
+
+    model: str = "hanging"
+    asked: int = 0
+    cancelled: int = 0
+
+    async def generate_content_async(self, llm_request, stream=False):
+        self.asked += 1
+        if self.asked == 1:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                self.cancelled += 1
+                raise
+        yield LlmResponse(content=types.ModelContent("Here."))
+
+
+class Scripted(BaseLlm):
+    """A model that gives its answers one after the other."""
+
+    model: str = "scripted"
+    answers: list[types.Content]
+
+    async def generate_content_async(self, llm_request, stream=False):
+        yield LlmResponse(content=self.answers.pop(0))
+
+
+def scripted(*answers: Any) -> Scripted:
+    """Each answer is a part, a text, or a list of those."""
+    several = [each if isinstance(each, list) else [each] for each in answers]
+    return Scripted(answers=[answer(*each) for each in several])
+
+
+def write(tool_context, key: str, value: int) -> str:
+    tool_context.state[key] = value
+    return "written"
+
+
+def told(events: list[Event]) -> list[str | None]:
+    return [event.error_code or said(event) or None for event in events]
+
+
+async def test_a_root_that_is_late_is_cancelled():
+    model = Hanging()
+    talk = Conversation(LlmAgent(name="agent", model=model, timeout=MOMENT))
+    with pytest.raises(NodeTimeoutError, match=r"'agent' did not end within 0\.05 s"):
+        await talk.say("go")
+    assert model.cancelled == 1
+    assert [(e.author, e.error_code) for e in talk.heard] == [("agent", "NodeTimeoutError")]
+    assert (await talk.session()).events[-1].error_code == "NodeTimeoutError"
+    assert told(await talk.say("again")) == ["Here."]
+
+
+async def test_a_late_root_is_tried_again():
+    agent = LlmAgent(name="agent", model=Hanging(), timeout=MOMENT, retry_config=ONCE_MORE)
+    assert told(await Conversation(agent).say("go")) == ["NodeTimeoutError", "Here."]
+
+
+async def test_an_agent_that_a_tool_of_another_is_made_of_has_its_own_limits():
+    inner = LlmAgent(name="inner", model=Hanging(), timeout=MOMENT, retry_config=ONCE_MORE)
+    model = scripted(call_part("inner", request="x"), "Done.")
+    agent = LlmAgent(name="agent", model=model, tools=[AgentTool(inner)])
+    events = await Conversation(agent).say("go")
+    assert [r.response for e in events for r in e.get_function_responses()] == [{"result": "Here."}]
+
+
+async def test_the_same_exception_is_told_in_each_attempt():
+    class Failing(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            raise error
+            yield
+
+    error = ValueError("boom")
+    below = Failing(name="below", description="Helps.", retry_config=ONCE_MORE)
+    model = scripted(call_part("transfer_to_agent", agent_name="below"))
+    talk = Conversation(LlmAgent(name="agent", model=model, sub_agents=[below]))
+    with pytest.raises(ValueError, match="boom"):
+        await talk.say("go")
+    failed = [event.author for event in talk.heard if event.error_code]
+    assert failed == ["below", "below"]
+
+
+async def test_an_expert_whose_answer_does_not_fit_is_tried_again():
+    expert = LlmAgent(
+        name="expert",
+        description="Knows.",
+        mode="single_turn",
+        model=scripted("Three hours.", '{"hours": 3}'),
+        output_schema=Hours,
+        retry_config=ONCE_MORE,
+    )
+    model = scripted(call_part("expert", request="x"), "Done.")
+    events = await Conversation(LlmAgent(name="agent", model=model, sub_agents=[expert])).say("go")
+    [response] = [r for event in events for r in event.get_function_responses()]
+    assert response.response == {"hours": 3}
+
+
+async def test_what_a_schema_does_not_allow_is_not_committed():
+    model = scripted(call_part("write", key="days", value=1), "Done.")
+    talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], state_schema=Hours))
+    with pytest.raises(StateSchemaError, match="'days' is not declared"):
+        await talk.say("go")
+    session = await talk.session()
+    assert session.state == {}
+    assert [e.error_code for e in session.events] == [None, None, "StateSchemaError"]
+
+
+async def test_what_a_schema_allows_is_committed():
+    model = scripted(call_part("write", key="hours", value=1), "Done.")
+    talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], state_schema=Hours))
+    await talk.say("go")
+    assert (await talk.session()).state == {"hours": 1}
+
+
+async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
+    model = scripted(call_part("write", key="hours", value=1), "Done.")
+    talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], timeout=0.5))
+    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
+    async for event in talk.runner.run_async(
+        user_id="user", session_id="s", new_message=types.UserContent("go")
+    ):
+        talk.heard.append(event)
+        if len(talk.heard) == 1:
+            await asyncio.sleep(0.6)
+    assert told(talk.heard)[-1] == "Done."
+
+
+async def test_an_agent_is_not_late_while_a_plugin_holds_it():
+    class Holding(BasePlugin):
+        async def before_tool_callback(self, *, tool, tool_args, tool_context):
+            with clock_stopped():
+                await asyncio.sleep(0.3)
+
+    answers = [[call_part("write", key="hours", value=n) for n in (1, 2)], "Done."]
+    agent = LlmAgent(name="agent", model=scripted(*answers), tools=[write], timeout=0.25)
+    talk = Conversation(agent, plugins=[Holding(name="holding")])
+    assert told(await talk.say("go"))[-1] == "Done."
+
+
+async def test_a_plugin_that_held_an_agent_gives_it_no_more_time_than_it_had():
+    class Holding(BasePlugin):
+        async def before_model_callback(self, *, callback_context, llm_request):
+            with clock_stopped():
+                await asyncio.sleep(2 * MOMENT)
+
+    model = Hanging()
+    agent = LlmAgent(name="agent", model=model, timeout=MOMENT)
+    with pytest.raises(NodeTimeoutError):
+        await Conversation(agent, plugins=[Holding(name="holding")]).say("go")
+    assert model.cancelled == 1
+
+
+async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
+    @node(timeout=0.25)
+    async def work():
+        yield Event(message="Begun.")
+        yield "done"
+
+    heard = []
+    runner = InMemoryRunner(node=Workflow(name="wf", edges=[(START, work)]))
+    await runner.session_service.create_session(
+        app_name=runner.app_name, user_id="user", session_id="s"
+    )
+    async for event in runner.run_async(
+        user_id="user", session_id="s", new_message=types.UserContent("go")
+    ):
+        heard.append(event.output)
+        await asyncio.sleep(0.3)
+    assert heard == [None, "done"]
+
+
+async def test_an_agent_that_gets_no_time_fails_at_once():
+    talk = Conversation(LlmAgent(name="agent", model=scripted("Never."), timeout=0))
+    with pytest.raises(NodeTimeoutError):
+        await talk.say("go")
