@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, PrivateAttr, model_validator
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.hand_over import takes_turns, up_to_transfer
+from devui.runtime.agents.instruction_providers import provided
 from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
@@ -38,13 +39,11 @@ from devui.runtime.agents.llm_agent_settings import (
 from devui.runtime.agents.task_scopes import awaits_words, in_own_scope
 from devui.runtime.agents.tasks import run_with_tasks
 from devui.runtime.agents.transfers import target_of, transfers
-from devui.runtime.calling import call
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
-from devui.runtime.mistakes import check_takes, given, place
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
@@ -271,12 +270,12 @@ class LlmAgent(CalledBack):
     async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
         """The instruction, and whether it is to be left as it is."""
         text = self.instruction
-        return (text, False) if isinstance(text, str) else await _resolved(text, ctx)
+        return (text, False) if isinstance(text, str) else await provided(text, ctx)
 
     async def canonical_global_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
         """The instruction for the tree, and whether it is to be left as it is."""
         text = self.global_instruction
-        return (text, False) if isinstance(text, str) else await _resolved(text, ctx)
+        return (text, False) if isinstance(text, str) else await provided(text, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
         """All tools: functions wrapped, toolsets asked, all of them at the same time.
@@ -319,8 +318,9 @@ class LlmAgent(CalledBack):
     @property
     def task_agents(self) -> Sequence[LlmAgent]:
         """The sub-agents that carry out tasks for this agent's model."""
-        below = (agent for agent in self.sub_agents if isinstance(agent, LlmAgent))
-        return [agent for agent in below if agent.mode == "task"]
+        return [
+            each for each in self.sub_agents if isinstance(each, LlmAgent) and each.mode == "task"
+        ]
 
     def check_parent(self, parent: BaseAgent) -> None:
         """Raise ValueError for the parent of a task agent that has no model to give it tasks."""
@@ -386,17 +386,6 @@ def _as_tool(agent: BaseAgent) -> BaseTool:
 def _raise(problem: Exception | None) -> None:
     if problem is not None:
         raise problem
-
-
-async def _resolved(instruction: Callable[..., Any], ctx: ReadonlyContext) -> tuple[str, bool]:
-    check_takes(instruction, 1, "a ReadonlyContext", f"the instruction of agent {ctx.agent_name!r}")
-    text = await call(instruction, ctx)
-    if text is not None and not isinstance(text, str):
-        raise TypeError(
-            f"The instruction of agent {ctx.agent_name!r}, {place(instruction)}, returned"
-            f" {given(text)}; it must return a text."
-        )
-    return text or "", True
 
 
 Agent = LlmAgent

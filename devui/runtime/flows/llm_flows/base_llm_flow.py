@@ -187,18 +187,19 @@ class BaseLlmFlow(Extensible):
         """What a resumed run does instead of asking the model: what was lost, or nothing if it must
         wait. None: the model is asked.
         """
-        agent = agent_of(ctx).name
-        if lost := lost_calls(ctx, agent):
+        agent = agent_of(ctx)
+        goes_on = ctx.has_begun or bool(agent.task_agents)
+        if not goes_on and not ctx.waits_for_answers:
+            return None
+        if lost := lost_calls(ctx, agent.name):
             return self._run_lost(ctx, lost, llm_request)
         if answer := lost_answer(ctx):
             return _each(answer)
-        goes_on = ctx.has_begun or bool(agent_of(ctx).task_agents)
-        if goes_on and has_work_below(ctx, agent):
+        if goes_on and has_work_below(ctx, agent.name):
             ctx.delegating = True
             return _each()
-        if _waits(ctx) and awaits_anyone(ctx, agent):
-            return _each()
-        return None
+        waits = ctx.waits_for_answers or _gives_all(ctx)
+        return _each() if waits and awaits_anyone(ctx, agent.name) else None
 
     async def _run_lost(
         self, ctx: InvocationContext, lost: Sequence[types.FunctionCall], llm_request: LlmRequest
@@ -222,19 +223,10 @@ class BaseLlmFlow(Extensible):
             )
 
 
-def _waits(ctx: InvocationContext) -> bool:
-    """Whether the agent does nothing as long as a call is open; else its model goes on without it.
-
-    Where others wait for what it gives, they must not go on with half of it.
-    """
-    if ctx.waits_for_answers:
-        return True
-    if not (ctx.has_begun or agent_of(ctx).task_agents):
-        return False
-    return _gives_all(ctx)
-
-
 def _gives_all(ctx: InvocationContext) -> bool:
+    """Whether others wait for what the agent gives: they must not go on with half of it, so it
+    does nothing as long as a call is open.
+    """
     return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
 
 
