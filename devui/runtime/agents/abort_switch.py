@@ -43,7 +43,6 @@ class AbortSwitch:
     signal: Signal | None = None
     """The caller's way to call for it."""
     sealed = False
-    _loop: asyncio.AbstractEventLoop | None = None
     _work: AsyncGenerator[Event, None] | None = None
     _task: asyncio.Task[Any] | None = None
     """The task that has come for the next event."""
@@ -52,9 +51,8 @@ class AbortSwitch:
     _waiter: asyncio.Task[Any] | None = None
 
     def attach(self, signal: Signal) -> None:
-        """Let the caller's signal stop the invocation, too; to be called in the caller's loop."""
+        """Let the caller's signal stop the invocation, too."""
         self.signal = signal
-        self._loop = _running_loop()
 
     def is_set(self) -> bool:
         """Whether the invocation is to stop."""
@@ -63,7 +61,7 @@ class AbortSwitch:
     def set(self) -> None:
         """Stop the invocation, and let the caller's signal tell that; from any thread."""
         self.asked = True
-        loop = self._loop
+        loop = self._task.get_loop() if self._task else None
         if loop is None or loop is _running_loop() or loop.is_closed():
             self._tell()
         else:
@@ -76,7 +74,7 @@ class AbortSwitch:
 
     def stops(self) -> bool:
         """Whether to stop here; else the task that asks is the one that waits for the work next."""
-        if self.is_set():
+        if self.asked or (self.signal is not None and self.signal.is_set()):
             return True
         self._task = asyncio.current_task()
         return False
@@ -90,17 +88,17 @@ class AbortSwitch:
         self.sealed = True
         return True
 
-    async def __aenter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
+    def __enter__(self) -> Self:
         self._task = task = asyncio.current_task()
-        self._cancelling = task.cancelling() if task else 0
+        if task is not None:
+            self._cancelling = task.cancelling()
         # Who stops an invocation around this one cancels this one with it.
         if isinstance(self.signal, asyncio.Event) and self._work is not None:
-            self._waiter = self._loop.create_task(self.signal.wait())
+            self._waiter = asyncio.create_task(self.signal.wait())
             self._waiter.add_done_callback(self._signalled)
         return self
 
-    async def __aexit__(
+    def __exit__(
         self,
         kind: type[BaseException] | None,
         _error: BaseException | None,
@@ -117,7 +115,7 @@ class AbortSwitch:
     def _tell(self) -> None:
         if self.signal is not None:
             self.signal.set()
-        if self._work is not None:
+        if self._work is not None and _running_loop() is not None:
             self._cancel_in(_TURNS)
 
     def _signalled(self, waiter: asyncio.Task[Any]) -> None:
@@ -125,8 +123,8 @@ class AbortSwitch:
             self._cancel_in(_TURNS)
 
     def _cancel_in(self, turns: int) -> None:
-        if turns and self._loop is not None:
-            self._loop.call_soon(self._cancel_in, turns - 1)
+        if turns:
+            asyncio.get_running_loop().call_soon(self._cancel_in, turns - 1)
         elif self._is_at_work() and self._task is not None and self._cancelled is None:
             self._cancelled = self._task
             self._task.cancel()

@@ -81,7 +81,7 @@ class NodeRuns:
 
     def schema_above(self, path: str | None) -> Any:
         """The state schema that holds below the agent above that place; None without one."""
-        return self.schemas.get(path.rpartition("/")[0]) if path and self.schemas else None
+        return self.schemas.get(path.rpartition("/")[0]) if path else None
 
     def enter(self, path: str) -> str:
         """Note that the invocation begins there; returns the path."""

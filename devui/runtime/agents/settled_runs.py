@@ -37,7 +37,7 @@ def settled_run(
     of its business.
     """
     schema = agent.state_schema
-    if schema is None and not called:
+    if schema is None and not called and ctx.node_runs.schemas:
         schema = ctx.node_runs.schema_above(ctx.node_path)
     if schema is None and agent.timeout is None and agent.retry_config is None:
         return agent.run_async(ctx)

@@ -32,9 +32,9 @@ def own_scope(agent: BaseAgent, ctx: InvocationContext) -> str | None:
 
 def in_own_scope(agent: LlmAgent, ctx: InvocationContext) -> InvocationContext:
     """The invocation as the agent sees it."""
-    scope = own_scope(agent, ctx)
-    same = scope == ctx.isolation_scope
-    return ctx if same else ctx.model_copy(update={"isolation_scope": scope})
+    if agent.mode != "task" or ctx.isolation_scope is not None:
+        return ctx
+    return ctx.model_copy(update={"isolation_scope": own_scope(agent, ctx)})
 
 
 def awaits_words(ctx: InvocationContext, agent: LlmAgent) -> bool:

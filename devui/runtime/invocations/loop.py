@@ -10,7 +10,6 @@ from google.genai import types
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext
-from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
@@ -79,27 +78,20 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         event = Event(invocation_id=ctx.invocation_id, author="model", content=answer)
         yield await _commit(ctx, event)
         return
-    if not ctx.is_aborted:
-        switch = ctx.abort_switch
-        async with aclosing(_events(ctx, node)) as events, switch.over(_stoppable(node, events)):
-            async for event in events:
-                yield await _commit(ctx, event)
-                if switch.stops():
-                    break
-    for event in await _sealed(ctx, node):
-        yield event
-
-
-def _stoppable(
-    node: BaseNode, events: AsyncGenerator[Event, None]
-) -> AsyncGenerator[Event, None] | None:
-    """The events if an abort cancels what is at work on them.
-
-    Agents below a root that is a workflow agent are let go on to their next event, as in ADK.
-    """
-    root = _root(node)
-    is_workflow_agent = isinstance(root, BaseAgent) and not isinstance(root, LlmAgent)
-    return None if is_workflow_agent else events
+    switch = ctx.abort_switch
+    if not switch.is_set():
+        # Below a root that is a workflow agent, agents have no place: they go on to their next
+        # event. Anything else that is at work is cancelled.
+        at_once = bool(ctx.node_path) or not isinstance(node, BaseAgent)
+        async with aclosing(_events(ctx, node)) as events:
+            with switch.over(events if at_once else None):
+                async for event in events:
+                    yield await _commit(ctx, event)
+                    if switch.stops():
+                        break
+    if switch.is_set():
+        for event in await _sealed(ctx, node):
+            yield event
 
 
 async def _sealed(ctx: InvocationContext, node: BaseNode) -> list[Event]:
