@@ -68,14 +68,8 @@ async def aborted(root, begun: asyncio.Event) -> list[Event]:
     return events
 
 
-async def test_a_model_at_work_is_cancelled():
-    model = Waiting(begun=asyncio.Event())
-    [event] = await aborted(LlmAgent(name="agent", model=model), model.begun)
-    assert model.cancelled
-    assert (event.author, event.content, event.error_code) == ("agent", None, ABORTED)
-
-
-async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
+def endless():
+    """A function that waits for ever, what tells that it has begun, and what it leaves."""
     begun, ended = asyncio.Event(), []
 
     async def work():
@@ -85,6 +79,18 @@ async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
         finally:
             ended.append(True)
 
+    return work, begun, ended
+
+
+async def test_a_model_at_work_is_cancelled():
+    model = Waiting(begun=asyncio.Event())
+    [event] = await aborted(LlmAgent(name="agent", model=model), model.begun)
+    assert model.cancelled
+    assert (event.author, event.content, event.error_code) == ("agent", None, ABORTED)
+
+
+async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
+    work, begun, ended = endless()
     agent = LlmAgent(name="agent", model=calling("work"), tools=[work])
     _, event = await aborted(agent, begun)
     [response] = event.get_function_responses()
@@ -94,15 +100,7 @@ async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
 
 
 async def test_a_node_at_work_is_cancelled():
-    begun, ended = asyncio.Event(), []
-
-    async def work():
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
+    work, begun, ended = endless()
     [event] = await aborted(Workflow(name="wf", edges=[(START, work)]), begun)
     assert ended
     assert (event.author, event.error_code) == ("wf", ABORTED)

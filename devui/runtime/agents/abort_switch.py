@@ -74,7 +74,7 @@ class AbortSwitch:
 
     def stops(self) -> bool:
         """Whether to stop here; else the task that asks is the one that waits for the work next."""
-        if self.asked or (self.signal is not None and self.signal.is_set()):
+        if self.is_set():
             return True
         self._task = asyncio.current_task()
         return False

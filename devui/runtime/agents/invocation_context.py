@@ -169,8 +169,7 @@ class InvocationContext(LikeModel):
     @property
     def is_aborted(self) -> bool:
         """Whether someone asked for the invocation to stop at the next chance."""
-        switch = self._shared.abort_switch
-        return switch.asked or (switch.signal is not None and switch.signal.is_set())
+        return self._shared.abort_switch.is_set()
 
     def abort(self) -> None:
         """Stop the invocation, and set the caller's `abort_signal`; from any thread."""
