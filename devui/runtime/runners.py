@@ -43,10 +43,10 @@ from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runner_settings import app_of, check_services, check_session_id, config_of
+from devui.runtime.sessions.arguments import given_state
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.order import CommitOrder
-from devui.runtime.sessions.scopes import given_state
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
