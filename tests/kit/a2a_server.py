@@ -131,6 +131,28 @@ async def approve(context, queue, task):
     await task.requires_input(task.new_agent_message([call]))
 
 
+async def approve_aloud(context, queue, task):
+    """Asks as a server of google-adk's does: with the message that it has told at work."""
+    if context.current_task is not None:
+        await ask(context, queue, task)
+        return
+    await begin(context, queue)
+    call = new_data_part({"id": "call-1", "name": "approve", "args": {"sum": 5}})
+    call.metadata.update({"adk_type": "function_call", LONG: True})
+    said = task.new_agent_message([call])
+    await task.start_work(said)
+    await task.start_work(task.new_agent_message([text("It waits.")]))
+    await task.requires_input(said)
+
+
+async def fail_aloud(context, queue, task):
+    """Fails with the message that it has told at work."""
+    await begin(context, queue)
+    said = task.new_agent_message([text("Out of order.")])
+    await task.start_work(said)
+    await task.failed(said)
+
+
 async def work(context, queue, task):
     """Calls a tool of its own, and tells of it."""
     await begin(context, queue)
@@ -165,7 +187,7 @@ async def hang(context, queue, task):
 ACTS: dict[str, Act] = {
     act.__name__: act
     for act in (greet, think, echo, stream, several, files, ask, login, approve, work)
-} | {act.__name__: act for act in (fail, reject, crash, hang)}
+} | {act.__name__: act for act in (approve_aloud, fail_aloud, fail, reject, crash, hang)}
 
 
 async def begin(context: RequestContext, queue: EventQueue) -> None:
