@@ -22,6 +22,7 @@ from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
 pytest.importorskip("a2a")
+from a2a.client import ClientConfig, ClientFactory
 from a2a.types import AgentCard
 
 from devui.runtime.a2a.parts import from_a2a, to_a2a
@@ -139,6 +140,16 @@ async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
         assert not client.is_closed
     [event] = await told(agent, "greet")
     assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
+
+
+async def test_the_client_of_a_factory_fetches_the_card_and_stays_open():
+    async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
+        factory = ClientFactory(ClientConfig(httpx_client=client))
+        agent = helper(a2a.card_of("secret"), a2a_client_factory=factory)
+        for _ in range(2):
+            [event] = await told(agent, "greet")
+            assert text(event) == "Hello."
+        assert not client.is_closed
 
 
 class Authorised(RemoteA2aAgent):

@@ -151,6 +151,16 @@ class Connection:
         return f"{type(error).__name__}: {error}. The log of the other server may tell more."
 
 
+def client_of(factory: ClientFactory | None) -> httpx.AsyncClient | None:
+    """The client that a factory makes requests with, if it has one.
+
+    The card is fetched with it, too: the server may want its credentials for that.
+    """
+    config = getattr(factory, "_config", None)  # a2a-sdk names it nowhere else
+    client: httpx.AsyncClient | None = getattr(config, "httpx_client", None)
+    return client
+
+
 @cache
 def _tls() -> ssl.SSLContext:
     return httpx.create_ssl_context()  # reading the certificates is slow; they stay the same
