@@ -141,6 +141,9 @@ async def approve_aloud(context, queue, task):
     call.metadata.update({"adk_type": "function_call", LONG: True})
     said = task.new_agent_message([call])
     await task.start_work(said)
+    begun = new_data_part({"id": "call-1", "name": "approve", "response": {"status": "begun"}})
+    begun.metadata.update({"adk_type": "function_response"})
+    await task.start_work(task.new_agent_message([begun]))
     await task.start_work(task.new_agent_message([text("It waits.")]))
     await task.requires_input(said)
 

@@ -18,6 +18,9 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devui.runtime.agents import LlmAgent, SequentialAgent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
@@ -127,6 +130,28 @@ def test_arguments_that_make_no_sense_are_refused(how, kind, said):
     with pytest.raises(kind) as refused:
         RemoteA2aAgent("helper", **how)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("question", ["approve", "approve_aloud"])
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, resumable):
+    after = LlmAgent(name="after", model=ScriptedLlm(rules=[Rule(then=Say("Then this."))]))
+    team = SequentialAgent(name="team", sub_agents=[helper(a2a.card_of("stream")), after])
+    app = App(
+        name="app",
+        root_agent=team,
+        resumability_config=ResumabilityConfig(is_resumable=resumable),
+    )
+    runner = InMemoryRunner(app=app)
+    asked = await runner.run_debug(question, quiet=True)
+    assert "after" not in {event.author for event in asked}
+    [call] = [each for event in asked for each in event.get_function_calls()][-1:]
+    response = types.FunctionResponse(id=call.id, name=call.name, response={"approved": True})
+    message = types.Content(role="user", parts=[types.Part(function_response=response)])
+    session = {"user_id": "debug_user_id", "session_id": "debug_session_id"}
+    events = [each async for each in runner.run_async(new_message=message, **session)]
+    said = [(each.author, text(each)[:6]) for each in events if text(each)]
+    assert said == [("helper", "Taken:"), ("after", "Then t")]
 
 
 # The connection
