@@ -2,7 +2,8 @@
 
 `python -m tests.kit.a2a_server` listens on a free port of the loopback and prints its address.
 Its agent does what the user's first text says, see `ACTS`; `/stream` and `/plain` have the
-card of one that streams and of one that does not, `/other`, `/secret` and `/broken` bad ones.
+card of one that streams and of one that does not, `/other`, `/secret` and `/broken` bad ones;
+what is posted to `/odd` has its own text, which is JSON, as the result.
 """
 
 import asyncio
@@ -245,10 +246,16 @@ def application(address: str) -> Starlette:
     async def broken(request: Any) -> PlainTextResponse:
         return PlainTextResponse("no card")
 
+    async def odd(request: Any) -> JSONResponse:
+        asked = await request.json()
+        said = asked["params"]["message"]["parts"][0]["text"]
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": json.loads(said)})
+
     elsewhere = card("https://elsewhere.example/rpc", streaming=False)
     routes = [
         Route(f"/secret{AGENT_CARD_WELL_KNOWN_PATH}", secret),
         Route(f"/broken{AGENT_CARD_WELL_KNOWN_PATH}", broken),
+        Route("/odd", odd, methods=["POST"]),
         *create_agent_card_routes(elsewhere, card_url=f"/other{AGENT_CARD_WELL_KNOWN_PATH}"),
     ]
     for name, streaming in (("stream", True), ("plain", False)):

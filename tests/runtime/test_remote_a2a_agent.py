@@ -251,6 +251,16 @@ async def test_what_was_said_before_the_server_died_is_kept():
         a2a.end(server)
 
 
+@pytest.mark.parametrize("result", ["null", "5", '"x"', "[1]", '{"message": 5}', '{"task": [1]}'])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_result_that_is_not_the_protocol_is_an_error(result, streaming):
+    odd = card(streaming)
+    odd.supported_interfaces[0].url = f"{a2a.address()}/odd"
+    [event] = await told(helper(odd), result)
+    assert event.error_code == "A2A_REQUEST_FAILED"
+    assert "log of the other server" in event.error_message
+
+
 # What is sent
 
 
