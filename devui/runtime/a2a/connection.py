@@ -162,9 +162,7 @@ def client_of(factory: ClientFactory | None) -> httpx.AsyncClient | None:
 
     The card is fetched with it, too: the server may want its credentials for that.
     """
-    config = getattr(factory, "_config", None)  # a2a-sdk names it nowhere else
-    client: httpx.AsyncClient | None = getattr(config, "httpx_client", None)
-    return client
+    return factory._config.httpx_client if factory else None  # a2a-sdk tells it nowhere else
 
 
 @cache
