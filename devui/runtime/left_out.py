@@ -168,11 +168,10 @@ TABLE = (
     ),
     LeftOut(
         "Tracing by OpenTelemetry",
-        "telemetry runners.tracer plugins.DebugLoggingPlugin plugins.auto_tracing_helpers"
-        " plugins.auto_tracing_plugin plugins.debug_logging_plugin",
-        "What DebugLoggingPlugin writes into a file devui has in its journal and shows: every"
-        " event and the state after it, and in the debugger what a model is asked.",
-        "LoggingPlugin, or a BasePlugin of your own that writes spans.",
+        "telemetry runners.tracer plugins.auto_tracing_helpers plugins.auto_tracing_plugin",
+        "devui has in its journal what spans would tell, and shows it: every event and the state"
+        " after it, and in the debugger what a model is asked.",
+        "LoggingPlugin, DebugLoggingPlugin, or a BasePlugin of your own that writes spans.",
     ),
     LeftOut(
         "ADK's command line",

@@ -1,5 +1,7 @@
 """What a Runner is given, checked: app, services, settings of a run (devui's own)."""
 
+from devui.runtime.agents.agent_tree import family
+from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.run_config import RunConfig
 from devui.runtime.apps.app import App
 from devui.runtime.mistakes import given
@@ -19,7 +21,8 @@ def app_of(
 
     Raises:
         TypeError: what was given is no app, and no agent.
-        ValueError: there is not exactly one of them, or something is missing or in another place.
+        ValueError: there is not exactly one of them, something is missing or in another place, or
+            an agent is below itself.
     """
     roots = [root for root in (agent, node) if root is not None]
     if len(roots) + (app is not None) != 1:
@@ -29,17 +32,26 @@ def app_of(
             raise TypeError(f"`app` is {given(app)}; give an App(name=..., root_agent=...).")
         if plugins is not None:
             raise ValueError("Plugins belong to the app: App(plugins=[...]).")
+        _check_tree(app.root_agent)
         return app
     root = roots[0]
     if isinstance(root, App):
         raise TypeError(f"`agent` is the App {root.name!r}; give it as app=...")
     if not isinstance(root, BaseNode):
         raise TypeError(f"`agent` is {given(root)}; give an agent or a Workflow.")
+    _check_tree(root)
     name = app_name or (root.name if root is node else None)
     if not name:
         raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
     # Not validated: the name may be one that only older sessions still have.
     return App.model_construct(name=name, root_agent=root, plugins=plugins or [])
+
+
+def _check_tree(root: BaseNode) -> None:
+    """Refuse a tree without an end: nothing that walks through it would come back."""
+    if isinstance(root, BaseAgent):
+        for _ in family(root):
+            pass
 
 
 def check_services(**services: object) -> None:

@@ -13,6 +13,12 @@ def _without_last_words(record: Json) -> Json:
     return record
 
 
+def _without_first_and_failed(record: Json) -> Json:
+    notes = [note for note in record["notes"] if note[0] != "user_message"]
+    failed = any(note[0] == "invocation_error" for note in notes)
+    return {**record, "notes": [] if failed else notes}
+
+
 PICTURES = Difference(
     "Pictures in instructions",
     here="`{artifact.a.png}` stands for the file's type and size.",
@@ -66,4 +72,12 @@ SHARED = Difference(
     why="Copies of all events with each turn make long sessions slow; what has happened is to be"
     " read, and not to be changed.",
     without=_without_last_words,
+)
+DEBUG_LOG = Difference(
+    "The file of DebugLoggingPlugin",
+    here="It has what the user said, and a document of a run that failed or was left, too. The"
+    " documents are JSON, which is YAML, so that no package is needed.",
+    there="A run that fails leaves nothing in it, and what the user said is missing.",
+    why="Runs that fail are those one wants to read about.",
+    without=_without_first_and_failed,
 )

@@ -103,6 +103,7 @@ MEMBERS = (
     LeftOut(
         "What belongs to something else that is left out",
         "models.lite_llm.LiteLLMClient.completion models.llm_request.LlmRequest.service_tier"
+        " plugins.debug_logging_plugin.DebugLoggingPlugin(tool_result_classifier)"
         " plugins.logging_plugin.LoggingPlugin(tool_result_classifier)"
         " sessions.database_session_service.DatabaseSessionService.database_session_factory"
         " sessions.database_session_service.DatabaseSessionService.db_engine"

@@ -55,6 +55,7 @@ _WHERE = {
     "planners.plan_re_act_planner": "PlanReActPlanner",
     "plugins.base_plugin": "BasePlugin",
     "plugins.context_filter_plugin": "ContextFilterPlugin",
+    "plugins.debug_logging_plugin": "DebugLoggingPlugin",
     "plugins.global_instruction_plugin": "GlobalInstructionPlugin",
     "plugins": "ReflectAndRetryModelPlugin ToolCallIntegrityPlugin",
     "plugins.logging_plugin": "LoggingPlugin",

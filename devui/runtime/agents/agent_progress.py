@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.agent_tree import family
 from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.node_paths import progress_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.events.event import Event
-
-
-def family(agent: BaseAgent) -> Iterator[BaseAgent]:
-    """The agent and all below it."""
-    yield agent
-    for sub_agent in agent.sub_agents:
-        yield from family(sub_agent)
 
 
 def forget(ctx: InvocationContext, agent: BaseAgent) -> None:

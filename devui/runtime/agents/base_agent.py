@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 from google.genai import types
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
-from devui.runtime.agents.agent_progress import family
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
+from devui.runtime.agents.agent_tree import check_place, warn_of_namesakes
 from devui.runtime.agents.cloning import cloned
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
@@ -115,21 +114,11 @@ class BaseAgent(BaseNode):
     def model_post_init(self, _context: Any) -> None:
         """Take the sub-agents into the tree; ValueError if one has a parent already."""
         for sub_agent in self.sub_agents:
-            if sub_agent.parent_agent is not None:
-                raise ValueError(
-                    f"Agent {sub_agent.name!r} is a sub-agent of "
-                    f"{sub_agent.parent_agent.name!r} and cannot be one of {self.name!r} too; "
-                    "give each its own copy, made with clone()."
-                )
+            check_place(sub_agent, self)
             sub_agent.check_parent(self)
             self._adopt([sub_agent])
-        names = Counter(each.name for each in family(self))
-        twice = [name for name, count in names.items() if count > 1]
-        if self.sub_agents and twice:
-            logger.warning(
-                "Agents share the names %s; only the first of each is found. Rename the others.",
-                twice,
-            )
+        if self.sub_agents:
+            warn_of_namesakes(self)
 
     def _adopt(self, sub_agents: Iterable[BaseAgent]) -> None:
         for sub_agent in sub_agents:

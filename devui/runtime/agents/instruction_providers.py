@@ -18,7 +18,15 @@ async def provided(instruction: Callable[..., Any], ctx: ReadonlyContext) -> tup
     Raises TypeError for a function that does not take a context, or gives no text.
     """
     check_takes(instruction, 1, "a ReadonlyContext", f"the instruction of agent {ctx.agent_name!r}")
-    text = await call(instruction, ctx)
+    try:
+        text = await call(instruction, ctx)
+    except (AttributeError, TypeError) as error:
+        if "mappingproxy" in str(error):  # what the context's mappings are
+            error.add_note(
+                f"{place(instruction)} gets a context that can only be read; write state in a"
+                " callback, such as before_agent_callback, or in a tool."
+            )
+        raise
     if text is not None and not isinstance(text, str):
         raise TypeError(
             f"The instruction of agent {ctx.agent_name!r}, {place(instruction)}, returned"

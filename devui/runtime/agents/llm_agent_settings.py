@@ -66,7 +66,8 @@ def check_given(values: Mapping[str, Any]) -> None:
     """Refuse what is of the wrong kind altogether.
 
     Raises:
-        ValueError: the model, the tools, a text, a schema or a callback cannot be used as such.
+        ValueError: the model, the tools, a text, a schema, a planner, a code executor or a
+            callback cannot be used as such.
     """
     model, tools = values.get("model", ""), values.get("tools", [])
     if not isinstance(model, str | BaseLlm):
@@ -83,6 +84,11 @@ def check_given(values: Mapping[str, Any]) -> None:
             f"`output_schema` is {given(schema)}; give a pydantic class, a type such as list[str],"
             " or a JSON schema."
         )
+    for name in ("planner", "code_executor"):
+        if isinstance(values.get(name), type):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`{name}` is {given(values[name])}; make one by calling it."
+            )
     for name in _CALLBACKS:
         check_callbacks(name, values.get(name))
 

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_progress import escalated, family, forget, has_ended
+from devui.runtime.agents.agent_progress import escalated, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
+from devui.runtime.agents.agent_tree import family
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.loop_rounds import Waiting, note_waiting
 from devui.runtime.agents.open_calls import pausing_calls

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.agent_progress import family
+from devui.runtime.agents.agent_tree import family
 from devui.runtime.agents.open_calls import awaits_user, pausing_calls
 from devui.runtime.agents.tasks import open_tasks
 

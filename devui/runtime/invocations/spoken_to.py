@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from devui.runtime.agents.agent_progress import family
+from devui.runtime.agents.agent_tree import family
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.events.event import Event

@@ -7,6 +7,7 @@ from devui.runtime.exports import lazy
 if TYPE_CHECKING:
     from devui.runtime.plugins.base_plugin import BasePlugin
     from devui.runtime.plugins.context_filter_plugin import ContextFilterPlugin
+    from devui.runtime.plugins.debug_logging_plugin import DebugLoggingPlugin
     from devui.runtime.plugins.global_instruction_plugin import GlobalInstructionPlugin
     from devui.runtime.plugins.logging_plugin import LoggingPlugin
     from devui.runtime.plugins.multimodal_tool_results_plugin import MultimodalToolResultsPlugin
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BasePlugin",
     "ContextFilterPlugin",
+    "DebugLoggingPlugin",
     "GlobalInstructionPlugin",
     "LoggingPlugin",
     "MultimodalToolResultsPlugin",
@@ -38,6 +40,7 @@ __getattr__ = lazy(
     {
         "BasePlugin": "base_plugin",
         "ContextFilterPlugin": "context_filter_plugin",
+        "DebugLoggingPlugin": "debug_logging_plugin",
         "GlobalInstructionPlugin": "global_instruction_plugin",
         "LoggingPlugin": "logging_plugin",
         "MultimodalToolResultsPlugin": "multimodal_tool_results_plugin",

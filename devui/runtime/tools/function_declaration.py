@@ -56,15 +56,30 @@ def parameters_schema(
         for number, parameter in enumerate(parameters.values())
     }
     try:
-        model = create_model(f"{function}Params", **fields)
-        return model.model_json_schema(schema_generator=_Schema)
+        return _schema(function, fields)
     except (PydanticInvalidForJsonSchema, PydanticUserError) as error:
+        culprit = _refused(fields)
         raise ValueError(
             f"Tool {function!r} cannot be declared to a model:"
-            f" {error.message.partition('. ')[0]}."
+            f"{culprit and f' parameter {culprit!r}:'} {error.message.partition('. ')[0]}."
             " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
             " pydantic models)."
         ) from error
+
+
+def _schema(function: str, fields: dict[str, Any]) -> dict[str, Any]:
+    model = create_model(f"{function}Params", **fields)
+    return model.model_json_schema(schema_generator=_Schema)
+
+
+def _refused(fields: dict[str, Any]) -> str:
+    """The name of the first parameter that cannot be declared by itself; "" if each can."""
+    for number, field in fields.items():
+        try:
+            _schema("", {number: field})
+        except (PydanticInvalidForJsonSchema, PydanticUserError):
+            return str(field[1].alias)
+    return ""
 
 
 def _annotation(parameter: inspect.Parameter) -> Any:

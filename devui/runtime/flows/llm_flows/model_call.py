@@ -88,7 +88,13 @@ class ModelCall:
             await answers.aclose()
 
     def _ask(self, llm_request: LlmRequest) -> AsyncGenerator[LlmResponse, None]:
-        answers = self._model.generate_content_async(llm_request, stream=self._streams)
+        ask = self._model.generate_content_async
+        try:
+            answers = ask(llm_request, stream=self._streams)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                raise self._does_not_take(error) from None
+            raise
         if isinstance(answers, AsyncIterator):
             return answers
         if inspect.iscoroutine(answers):
@@ -96,6 +102,15 @@ class ModelCall:
         raise TypeError(
             f"{place(self._model.generate_content_async)} of {type(self._model).__name__} gives"
             f" {type(answers).__name__}; it must be `async def` and yield LlmResponses."
+        )
+
+    def _does_not_take(self, error: TypeError) -> TypeError:
+        """What to say of a model whose parameters are others; `error` is what Python says."""
+        ask = self._model.generate_content_async
+        return TypeError(
+            f"{place(ask)} of {type(self._model).__name__} is called with (llm_request,"
+            f" stream={self._streams}), and cannot be: {error}."
+            " Define it as `async def generate_content_async(self, llm_request, stream=False)`."
         )
 
     def _no_response(self, answer: object) -> TypeError:
