@@ -11,9 +11,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-import httpx
 from google.genai import Client, types
-from google.genai.errors import APIError
 from pydantic_core import to_json
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
@@ -26,9 +24,6 @@ Arguments = dict[str, Any]
 
 _SMALLEST = {"gemini-2.5-": 2048, "gemini-3": 4096}
 """Tokens below which Gemini refuses to keep something, by the beginning of a model's name."""
-_REFUSALS = (APIError, httpx.HTTPError, OSError, ValueError)
-"""What a request for a cache raises; the answer does not depend on one."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -140,7 +135,7 @@ async def _made(
                 http_options=config.create_http_options,
             ),
         )
-    except _REFUSALS as error:
+    except Exception as error:  # noqa: BLE001  the answer does not depend on it
         logger.warning("Gemini has made no cache, so the whole request is sent: %s", error)
         return None
     if not cache.name:
@@ -160,7 +155,7 @@ async def _made(
 async def _delete(client: Client, name: str) -> None:
     try:
         await client.aio.caches.delete(name=name)
-    except _REFUSALS as error:
+    except Exception as error:  # noqa: BLE001  it ends by itself
         logger.info("Gemini's cache %r was not deleted; it will end by itself: %s", name, error)
 
 
