@@ -6,7 +6,8 @@
 
 It speaks `models/{model}:generateContent` (the first chunk is the answer) and
 `models/{model}:streamGenerateContent?alt=sse` (each chunk is one SSE message),
-so the real google-genai client stands between it and what is tested.
+so the real google-genai client stands between it and what is tested. To make a cache is a request
+like any other, with `cache` as its answer; what is deleted needs none.
 """
 
 import json
@@ -97,10 +98,24 @@ class GeminiServer:
                 else:
                     self.wfile.write(json.dumps(answer.chunks[0]).encode())
 
+            def do_DELETE(self) -> None:
+                url = urlsplit(self.path)
+                headers = {key.lower(): value for key, value in self.headers.items()}
+                server.received.append(Received(url.path, url.query, headers, {}))
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
             def log_message(self, *args: object) -> None:
                 pass
 
         return Handler
+
+
+def cache(name: str, ends: str = "2999-01-01T00:00:00Z") -> Json:
+    """The answer to a request for a cache."""
+    return {"name": f"cachedContents/{name}", "expireTime": ends}
 
 
 def chunk(*parts: Json, finish: str | None = None, **more: Any) -> Json:

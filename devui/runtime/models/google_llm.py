@@ -12,6 +12,8 @@ from google.genai.errors import ClientError
 from pydantic import Field, PrivateAttr, field_validator
 
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
+from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.models.gemini_cache import with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import ResponseAggregator
@@ -102,14 +104,15 @@ class Gemini(BaseLlm):
         self._maybe_append_user_content(llm_request)
         client = self.api_client
         arguments = _arguments(llm_request, self.model, for_vertex=bool(client.vertexai))
+        arguments, cache = await with_cache(client, llm_request, arguments)
         try:
             if stream:
                 async with aclosing(_stream(client, arguments)) as responses:
                     async for response in responses:
-                        yield response
+                        yield response if response.partial else _told_of(response, cache)
             else:
                 answer = await client.aio.models.generate_content(**arguments)
-                yield _explained(LlmResponse.create(answer))
+                yield _told_of(_explained(LlmResponse.create(answer)), cache)
         except ClientError as error:
             if error.code == _TOO_MANY_REQUESTS:
                 error.add_note(
@@ -156,6 +159,12 @@ async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[L
             if fragment is not None:
                 yield fragment
     yield _explained(aggregator.whole())
+
+
+def _told_of(response: LlmResponse, cache: CacheMetadata | None) -> LlmResponse:
+    if cache is not None:
+        response.cache_metadata = cache
+    return response
 
 
 def _explained(response: LlmResponse) -> LlmResponse:

@@ -1,0 +1,175 @@
+"""Gemini's own cache of what requests have in common (adk-runtime 9.6).
+
+An app with a `context_cache_config` has the instruction, the tools and the first contents kept at
+Google, and sends the rest. What an agent's latest answer says of the cache is all that is known of
+it; so it is found again after a restart.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from google.genai import Client, types
+from pydantic_core import to_json
+
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
+from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.models.llm_request import LlmRequest
+from devui.runtime.platform.time import get_time
+
+Arguments = dict[str, Any]
+"""What google-genai is called with: `model`, `contents` and `config`."""
+
+_SMALLEST = {"gemini-2.5-": 2048, "gemini-3": 4096}
+"""Tokens below which Gemini refuses to keep something, by the beginning of a model's name."""
+logger = logging.getLogger(__name__)
+
+
+async def with_cache(
+    client: Client, llm_request: LlmRequest, arguments: Arguments
+) -> tuple[Arguments, CacheMetadata | None]:
+    """The arguments with a cache in the place of what it holds, and what the answer says of it.
+
+    A cache is made when the second request begins like the first. Where none can be made the whole
+    request is sent, and a warning says why. None if no cache is wanted.
+    """
+    config, known = llm_request.cache_config, llm_request.cache_metadata
+    if config is None:
+        return arguments, None
+    before_user = _before_last_user(arguments["contents"])
+    if known is None:
+        return arguments, _noted(client, arguments, before_user)
+    is_same = _fingerprint(client, arguments, known.contents_count) == known.fingerprint
+    if is_same and _is_usable(known, config):
+        return _beside(known, arguments), known
+    if known.cache_name is not None:
+        await _delete(client, known.cache_name)
+    if not is_same:
+        return arguments, _noted(client, arguments, before_user)
+    noted = _noted(client, arguments, max(known.contents_count, before_user))
+    if not _is_large_enough(llm_request, arguments, noted.contents_count):
+        return arguments, noted
+    made = await _made(client, config, arguments, noted)
+    return (arguments, noted) if made is None else (_beside(made, arguments), made)
+
+
+def _before_last_user(contents: Sequence[types.Content]) -> int:
+    """How many contents stand before those that the user said last."""
+    count = len(contents)
+    while count and contents[count - 1].role == "user":
+        count -= 1
+    return count
+
+
+def _noted(client: Client, arguments: Arguments, count: int) -> CacheMetadata:
+    """What could be kept, for the next request to compare with."""
+    return CacheMetadata(fingerprint=_fingerprint(client, arguments, count), contents_count=count)
+
+
+def _fingerprint(client: Client, arguments: Arguments, count: int) -> str:
+    """Of what a cache of that many contents would hold, and where; tools count in any order."""
+    config: types.GenerateContentConfig = arguments["config"]
+    held = {
+        "vertex": bool(client.vertexai),
+        "model": arguments["model"],
+        "instruction": config.system_instruction,
+        "tools": sorted(map(_text, config.tools or [])),
+        "tool_config": config.tool_config,
+        "contents": arguments["contents"][:count],
+    }
+    return hashlib.sha256(_text(held).encode()).hexdigest()[:16]
+
+
+def _text(value: Any) -> str:
+    told = to_json(value, exclude_none=True, serialize_unknown=True)
+    return json.dumps(json.loads(told), sort_keys=True)
+
+
+def _is_usable(known: CacheMetadata, config: ContextCacheConfig) -> bool:
+    """Whether there is a cache that has not ended and need not be renewed yet."""
+    return (
+        known.cache_name is not None
+        and known.expire_time is not None
+        and get_time() < known.expire_time
+        and known.invocations_used is not None
+        and known.invocations_used <= config.cache_intervals
+    )
+
+
+def _is_large_enough(llm_request: LlmRequest, arguments: Arguments, count: int) -> bool:
+    """Whether it is worth keeping, by the tokens of the latest request and the share of this."""
+    config, tokens = llm_request.cache_config, llm_request.cacheable_contents_token_count
+    if config is None or tokens is None or tokens < config.min_tokens:
+        return False
+    name = str(arguments["model"]).rpartition("/")[2]
+    smallest = next((least for start, least in _SMALLEST.items() if name.startswith(start)), 0)
+    whole = _characters(arguments, len(arguments["contents"]))
+    return not whole or tokens * _characters(arguments, count) / whole >= smallest
+
+
+def _characters(arguments: Arguments, count: int) -> int:
+    config: types.GenerateContentConfig = arguments["config"]
+    parts = [part for each in arguments["contents"][:count] for part in each.parts or []]
+    kept = [each for each in (config.system_instruction, config.tools) if each]
+    return sum(map(len, map(_text, kept))) + sum(len(part.text or "") for part in parts)
+
+
+async def _made(
+    client: Client, config: ContextCacheConfig, arguments: Arguments, noted: CacheMetadata
+) -> CacheMetadata | None:
+    """A new cache of what was noted; None if Gemini has made none."""
+    asked: types.GenerateContentConfig = arguments["config"]
+    now = get_time()
+    try:
+        cache = await client.aio.caches.create(
+            model=arguments["model"],
+            config=types.CreateCachedContentConfig(
+                contents=arguments["contents"][: noted.contents_count] or None,
+                system_instruction=asked.system_instruction,
+                tools=asked.tools,
+                tool_config=asked.tool_config,
+                ttl=config.ttl_string,
+                display_name=f"devui-{int(now)}-{noted.contents_count}",
+                http_options=config.create_http_options,
+            ),
+        )
+    except Exception as error:  # noqa: BLE001  the answer does not depend on it
+        logger.warning("Gemini has made no cache, so the whole request is sent: %s", error)
+        return None
+    if not cache.name:
+        logger.warning("Gemini has made a cache without a name; the whole request is sent.")
+        return None
+    ends = cache.expire_time.timestamp() if cache.expire_time else now + config.ttl_seconds
+    return noted.model_copy(
+        update={
+            "cache_name": cache.name,
+            "expire_time": ends,
+            "created_at": now,
+            "invocations_used": 1,
+        }
+    )
+
+
+async def _delete(client: Client, name: str) -> None:
+    try:
+        await client.aio.caches.delete(name=name)
+    except Exception as error:  # noqa: BLE001  it ends by itself
+        logger.info("Gemini's cache %r was not deleted; it will end by itself: %s", name, error)
+
+
+def _beside(cache: CacheMetadata, arguments: Arguments) -> Arguments:
+    """The arguments without what the cache holds; at least the last content is sent."""
+    contents = arguments["contents"]
+    update = {
+        "cached_content": cache.cache_name,
+        "system_instruction": None,
+        "tools": None,
+        "tool_config": None,
+    }
+    return {
+        **arguments,
+        "contents": contents[min(cache.contents_count, max(len(contents) - 1, 0)) :],
+        "config": arguments["config"].model_copy(update=update),
+    }

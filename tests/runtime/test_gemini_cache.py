@@ -1,0 +1,160 @@
+"""Gemini's cache of what requests have in common, against a local server (adk-runtime 9.6)."""
+
+import logging
+
+import pytest
+
+from devui.runtime.agents import LlmAgent, RunConfig
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
+from devui.runtime.agents.run_config import StreamingMode
+from devui.runtime.apps import App
+from devui.runtime.models import Gemini
+from devui.runtime.runners import InMemoryRunner
+from tests.kit.gemini_server import GeminiServer, cache, call, chunk, text
+
+MANY = {"promptTokenCount": 5000, "totalTokenCount": 5001}
+ANSWER = chunk(text("Yes."), finish="STOP", usageMetadata=MANY)
+
+
+def look(place: str) -> str:
+    """Looks."""
+    return f"seen {place}"
+
+
+class Talk:
+    """A conversation with an agent whose app has a cache."""
+
+    def __init__(self, server: GeminiServer, *, model: str = "gemini-test", **config) -> None:
+        self.server = server
+        key = {"api_key": "test-key"}
+        self.model = Gemini(model=model, base_url=server.url, client_kwargs=key)
+        self.agent = LlmAgent(
+            name="agent", model=self.model, instruction="Be {mood}.", tools=[look]
+        )
+        wanted = ContextCacheConfig(**config)
+        self.runner = InMemoryRunner(
+            app=App(name="app", root_agent=self.agent, context_cache_config=wanted)
+        )
+
+    async def begin(self) -> None:
+        where = {"app_name": "app", "user_id": "debug_user_id"}
+        await self.runner.session_service.create_session(
+            **where, session_id="debug_session_id", state={"mood": "kind"}
+        )
+
+    async def say(self, *answers, stream: bool = False) -> list:
+        """What is asked for, as paths and bodies, and what the last event says of the cache."""
+        self.server.received.clear()
+        for answer in answers:
+            self.server.answer(answer)
+        mode = StreamingMode.SSE if stream else StreamingMode.NONE
+        events = await self.runner.run_debug(
+            "Well?", run_config=RunConfig(streaming_mode=mode), quiet=True
+        )
+        self.told = events[-1].cache_metadata
+        return [(got.path.rpartition("/")[2], got.body) for got in self.server.received]
+
+
+@pytest.fixture
+def server():
+    with GeminiServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def talk(server):
+    made = Talk(server)
+    await made.begin()
+    yield made
+    await made.model.api_client.aio.aclose()
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stream):
+    [(_, first)] = await talk.say(ANSWER, stream=stream)
+    assert "cachedContent" not in first
+    assert (talk.told.cache_name, talk.told.contents_count) == (None, 0)
+
+    [(path, kept), (_, second)] = await talk.say(cache("one"), ANSWER, stream=stream)
+    assert (path, kept["ttl"], len(kept["contents"])) == ("cachedContents", "1800s", 2)
+    assert "Be kind." in str(kept["systemInstruction"])
+    assert "look" in str(kept["tools"])
+    assert second["cachedContent"] == "cachedContents/one"
+    assert [each["parts"] for each in second["contents"]] == [[{"text": "Well?"}]]
+    assert not {"systemInstruction", "tools", "toolConfig"} & second.keys()
+    assert (talk.told.invocations_used, talk.told.contents_count) == (1, 2)
+
+    [(_, third)] = await talk.say(ANSWER, stream=stream)
+    assert (third["cachedContent"], len(third["contents"])) == ("cachedContents/one", 3)
+    assert (talk.told.cache_name, talk.told.invocations_used) == ("cachedContents/one", 2)
+
+
+async def test_calls_of_one_invocation_use_the_cache_once(talk):
+    await talk.say(ANSWER)
+    calls = chunk(call("look", place="here"), finish="STOP", usageMetadata=MANY)
+
+    _, (_, asked), (_, told) = await talk.say(cache("one"), calls, ANSWER)
+
+    assert [len(body["contents"]) for body in (asked, told)] == [1, 3]
+    assert told["cachedContent"] == "cachedContents/one"
+    assert talk.told.invocations_used == 1
+
+
+async def test_what_begins_in_another_way_is_sent_whole_and_its_cache_deleted(talk):
+    await talk.say(ANSWER)
+    await talk.say(cache("one"), ANSWER)
+    talk.agent.instruction = "Be brief."
+
+    (path, _), (_, body) = await talk.say(ANSWER)
+
+    assert (path, "cachedContent" in body, len(body["contents"])) == ("one", False, 5)
+    assert (talk.told.cache_name, talk.told.contents_count) == (None, 4)
+
+
+async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
+    await talk.say(ANSWER)
+    await talk.say(cache("one", "2001-01-01T00:00:00Z"), ANSWER)
+
+    (path, _), (_, kept), (_, body) = await talk.say(cache("two"), ANSWER)
+
+    assert (path, len(kept["contents"]), len(body["contents"])) == ("one", 4, 1)
+    assert (body["cachedContent"], talk.told.contents_count) == ("cachedContents/two", 4)
+
+
+async def test_a_cache_is_renewed_after_so_many_invocations(server):
+    talk = Talk(server, cache_intervals=1)
+    await talk.begin()
+    await talk.say(ANSWER)
+    await talk.say(cache("one"), ANSWER)
+
+    paths = [path for path, _ in await talk.say(cache("two"), ANSWER)]
+
+    assert paths == ["one", "cachedContents", "gemini-test:generateContent"]
+    assert talk.told.invocations_used == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "config"),
+    [("gemini-test", {"min_tokens": 5001}), ("gemini-2.5-pro", {}), ("gemini-3-pro", {})],
+)
+async def test_what_is_too_small_is_not_kept(server, model, config):
+    talk = Talk(server, model=model, **config)
+    await talk.begin()
+    few = chunk(text("Yes."), finish="STOP", usageMetadata=MANY | {"promptTokenCount": 1000})
+    await talk.say(few)
+
+    [(_, body)] = await talk.say(few)
+
+    assert ("cachedContent" in body, len(body["contents"])) == (False, 3)
+    assert (talk.told.cache_name, talk.told.contents_count) == (None, 2)
+
+
+async def test_without_a_cache_the_whole_request_is_sent(talk, caplog):
+    await talk.say(ANSWER)
+    talk.server.fail(400, "INVALID_ARGUMENT", "Too small to be kept.")
+
+    with caplog.at_level(logging.WARNING):
+        (path, _), (_, body) = await talk.say(ANSWER)
+
+    assert (path, "cachedContent" in body, len(body["contents"])) == ("cachedContents", False, 3)
+    assert "Too small to be kept." in caplog.text
