@@ -10,7 +10,7 @@ from devui.runtime.workflow.tool_runs import run_of_tool
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.workflow.base_node import BaseNode
-    from devui.runtime.workflow.node_run import NodeRun, Route
+    from devui.runtime.workflow.node_run import NodeRun
 
 
 class NodeContext(ReadonlyContext):
@@ -88,16 +88,6 @@ class NodeContext(ReadonlyContext):
     @output.setter
     def output(self, value: Any) -> None:
         self._inside("output").give(value)
-
-    @property
-    def route(self) -> Route | None:
-        """Which edges to follow behind this node."""
-        return self._node_run.route if self._node_run else None
-
-    @route.setter
-    def route(self, value: Route) -> None:
-        run = self._inside("route")
-        run.route, run.route_told = value, False
 
     @property
     def event_author(self) -> str:
