@@ -237,3 +237,24 @@ for _hook in ("before_agent_callback", "before_model_callback", "after_agent_cal
                     differs=ROUTES_OF_CALLBACKS if _alone or "actions" not in _by else None,
                 )
             )
+
+
+async def _callback_assigns_output(stage, hook):
+    def assign(callback_context, **_):
+        callback_context.output = {"said": "Left."}
+        stage.note(callback_context.output)
+
+    def after(node_input) -> str:
+        return f"after {node_input}"
+
+    agent = stage.agent("agent", "Left, please.", **{hook: assign})
+    await run(stage, ("START", agent, after))
+
+
+for _hook in ("before_agent_callback", "before_model_callback", "after_agent_callback"):
+    add(
+        Case(
+            f"graph: {_hook} assigns an output, which is not taken",
+            partial(_callback_assigns_output, hook=_hook),
+        )
+    )
