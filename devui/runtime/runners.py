@@ -43,10 +43,10 @@ from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runner_settings import app_of, check_services, check_session_id, config_of
+from devui.runtime.sessions.arguments import given_state
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.order import CommitOrder
-from devui.runtime.sessions.scopes import given_state
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
@@ -200,7 +200,11 @@ class Runner:
         """
         texts = [user_messages] if isinstance(user_messages, str) else user_messages
         where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
-        if not await self.session_service.get_session(app_name=self.app_name, **where):
+        wanted = config_of(run_config).get_session_config
+        known = await self.session_service.get_session(
+            app_name=self.app_name, **where, config=wanted
+        )
+        if not known:
             await self.session_service.create_session(app_name=self.app_name, **where)
         collected: list[Event] = []
         for text in texts:

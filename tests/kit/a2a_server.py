@@ -2,7 +2,8 @@
 
 `python -m tests.kit.a2a_server` listens on a free port of the loopback and prints its address.
 Its agent does what the user's first text says, see `ACTS`; `/stream` and `/plain` have the
-card of one that streams and of one that does not, `/other`, `/secret` and `/broken` bad ones.
+card of one that streams and of one that does not, `/other`, `/secret` and `/broken` bad ones;
+what is posted to `/odd` has its own text, which is JSON, as the result.
 """
 
 import asyncio
@@ -131,6 +132,31 @@ async def approve(context, queue, task):
     await task.requires_input(task.new_agent_message([call]))
 
 
+async def approve_aloud(context, queue, task):
+    """Asks as a server of google-adk's does: with the message that it has told at work."""
+    if context.current_task is not None:
+        await ask(context, queue, task)
+        return
+    await begin(context, queue)
+    call = new_data_part({"id": "call-1", "name": "approve", "args": {"sum": 5}})
+    call.metadata.update({"adk_type": "function_call", LONG: True})
+    said = task.new_agent_message([call])
+    await task.start_work(said)
+    begun = new_data_part({"id": "call-1", "name": "approve", "response": {"status": "begun"}})
+    begun.metadata.update({"adk_type": "function_response"})
+    await task.start_work(task.new_agent_message([begun]))
+    await task.start_work(task.new_agent_message([text("It waits.")]))
+    await task.requires_input(said)
+
+
+async def fail_aloud(context, queue, task):
+    """Fails with the message that it has told at work."""
+    await begin(context, queue)
+    said = task.new_agent_message([text("Out of order.")])
+    await task.start_work(said)
+    await task.failed(said)
+
+
 async def work(context, queue, task):
     """Calls a tool of its own, and tells of it."""
     await begin(context, queue)
@@ -165,7 +191,7 @@ async def hang(context, queue, task):
 ACTS: dict[str, Act] = {
     act.__name__: act
     for act in (greet, think, echo, stream, several, files, ask, login, approve, work)
-} | {act.__name__: act for act in (fail, reject, crash, hang)}
+} | {act.__name__: act for act in (approve_aloud, fail_aloud, fail, reject, crash, hang)}
 
 
 async def begin(context: RequestContext, queue: EventQueue) -> None:
@@ -220,10 +246,16 @@ def application(address: str) -> Starlette:
     async def broken(request: Any) -> PlainTextResponse:
         return PlainTextResponse("no card")
 
+    async def odd(request: Any) -> JSONResponse:
+        asked = await request.json()
+        said = asked["params"]["message"]["parts"][0]["text"]
+        return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": json.loads(said)})
+
     elsewhere = card("https://elsewhere.example/rpc", streaming=False)
     routes = [
         Route(f"/secret{AGENT_CARD_WELL_KNOWN_PATH}", secret),
         Route(f"/broken{AGENT_CARD_WELL_KNOWN_PATH}", broken),
+        Route("/odd", odd, methods=["POST"]),
         *create_agent_card_routes(elsewhere, card_url=f"/other{AGENT_CARD_WELL_KNOWN_PATH}"),
     ]
     for name, streaming in (("stream", True), ("plain", False)):

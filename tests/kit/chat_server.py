@@ -100,7 +100,10 @@ class ChatServer:
 
 
 def says(text: str | None = None, *, finish: str | None = None, **more: Any) -> Json:
-    """What one chunk adds to the message, and how the answer ends."""
+    """What one chunk adds to the message, and how the answer ends.
+
+    With a number as `choice` a chunk belongs to another of several answers.
+    """
     delta = {"role": "assistant", **({"content": text} if text is not None else {}), **more}
     return {"delta": delta, "finish": finish}
 
@@ -125,6 +128,7 @@ def _chunk(chunk: Json) -> Json:
     if "error" in chunk:
         return chunk
     choice = {"delta": chunk["delta"], "finish_reason": chunk["finish"]}
+    choice["index"] = chunk.get("choice", 0)
     found = _envelope("chat.completion.chunk", choice)
     return {**found, "usage": chunk.get("usage", USAGE)} if chunk["finish"] else found
 

@@ -128,6 +128,34 @@ async def test_calls_are_put_together_from_their_pieces(server, model, stream):
 
 
 @pytest.mark.parametrize(
+    "pieces",
+    [
+        [calls(0, "a", "now", ""), calls(0, "b", "now", '{"c": 1}')],
+        [calls(0, "a", "now", ""), calls(0, "a", "now", "{}"), calls(0, "b", "now", '{"c": 1}')],
+        [calls(0, "a", "n", "{"), calls(0, None, "ow", "}"), calls(0, "b", "now", '{"c": 1}')],
+        [calls(0, "a", "now", "{}"), calls(0, "b", "now", '{"c"'), calls(0, "b", "now", ": 1}")],
+        [calls(3, "a", "now", "{}"), calls(3, "b", "now", '{"c"'), calls(3, "x", None, ": 1}")],
+    ],
+)
+async def test_calls_that_are_numbered_alike_are_told_apart(server, model, pieces):
+    server.answer(*pieces, says(finish="tool_calls"))
+
+    whole = (await ask(model, stream=True))[-1]
+
+    assert shown(whole) == [("a", "now", {}), ("b", "now", {"c": 1})]
+
+
+async def test_calls_without_ids_that_are_numbered_alike_are_told_apart(server, model):
+    server.answer(
+        calls(0, None, "now", '{"c": 1}'), calls(0, None, "now", '{"c": 2}', finish="tool_calls")
+    )
+
+    whole = (await ask(model, stream=True))[-1]
+
+    assert [call.args for call in whole.get_function_calls()] == [{"c": 1}, {"c": 2}]
+
+
+@pytest.mark.parametrize(
     ("finish", "code"), [("tool_calls", "MALFORMED_FUNCTION_CALL"), ("length", "MAX_TOKENS")]
 )
 async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, finish, code):

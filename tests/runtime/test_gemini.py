@@ -244,6 +244,40 @@ async def test_retries_happen_when_asked_for(server):
     await gemini.api_client.aio.aclose()
 
 
+@pytest.mark.parametrize("kind", [dict, types.HttpOptions])
+async def test_options_of_the_client_leave_the_models_own_alone(server, kind):
+    server.fail(503, "UNAVAILABLE", "Overloaded.")
+    server.answer(chunk(text("ok"), finish="STOP"))
+    gemini = Gemini(
+        base_url=server.url,
+        api_version="v1alpha",
+        client_kwargs={"api_key": "test-key", "http_options": kind(headers={"X-Team": "a"})},
+        retry_options=types.HttpRetryOptions(attempts=2, initial_delay=0.01, max_delay=0.02),
+    )
+
+    [answer] = await ask(gemini)
+
+    assert texts(answer) == [("ok", None)]
+    seen = [(got.path.split("/")[1], got.headers["x-team"]) for got in server.received]
+    assert seen == [("v1alpha", "a")] * 2
+    await gemini.api_client.aio.aclose()
+
+
+async def test_options_of_the_client_win_over_the_models_own(server):
+    server.answer(chunk(text("ok"), finish="STOP"))
+    options = {"base_url": server.url, "api_version": "v1"}
+    gemini = Gemini(
+        base_url="http://127.0.0.1:1",
+        api_version="v1alpha",
+        client_kwargs={"api_key": "test-key", "http_options": options},
+    )
+
+    [answer] = await ask(gemini)
+
+    assert (texts(answer), server.received[0].path[:4]) == ([("ok", None)], "/v1/")
+    await gemini.api_client.aio.aclose()
+
+
 async def test_the_conversation_ends_with_a_user_turn(server, gemini):
     server.answer(chunk(text("ok"), finish="STOP"))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from devui.runtime.errors import AlreadyExistsError, SessionNotFoundError
 from devui.runtime.events import Event
-from devui.runtime.sessions import InMemorySessionService, Session
+from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
 from devui.runtime.sessions.base_session_service import GetSessionConfig
 
 WHERE = {"app_name": "app", "user_id": "u"}
@@ -31,6 +31,16 @@ async def test_ids_are_stripped_and_blank_ones_replaced():
     assert (await service.create_session(**WHERE, session_id="  s ")).id == "s"
     assert len((await service.create_session(**WHERE, session_id="  ")).id) == 36
     assert (await service.get_session(**WHERE, session_id=" s ")).id == "s"
+
+
+@pytest.mark.parametrize("method", ["get_session", "delete_session"])
+async def test_without_an_id_there_is_no_session(method: str):
+    for service in (InMemorySessionService(), SqliteSessionService(":memory:")):
+        await service.create_session(**WHERE, session_id="s")
+        assert await getattr(service, method)(**WHERE, session_id=None) is None
+        with pytest.raises(TypeError, match=r"`session_id` is 5 \(int\); give the `id`"):
+            await getattr(service, method)(**WHERE, session_id=5)
+        assert len((await service.list_sessions(app_name="app")).sessions) == 1
 
 
 async def test_an_id_can_be_used_once():

@@ -18,10 +18,14 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
+from devui.runtime.agents import LlmAgent, SequentialAgent
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from tests.source import ROOT
 
 pytest.importorskip("a2a")
+from a2a.client import ClientConfig, ClientFactory
 from a2a.types import AgentCard
 
 from devui.runtime.a2a.parts import from_a2a, to_a2a
@@ -128,6 +132,28 @@ def test_arguments_that_make_no_sense_are_refused(how, kind, said):
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("question", ["approve", "approve_aloud"])
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, resumable):
+    after = LlmAgent(name="after", model=ScriptedLlm(rules=[Rule(then=Say("Then this."))]))
+    team = SequentialAgent(name="team", sub_agents=[helper(a2a.card_of("stream")), after])
+    app = App(
+        name="app",
+        root_agent=team,
+        resumability_config=ResumabilityConfig(is_resumable=resumable),
+    )
+    runner = InMemoryRunner(app=app)
+    asked = await runner.run_debug(question, quiet=True)
+    assert "after" not in {event.author for event in asked}
+    [call] = [each for event in asked for each in event.get_function_calls()][-1:]
+    response = types.FunctionResponse(id=call.id, name=call.name, response={"approved": True})
+    message = types.Content(role="user", parts=[types.Part(function_response=response)])
+    session = {"user_id": "debug_user_id", "session_id": "debug_session_id"}
+    events = [each async for each in runner.run_async(new_message=message, **session)]
+    said = [(each.author, text(each)[:6]) for each in events if text(each)]
+    assert said == [("helper", "Taken:"), ("after", "Then t")]
+
+
 # The connection
 
 
@@ -139,6 +165,16 @@ async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
         assert not client.is_closed
     [event] = await told(agent, "greet")
     assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
+
+
+async def test_the_client_of_a_factory_fetches_the_card_and_stays_open():
+    async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
+        factory = ClientFactory(ClientConfig(httpx_client=client))
+        agent = helper(a2a.card_of("secret"), a2a_client_factory=factory)
+        for _ in range(2):
+            [event] = await told(agent, "greet")
+            assert text(event) == "Hello."
+        assert not client.is_closed
 
 
 class Authorised(RemoteA2aAgent):
@@ -213,6 +249,16 @@ async def test_what_was_said_before_the_server_died_is_kept():
         assert sent["contextId"] == started.custom_metadata["a2a:context_id"]
     finally:
         a2a.end(server)
+
+
+@pytest.mark.parametrize("result", ["null", "5", '"x"', "[1]", '{"message": 5}', '{"task": [1]}'])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_result_that_is_not_the_protocol_is_an_error(result, streaming):
+    odd = card(streaming)
+    odd.supported_interfaces[0].url = f"{a2a.address()}/odd"
+    [event] = await told(helper(odd), result)
+    assert event.error_code == "A2A_REQUEST_FAILED"
+    assert "log of the other server" in event.error_message
 
 
 # What is sent

@@ -15,6 +15,7 @@ from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner, Runner
 from devui.runtime.sessions import InMemorySessionService
+from devui.runtime.sessions.base_session_service import GetSessionConfig
 from tests.kit.patience import PATIENCE
 from tests.kit.stages import Scripted, Stage, said
 
@@ -234,6 +235,25 @@ async def test_run_debug_prints_and_returns_what_was_said(capsys):
     assert capsys.readouterr().out == ("user > a\nagent > echo a\nuser > b\nagent > echo b\n")
     await stage.runner.run_debug("c", quiet=True)
     assert capsys.readouterr().out == ""
+
+
+async def test_run_debug_reads_no_more_of_a_session_than_it_is_told():
+    class Reading(InMemorySessionService):
+        async def get_session(self, **wanted):
+            session = await super().get_session(**wanted)
+            read.append(len(session.events) if session else None)
+            return session
+
+    async def body(ctx):
+        yield Event(message="one")
+
+    read: list[int | None] = []
+    runner = InMemoryRunner(Scripted(name="agent", body=body))
+    runner.session_service = Reading()
+    config = RunConfig(get_session_config=GetSessionConfig(num_recent_events=1))
+    await runner.run_debug(["a", "b"], quiet=True, run_config=config)
+    await runner.run_debug("c", quiet=True, run_config=config)
+    assert read == [None, 0, 1, 1, 1]
 
 
 def test_a_runner_has_one_root():

@@ -32,6 +32,12 @@ __all__ = [
 
 _TRANSPORTS = [TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value]
 
+_NOT_THE_PROTOCOL = (
+    *(A2AError, httpx.HTTPError, ParseError),
+    *(AttributeError, LookupError, TypeError, ValueError),
+)
+"""What a2a-sdk raises, the last ones about answers that have another shape than it expects."""
+
 
 class A2AClientError(Exception):
     """The other server could not be asked, or its answer not be read; says what to do."""
@@ -115,7 +121,7 @@ class Connection:
                 async with aclosing(cast("AsyncGenerator[StreamResponse, None]", answer)) as items:
                     async for item in items:
                         yield item
-            except (A2AError, httpx.HTTPError, ParseError, KeyError, ValueError) as error:
+            except _NOT_THE_PROTOCOL as error:
                 raise A2AClientError(self._advice(error)) from error
 
     @asynccontextmanager
@@ -149,6 +155,14 @@ class Connection:
         if isinstance(cause, httpx.RequestError):
             return f"{error}. Is the server running, and does its card name the right address?"
         return f"{type(error).__name__}: {error}. The log of the other server may tell more."
+
+
+def client_of(factory: ClientFactory | None) -> httpx.AsyncClient | None:
+    """The client that a factory makes requests with, if it has one.
+
+    The card is fetched with it, too: the server may want its credentials for that.
+    """
+    return factory._config.httpx_client if factory else None  # a2a-sdk tells it nowhere else
 
 
 @cache

@@ -15,6 +15,7 @@ from a2a.types import (
     Task,
     TaskArtifactUpdateEvent,
     TaskState,
+    TaskStatus,
     TaskStatusUpdateEvent,
 )
 from google.genai import types
@@ -81,6 +82,8 @@ class Answer:
         self._growing: dict[str, _Growing] = {}
         self._told: set[str] = set()
         """Ids of the messages and artifacts that events have been made of."""
+        self._mused: set[str] = set()
+        """Ids of the messages that were told as thoughts."""
 
     def take(self, item: StreamResponse) -> Iterator[Event]:
         """The events of one item of the answer."""
@@ -124,7 +127,7 @@ class Answer:
         self._growing = {}  # the task has them whole
         self._told.update(each.artifact_id for each in artifacts)
         parts = [part for artifact in artifacts for part in artifact.parts]
-        parts += self._news(task.status.message) or ([] if parts else _last_said(task))
+        parts += self._news(task.status) or ([] if parts else _last_said(task))
         event = self._stated(parts, artifacts)
         if parts and task.status.state not in _AT_WORK and task.status.state not in _ASKING:
             event.actions = EventActions(skip_summarization=True)
@@ -132,7 +135,7 @@ class Answer:
 
     def _of_status(self, update: TaskStatusUpdateEvent) -> Iterator[Event]:
         self._know(update.task_id, update.context_id, update)
-        parts = self._news(update.status.message)
+        parts = self._news(update.status)
         ends = update.status.state not in _AT_WORK
         if ends:
             yield from self.whole()
@@ -172,12 +175,17 @@ class Answer:
             if news.metadata:
                 self._task.metadata.MergeFrom(news.metadata)
 
-    def _news(self, message: Message) -> list[Part]:
-        """What a task says with its state, unless it has said that before."""
-        if message.message_id and message.message_id in self._told:
+    def _news(self, status: TaskStatus) -> list[Part]:
+        """What a task says with its state, unless it has said that before.
+
+        What was said at work is a thought; as an answer, a question or a failure it is news.
+        """
+        message_id, is_thought = status.message.message_id, status.state in _AT_WORK
+        if message_id in self._told or (is_thought and message_id in self._mused):
             return []
-        self._told.add(message.message_id)
-        return list(message.parts)
+        if message_id:
+            (self._mused if is_thought else self._told).add(message_id)
+        return list(status.message.parts)
 
     def _stated(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
         """An event of what the task says in the state that it is in."""

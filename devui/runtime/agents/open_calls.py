@@ -213,9 +213,11 @@ def _is_open(events: Sequence[Event], answered: Collection[str | None]) -> bool:
     # A request that was repeated counts once, by the call that it is for.
     calls = [call for event in events for call in pausing_calls(event)]
     latest = {(call.name, next(subjects([call]), call.id)): call for call in calls}
-    settled = settled_calls(events) if len(latest) < len(calls) else ()
+    # What another server's agent has told twice is one call; what it gave so far is no answer.
+    is_repeated = len(latest) < len({call.id for call in calls})
+    settled = settled_calls(events) if is_repeated else ()
     return any(
-        call.id not in answered and original not in settled
+        call.id not in answered and (original == call.id or original not in settled)
         for (_, original), call in latest.items()
     )
 

@@ -18,6 +18,7 @@ from devui.runtime.a2a.connection import (
     AGENT_CARD_WELL_KNOWN_PATH,
     A2AClientError,
     Connection,
+    client_of,
     in_use,
 )
 from devui.runtime.a2a.parts import from_a2a, to_a2a
@@ -103,7 +104,8 @@ class RemoteA2aAgent(BaseAgent):
             timeout: Seconds to wait for each piece of an answer, with a client of its own.
             genai_part_converter: Makes parts of messages of what is to be sent.
             a2a_part_converter: Makes parts of contents of what was answered.
-            a2a_client_factory: Makes the client, such as one with other transports.
+            a2a_client_factory: Makes the client, such as one with other transports; its
+                `httpx_client`, if it has one, is used for the card, too.
             a2a_request_meta_provider: Gives metadata that go with a message.
             full_history_when_stateless: Whether an agent that names no context is told all of the
                 conversation each time.
@@ -124,7 +126,8 @@ class RemoteA2aAgent(BaseAgent):
         super().__init__(name=name, description=description or connection.description, **kwargs)
         self._connection, self._metadata = connection, a2a_request_meta_provider
         self._to, self._from = genai_part_converter, a2a_part_converter
-        self._full_history, self._httpx_client = full_history_when_stateless, httpx_client
+        self._full_history = full_history_when_stateless
+        self._httpx_client = client_of(a2a_client_factory) or httpx_client
 
     async def described(self) -> str:
         """What it is for; the card is read for that if nothing was said of it here."""

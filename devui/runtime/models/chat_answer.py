@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from google.genai import types
 from pydantic import ValidationError
 
-from devui.runtime.models.chat_calls import ChatCall
+from devui.runtime.models.chat_calls import ChatCalls
 from devui.runtime.models.chat_dialect import Json
 from devui.runtime.models.chat_thoughts import joined, strings, thoughts
 from devui.runtime.models.llm_response import LlmResponse
@@ -44,7 +44,7 @@ class ChatAnswer:
         self._shows_thoughts = shows_thoughts
         self._thoughts: list[types.Part] = []
         self._text: list[str] = []
-        self._calls: dict[int, ChatCall] = {}
+        self._calls = ChatCalls()
         self._reason: str | None = None
         self._model: str | None = None
         self._usage: types.GenerateContentResponseUsageMetadata | None = None
@@ -64,7 +64,7 @@ class ChatAnswer:
 
     def whole(self) -> LlmResponse:
         """All that was taken in, as one response; an error if it did not end as it should."""
-        calls = [self._calls[index].part() for index in sorted(self._calls)]
+        calls = self._calls.parts()
         text = "".join(self._text)
         if self._tools and not calls:
             text, written = written_calls(text, self._tools)
@@ -105,14 +105,14 @@ class ChatAnswer:
         if chunk.get("usage"):
             self._usage = usage(chunk["usage"])
         self._sources = _sources(chunk) or self._sources
-        choices = chunk.get("choices") or []
-        if not choices:
+        choice = next((one for one in chunk.get("choices") or [] if not one.get("index")), None)
+        if choice is None:
             return []
-        self._reason = choices[0].get("finish_reason") or self._reason
-        message = choices[0].get(key) or {}
+        self._reason = choice.get("finish_reason") or self._reason
+        message = choice.get(key) or {}
         for position, call in enumerate(message.get("tool_calls") or []):
-            index = call.get("index")
-            self._calls.setdefault(position if index is None else index, ChatCall()).add(call)
+            index = call.get("index") if key == "delta" else None  # whole ones are no pieces
+            self._calls.add(call, position if index is None else index)
         thought = thoughts(message)
         text = strings(message.get("content") or message.get("refusal"))
         self._thoughts += thought

@@ -32,9 +32,24 @@ class ChatCall:
         """Take in a piece."""
         function = delta.get("function") or {}
         self.id = self.id or plain_id(delta.get("id") or "")
-        self.name = self.name or function.get("name") or ""
+        name = function.get("name") or ""
+        if name != self.name:  # else it is told once more, and no piece
+            self.name += name
         self.arguments.append(function.get("arguments") or "")
         self.signature = self.signature or call_signature(delta)
+
+    def is_followed_by(self, delta: Json) -> bool:
+        """Whether a piece with the same index belongs to another call.
+
+        Some services number all calls alike: what has a name begins a call if it has another id
+        too, or if this call is whole.
+        """
+        if not (self.name and (delta.get("function") or {}).get("name")):
+            return False
+        call_id = plain_id(delta.get("id") or "")
+        if call_id and self.id:
+            return call_id != self.id
+        return bool("".join(self.arguments).strip()) and self.part() is not None
 
     def part(self) -> types.Part | None:
         """The call; None if its arguments are no object."""
@@ -43,6 +58,31 @@ class ChatCall:
             return None
         call = types.FunctionCall(id=self.id or None, name=self.name, args=arguments)
         return types.Part(function_call=call, thought_signature=self.signature)
+
+
+class ChatCalls:
+    """The calls of one answer, whose pieces come by their index."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self._all: list[tuple[int, ChatCall]] = []
+        self._growing: dict[int, ChatCall] = {}
+
+    def add(self, delta: Json, index: int) -> None:
+        """Take in a piece of the call of that index, or the first one of another call."""
+        call = self._growing.get(index)
+        if call is None or call.is_followed_by(delta):
+            call = self._growing[index] = ChatCall()
+            self._all.append((index, call))
+        call.add(delta)
+
+    def parts(self) -> list[types.Part | None]:
+        """The calls in their order; None for those whose arguments are no object."""
+        return [call.part() for _, call in sorted(self._all, key=_index)]
+
+
+def _index(numbered: tuple[int, ChatCall]) -> int:
+    return numbered[0]
 
 
 def read_arguments(text: str) -> Json | None:

@@ -119,11 +119,12 @@ class Gemini(BaseLlm):
             raise
 
     def _new_client(self) -> Client:
-        options: dict[str, Any] = {"http_options": self._http_options()}
+        given = self.client_kwargs or {}
+        options = {**given, "http_options": self._http_options(given.get("http_options"))}
         if self.model.startswith("projects/"):
-            options["vertexai"] = True
+            options = {"vertexai": True, **options}
         try:
-            return Client(**{**options, **(self.client_kwargs or {})})
+            return Client(**options)
         except ValueError as error:
             raise ValueError(
                 f"No client for {self.model!r}: {error} Set GOOGLE_API_KEY in the environment or"
@@ -131,12 +132,16 @@ class Gemini(BaseLlm):
                 " or use a model that needs none, such as ScriptedLlm."
             ) from error
 
-    def _http_options(self) -> types.HttpOptions:
-        return types.HttpOptions(
-            base_url=self.base_url,
-            api_version=self.api_version or os.environ.get(_API_VERSION) or None,
-            retry_options=self.retry_options,
-        )
+    def _http_options(self, given: types.HttpOptions | dict[str, Any] | None) -> types.HttpOptions:
+        """What is given for the client, with the model's own where that says nothing."""
+        own = {
+            "base_url": self.base_url,
+            "api_version": self.api_version or os.environ.get(_API_VERSION) or None,
+            "retry_options": self.retry_options,
+        }
+        options = types.HttpOptions.model_validate(given or {})
+        unset = {name: value for name, value in own.items() if getattr(options, name) is None}
+        return options.model_copy(update=unset)
 
 
 async def _stream(client: Client, arguments: dict[str, Any]) -> AsyncGenerator[LlmResponse, None]:

@@ -43,7 +43,16 @@ class ResponseAggregator:
         self._whole = LlmResponse()
 
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
-        """Take a chunk in; its fragment, or None when it shows nothing."""
+        """Take a chunk in; its fragment, or None when it shows nothing.
+
+        Of several answers that were asked for only the first counts.
+        """
+        if chunk.candidates and any(each.index for each in chunk.candidates):
+            first = [each for each in chunk.candidates if not each.index]
+            if not first:
+                self._whole.usage_metadata = chunk.usage_metadata or self._whole.usage_metadata
+                return None
+            chunk = chunk.model_copy(update={"candidates": first})
         response = LlmResponse.create(chunk)
         self._remember(response)
         if chunk.candidates and chunk.candidates[0].finish_message:

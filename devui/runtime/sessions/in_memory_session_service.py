@@ -11,13 +11,14 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
+from devui.runtime.sessions.arguments import given_id, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
 )
 from devui.runtime.sessions.copies import detached
-from devui.runtime.sessions.scopes import ScopedState, given_state
+from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 
 T = TypeVar("T")
@@ -55,7 +56,7 @@ class InMemorySessionService(BaseSessionService):
             AlreadyExistsError: the user has a session of that id.
         """
         begun = given_state(state)
-        session_id = (session_id or "").strip() or new_uuid()
+        session_id = given_id(session_id) or new_uuid()
         stored = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         if session_id in stored:
             raise AlreadyExistsError.of_session(session_id)
@@ -77,7 +78,7 @@ class InMemorySessionService(BaseSessionService):
         config: GetSessionConfig | None = None,
     ) -> Session | None:
         """The session, or None; the newest events are counted off before the time is looked at."""
-        session = self._stored(app_name, user_id, session_id.strip())
+        session = self._stored(app_name, user_id, given_id(session_id))
         if session is None:
             return None
         return self._handed_out(session, _selected(session.events, config))
@@ -98,7 +99,7 @@ class InMemorySessionService(BaseSessionService):
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Delete the session; state of the user and the app stays."""
-        session_id = session_id.strip()
+        session_id = given_id(session_id)
         self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
         self._ids.pop((app_name, user_id, session_id), None)
 

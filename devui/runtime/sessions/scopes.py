@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from devui.runtime.mistakes import given
 from devui.runtime.sessions.state import State
 
 
@@ -36,14 +35,3 @@ class ScopedState:
             **{State.APP_PREFIX + key: value for key, value in self.app.items()},
             **{State.USER_PREFIX + key: value for key, value in self.user.items()},
         }
-
-
-def given_state(state: Mapping[str, Any] | None, name: str = "state") -> Mapping[str, Any]:
-    """Values of state as they are given for the argument `name`; none if it is left out.
-
-    Raises:
-        TypeError: it is no mapping.
-    """
-    if state and not isinstance(state, Mapping):
-        raise TypeError(f'`{name}` is {given(state)}; give a dict, such as {{"user:name": "Ada"}}.')
-    return state or {}

@@ -10,6 +10,7 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.errors.stale_session_error import StaleSessionError
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
+from devui.runtime.sessions.arguments import given_id
 from devui.runtime.sessions.base_session_service import GetSessionConfig
 from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
@@ -105,7 +106,7 @@ class StoredEvent(NamedTuple):
 
 def stored_key(connection: sqlite3.Connection, key: Key) -> Key:
     """The key as it stands in the file: as given, or without space around the id."""
-    bare = key.id.strip()
+    bare = given_id(key.id)
     return key if bare == key.id or _session_row(connection, key) else key._replace(id=bare)
 
 

@@ -13,12 +13,13 @@ from devui.runtime.plain_threads import Call
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
+from devui.runtime.sessions.arguments import given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
 )
-from devui.runtime.sessions.scopes import ScopedState, given_state
+from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
 from devui.runtime.sessions.sqlite_layouts import Layout, open_layout

@@ -30,7 +30,24 @@ def _asked(name: str, **more: Any) -> Json:
     return {"functionCall": {"name": name, **more}}
 
 
+def _second(said: Json, **more: Any) -> Json:
+    """A chunk of the second of several answers."""
+    told = chunk(said, **more)
+    told["candidates"][0]["index"] = 1
+    return told
+
+
 STREAMS: dict[str, list[Json]] = {
+    "two answers in turn": [
+        chunk(text("Hel")),
+        _second(text("Good ")),
+        chunk(text("lo."), finish="STOP", usageMetadata=LESS),
+        _second(text("day."), finish="STOP", usageMetadata=USAGE),
+    ],
+    "two answers at once": [
+        {"candidates": _second(text("Good"))["candidates"] + chunk(text("Hel"))["candidates"]},
+        chunk(text("lo."), finish="STOP", usageMetadata=USAGE),
+    ],
     "one chunk": [chunk(text("Hello."), finish="STOP", usageMetadata=USAGE)],
     "a text in pieces": [
         chunk(text("Hel"), usageMetadata=LESS),

@@ -31,6 +31,29 @@ ANSWERS: dict[str, list[Json]] = {
     "a call that is no JSON": [calls(0, "c1", "look", '{"a": ', finish="tool_calls")],
     "nothing": [says("", finish="stop")],
 }
+STREAMS: dict[str, list[Json]] = {
+    "two calls of one index": [
+        calls(0, "c1", "look", '{"a": 1}'),
+        calls(0, "c2", "look", '{"a": 2}', finish="tool_calls"),
+    ],
+    "two calls of one index in pieces": [
+        says("Both."),
+        calls(0, "c1", "look", '{"a"'),
+        calls(0, None, None, ": 1}"),
+        calls(0, "c2", "look", '{"a"'),
+        calls(0, None, None, ": 2}", finish="tool_calls"),
+    ],
+    "a name in pieces": [
+        calls(0, "c1", "lo", ""),
+        calls(0, None, "ok", '{"a": 1}', finish="tool_calls"),
+    ],
+    "two answers": [
+        says("Hel"),
+        says("Good ") | {"choice": 1},
+        says("day.", finish="stop") | {"choice": 1},
+        says("lo.", finish="stop"),
+    ],
+}
 
 
 def look(a: int = 0) -> str:
@@ -78,3 +101,7 @@ for _name, _chunks in ANSWERS.items():
         _asking = partial(_asked, chunks=_chunks, play=_play)
         _differs = differs_in(_chunks, _play)
         add(Case(f"litellm gives {_name}, {_how}", _asking, _differs, needs="litellm"))
+for _name, _chunks in STREAMS.items():
+    _asking = partial(_asked, chunks=_chunks, play="stream")
+    _differs = differs_in(_chunks, "stream")
+    add(Case(f"litellm gives {_name}, streamed", _asking, _differs, needs="litellm"))

@@ -20,13 +20,16 @@ ACTS: dict[str, str] = {
     "ask": "asks the user",
     "login": "asks for a login",
     "approve": "asks by a call",
+    "approve_aloud": "asks by a call that it has told of",
     "work": "calls a tool of its own",
     "fail": "fails",
+    "fail_aloud": "fails as it has said",
     "reject": "rejects",
     "crash": "crashes",
 }
+FAILURES = ("fail", "fail_aloud", "reject", "crash")
 DIFFERS: dict[tuple[str, str], Difference] = {
-    **{(way, act): ERRORS for way in ("stream", "plain") for act in ("fail", "reject", "crash")},
+    **{(way, act): ERRORS for way in ("stream", "plain") for act in FAILURES},
     **{(way, "think"): THOUGHTS for way in ("stream", "plain")},
     **{(way, "several"): WHOLE for way in ("stream", "plain")},
     ("stream", "stream"): WHOLE,
@@ -72,6 +75,7 @@ ANSWERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a text": ("ask", _ASKS, {"result": "blue"}),
     "data": ("ask", _ASKS, {"colour": "blue", "shade": "dark"}),
     "the result of its call": ("approve", "approve", {"approved": True}),
+    "the result of a call of its work": ("approve_aloud", "approve", {"approved": True}),
 }
 for _name, (_act, _call, _response) in ANSWERS.items():
     for _way, _how in (("stream", "streamed"), ("plain", "at once")):
