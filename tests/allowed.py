@@ -188,6 +188,7 @@ DYNAMIC_CODE = {
     "devui/debugger/told.py:event_shape": "one module of ours, by its name",
     "devui/runtime/yaml_parser.py": "safe_load makes nothing but data",
     "devui/runtime/exports.py:lazy.load": "module names from a table of ours, never from data",
+    "devui/runtime/borrowed_names.py:Borrowed.find_spec": "module names from a table of ours",
     "devui/runtime/private_paths.py:Paths.exec_module": "module names from a table of ours",
     "devui/web/later.py:Later.load": "module names from tables of ours, never from data",
     "devui/wire/framing.py:codecs": "one module of ours, by its name",

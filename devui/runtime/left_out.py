@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
+from devui.runtime.borrowed_names import Borrowed
 from devui.runtime.private_paths import Paths
 
 ROOT = "devui.runtime"
@@ -302,9 +303,10 @@ class Explainer:
 
         The error has no `name`: with one, `from package import name` would swallow it.
         """
-        if fullname.startswith(f"{ROOT}."):
-            raise ModuleNotFoundError(explanation(fullname.removeprefix(f"{ROOT}.")))
-        return None
+        where, _, name = fullname.rpartition(".")
+        if not fullname.startswith(f"{ROOT}.") or name in vars(sys.modules.get(where, object)):
+            return None
+        raise ModuleNotFoundError(explanation(fullname.removeprefix(f"{ROOT}.")))
 
 
 class Modules:
@@ -330,7 +332,7 @@ def install() -> None:
     """Let imports that fail be explained; asked last, so others are not changed."""
     if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
         sys.meta_path.insert(0, Modules())
-        sys.meta_path.extend([Paths(ROOT), Explainer()])
+        sys.meta_path.extend([Paths(ROOT), Borrowed(ROOT), Explainer()])
 
 
 def _suggestion(name: str) -> str:

@@ -73,3 +73,11 @@ OUTPUTS = Difference(
     why="Nobody takes it there.",
     without=_without_outputs,
 )
+ROUTES_OF_CALLBACKS = Difference(
+    "Routes that callbacks of an agent give",
+    here="`callback_context.route = ...` is `callback_context.actions.route`, and a route by itself"
+    " is told, too: the graph goes on that way.",
+    there="Only `actions.route` counts; of callbacks around an agent, only if they also write state"
+    " or an artifact. Else the way is lost, and the graph ends there.",
+    why="A route is given to be followed.",
+)

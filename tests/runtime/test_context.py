@@ -5,7 +5,7 @@ import sys
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import BaseAgent, Context, InvocationContext, RunConfig
+from devui.runtime.agents import BaseAgent, Context, InvocationContext, LlmAgent, RunConfig
 from devui.runtime.agents.callback_context import CallbackContext
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
 from devui.runtime.agents.invocation_events import events_of
@@ -16,8 +16,10 @@ from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.events import Event, EventActions
 from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.memory import InMemoryMemoryService
+from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.sessions import InMemorySessionService, Session
 from devui.runtime.tools.tool_context import ToolContext
+from tests.kit.conversation import Conversation
 
 
 def invocation(**kwargs) -> InvocationContext:
@@ -211,3 +213,16 @@ def test_events_are_told_apart_by_invocation_and_branch():
 
 def test_a_mock_of_the_class_has_what_its_objects_have():
     assert {"function_call_id", "tool_confirmation", "state", "actions"} <= set(dir(ToolContext))
+
+
+async def test_an_output_that_nobody_takes_is_warned_of(caplog):
+    def assign(callback_context):
+        callback_context.output = {"said": "Left."}
+
+    root = LlmAgent(
+        name="agent", model=ScriptedLlm(rules=[Rule(then=Say("Yes."))]), after_agent_callback=assign
+    )
+    events = await Conversation(root).say("go")
+
+    assert events[-1].content.parts[0].text == "Yes."
+    assert "it is for nodes of a workflow" in caplog.text

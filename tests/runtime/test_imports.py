@@ -1,6 +1,8 @@
 """Any module of the runtime can be the first one imported: there are no rings."""
 
 import ast
+import importlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,8 @@ import pytest
 
 import devui.runtime
 import devui.runtime.agents
+from devui.runtime import left_out
+from tests.kit.oracle import run_adk
 
 ROOT = Path(devui.runtime.__file__).parent
 
@@ -49,6 +53,62 @@ def test_modules_are_attributes_of_their_packages():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "agents.llm_agent.LlmAgent" in told.stdout
+
+
+BORROWED = """
+import importlib, pkgutil, json, types, warnings
+warnings.simplefilter("ignore")
+import google.adk
+
+LEFT = ("cli", "evaluation", "a2a", "labs", "integrations", "live", "optimization")
+found = set()
+for info in pkgutil.walk_packages(google.adk.__path__, "google.adk.", lambda name: None):
+    below = info.name.removeprefix("google.adk.")
+    if below.partition(".")[0] in LEFT or "._" in f".{below}":
+        continue
+    try:
+        module = importlib.import_module(info.name)
+    except BaseException:
+        continue
+    for name, value in vars(module).items():
+        if isinstance(value, type) and value.__module__.startswith("google.adk."):
+            found.add(f"{below}.{name}")
+print(json.dumps(sorted(found)))
+"""
+"""The classes that google-adk's modules hold, each below `google.adk`."""
+
+
+def test_classes_can_be_imported_from_where_google_adk_imports_them():
+    """Of the classes that are here, and the modules: `from ...llm_agent import ToolContext`."""
+    missing = []
+    for path in json.loads(run_adk(BORROWED)):
+        module, _, name = path.rpartition(".")
+        at_home = left_out._homes().get(name)
+        if not at_home or any(each.covers(path) for each in left_out.TABLE):
+            continue
+        try:
+            borrower = importlib.import_module(f"devui.runtime.{module}")
+        except ImportError:
+            continue
+        found: dict[str, object] = {}
+        try:
+            exec(f"from {borrower.__name__} import {name}", found)
+        except ImportError:
+            missing.append(path)
+        else:
+            assert found[name] is getattr(importlib.import_module(at_home), name), path
+    assert not missing, "put these into devui/runtime/borrowed_names.py"
+
+
+def test_a_borrowed_name_is_the_class_itself():
+    code = (
+        "from devui.runtime.agents.llm_agent import CallbackContext, LlmRequest, ToolContext\n"
+        "from devui.runtime.tools import function_tool\n"
+        "from devui.runtime.tools.function_tool import ToolContext as Other\n"
+        "print(ToolContext is Other is function_tool.ToolContext, LlmRequest.__module__)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "True devui.runtime.models.llm_request\n"
 
 
 def test_every_package_can_be_imported_first():

@@ -168,7 +168,7 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
         ("from devui.runtime.agents.llm_agent import LlmAgnet", "Did you mean LlmAgent?"),
         (
-            "from devui.runtime.tools.function_tool import ToolContext",
+            "from devui.runtime.tools.function_tool import AgentTool",
             "It is in devui.runtime.tools.",
         ),
         ("from devui.runtime.tools.agent_tool import AgentToolConfig", "in Python"),

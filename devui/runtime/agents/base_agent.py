@@ -281,7 +281,8 @@ class BaseAgent(BaseNode):
     ) -> Event | None:
         """The event that callbacks gave rise to: content, or changes alone, or none."""
         actions = context.actions
-        if not content and not actions.state_delta and not actions.artifact_delta:
+        changes = actions.state_delta or actions.artifact_delta or actions.route is not None
+        if not content and not changes:
             return None
         return Event(
             invocation_id=ctx.invocation_id,

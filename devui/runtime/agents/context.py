@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.ui_widget import UiWidget
     from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from devui.runtime.memory.memory_entry import MemoryEntry
-    from devui.runtime.workflow.node_run import NodeRun
+    from devui.runtime.workflow.node_run import NodeRun, Route
 
 S = TypeVar("S")
 
@@ -93,6 +93,20 @@ class Context(NodeContext):
         if self._given_actions is None:
             self._given_actions = EventActions.made()
         return self._given_actions
+
+    @property
+    def route(self) -> Route | None:
+        """Which edges to follow behind this node; in callbacks and tools, behind their agent's."""
+        run = self._node_run
+        return run.route if run else self._event_actions.route
+
+    @route.setter
+    def route(self, value: Route) -> None:
+        run = self._node_run
+        if run:
+            run.route, run.route_told = value, False
+        else:
+            self._event_actions.route = value
 
     @property
     def branch(self) -> str | None:

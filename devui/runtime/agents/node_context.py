@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -10,7 +11,9 @@ from devui.runtime.workflow.tool_runs import run_of_tool
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.workflow.base_node import BaseNode
-    from devui.runtime.workflow.node_run import NodeRun, Route
+    from devui.runtime.workflow.node_run import NodeRun
+
+logger = logging.getLogger(__name__)
 
 
 class NodeContext(ReadonlyContext):
@@ -19,6 +22,7 @@ class NodeContext(ReadonlyContext):
     function_call_id: str | None
     _node_run: NodeRun | None
     _tool_run: NodeRun | None = None
+    _own_output: Any = None
 
     @property
     def node_run(self) -> NodeRun | None:
@@ -80,24 +84,23 @@ class NodeContext(ReadonlyContext):
     def output(self) -> Any:
         """The output of the node; assigned, it is told when the node has ended.
 
+        In callbacks and tools it is kept, and nobody takes it, as in google-adk; a warning says so.
+
         Raises:
-            ValueError: it is assigned a second time.
+            ValueError: it is assigned a second time, in a node.
         """
-        return self._node_run.output if self._node_run else None
+        return self._node_run.output if self._node_run else self._own_output
 
     @output.setter
     def output(self, value: Any) -> None:
-        self._inside("output").give(value)
-
-    @property
-    def route(self) -> Route | None:
-        """Which edges to follow behind this node."""
-        return self._node_run.route if self._node_run else None
-
-    @route.setter
-    def route(self, value: Route) -> None:
-        run = self._inside("route")
-        run.route, run.route_told = value, False
+        if self._node_run:
+            self._node_run.give(value)
+            return
+        logger.warning(
+            "`output` was assigned in a callback or tool, where nobody takes it: it is for nodes of"
+            " a workflow. Return a content, or the tool's result, or write the state."
+        )
+        self._own_output = value
 
     @property
     def event_author(self) -> str:

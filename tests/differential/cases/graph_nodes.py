@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add
 from tests.differential.differing import UNFIT_INPUT
+from tests.differential.differing_elsewhere import ROUTES_OF_CALLBACKS
 from tests.differential.script import Boom
 
 
@@ -197,5 +198,63 @@ for _name, _annotation, _said in [
         Case(
             f"graph: the message as {_name}",
             partial(_message, annotation=_annotation, said=_said),
+        )
+    )
+
+
+# Which way it goes on, said by a callback of an agent
+
+
+async def _callback_says_where(stage, hook, by, writes):
+    def say_where(callback_context, **_):
+        if "context" in by:
+            callback_context.route = "left"
+        if "actions" in by:
+            callback_context.actions.route = "left"
+        if writes:
+            callback_context.state["turned"] = True
+        if by == "context, read back":
+            stage.note(callback_context.route)
+
+    def left() -> str:
+        return "left"
+
+    def right() -> str:
+        return "right"
+
+    agent = stage.agent("agent", "Left, please.", **{hook: say_where})
+    await run(stage, ("START", agent, {"left": left, "right": right}))
+
+
+for _hook in ("before_agent_callback", "before_model_callback", "after_agent_callback"):
+    for _by in ("actions", "context", "context, read back", "context and actions"):
+        for _writes in (True, False):
+            _alone = not _writes and _hook.endswith("agent_callback")
+            add(
+                Case(
+                    f"graph: {_hook} gives the route, by {_by}{' alone' if not _writes else ''}",
+                    partial(_callback_says_where, hook=_hook, by=_by, writes=_writes),
+                    differs=ROUTES_OF_CALLBACKS if _alone or "actions" not in _by else None,
+                )
+            )
+
+
+async def _callback_assigns_output(stage, hook):
+    def assign(callback_context, **_):
+        callback_context.output = {"said": "Left."}
+        stage.note(callback_context.output)
+
+    def after(node_input) -> str:
+        return f"after {node_input}"
+
+    agent = stage.agent("agent", "Left, please.", **{hook: assign})
+    await run(stage, ("START", agent, after))
+
+
+for _hook in ("before_agent_callback", "before_model_callback", "after_agent_callback"):
+    add(
+        Case(
+            f"graph: {_hook} assigns an output, which is not taken",
+            partial(_callback_assigns_output, hook=_hook),
         )
     )
