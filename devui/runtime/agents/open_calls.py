@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.invocation_events import events_of, own_events
+from devui.runtime.agents.invocation_events import own_events
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -87,7 +87,9 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
     What a tool gave in the meantime is no answer. What was asked for a task that is done is over.
     """
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    if not ctx.history.unheard:
+        return False  # quick to find out, and mostly so
+    events: Sequence[Event] = ctx.history.events
     answered = answered_calls(events, by="user")
     done = answered - {None}
     events = [event for event in events if event.isolation_scope not in done]
@@ -99,6 +101,8 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
+    if not ctx.history.unanswered:
+        return False
     events = own_events(ctx)
     own = [event for event in _since_words(ctx, events) if event.author == agent]
     return _is_open(own, answered_calls(events))
@@ -117,7 +121,7 @@ def _since_words(ctx: InvocationContext, events: list[Event]) -> list[Event]:
     """The events that count for an agent that was told to go on: by that it lets open calls be."""
     if ctx.spoken_to_at is None:
         return events
-    before = set(map(id, ctx.session.events[: ctx.spoken_to_at]))
+    before = set(map(id, ctx.history.events[: ctx.begun_with]))
     return [event for event in events if id(event) not in before]
 
 
@@ -127,13 +131,12 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     Calls that wait for a human or a job are not lost, unless it is on record that they failed; nor
     are tasks that have begun.
     """
-    begun_at = ctx.begun_at
-    if begun_at is None:
+    if ctx.begun_at is None:
         return []
     events = own_events(ctx)
-    lost = _unanswered(own_events(ctx, ctx.session.events[:begun_at]), agent, events)
+    lost = _unanswered(own_events(ctx, ctx.begun_with), agent, events)
     if lost:
-        tasks = {event.isolation_scope for event in ctx.session.events}
+        tasks = {event.isolation_scope for event in ctx.history.events}
         lost = [call for call in lost if call.id not in tasks]
     return lost
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.tools.finish_task_tool import finishing_response
 
 if TYPE_CHECKING:
@@ -16,9 +15,8 @@ if TYPE_CHECKING:
 
 def finish_of(ctx: InvocationContext, scope: str | None) -> Event | None:
     """The event by which the task of the scope was finished in this invocation."""
-    for event in live_events_backwards(ctx.session.events):
-        inside = event.isolation_scope == scope and event.invocation_id == ctx.invocation_id
-        if inside and finishing_response(event) is not None:
+    for event in reversed(ctx.history.events):
+        if event.isolation_scope == scope and finishing_response(event) is not None:
             return event
     return None
 

@@ -20,7 +20,6 @@ from devui.runtime.agents.open_calls import has_calls_to_run
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.agents.task_scopes import finish_of
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -63,8 +62,8 @@ def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionC
     calls: dict[str, types.FunctionCall] = {}
     if not names:
         return []
-    for event in live_events(ctx.session.events):
-        if event.invocation_id != ctx.invocation_id or event.author not in (agent.name, _USER):
+    for event in ctx.history.events:
+        if event.author not in (agent.name, _USER):
             continue
         if event.isolation_scope == ctx.isolation_scope and event.author == agent.name:
             made = event.get_function_calls()
@@ -89,7 +88,7 @@ class _Task:
         ctx = self._context()
         finish = finish_of(ctx, self._call.id)
         if finish is None or (ctx.is_resumable and not has_ended(ctx, self._agent)):
-            if not any(e.isolation_scope == self._call.id for e in ctx.session.events):
+            if not any(e.isolation_scope == self._call.id for e in ctx.history.events):
                 forget(ctx, self._agent)
             async with aclosing(settled_run(self._agent, ctx)) as events:
                 async for event in events:

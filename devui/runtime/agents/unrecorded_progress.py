@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import family
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.loop_rounds import noted_waiting
@@ -61,7 +60,7 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
         return
     before = [
         event
-        for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        for event in ctx.history.events
         if event is not answer and (event.author == "user" or _is_of_node(event, ctx.node_path))
     ]
     answered = _newly_answered(answer, before)
@@ -110,7 +109,7 @@ def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseA
     """Those who wait for the agent, down to the one right above it; none if nobody does."""
     parent = agent.parent_agent
     if isinstance(parent, LlmAgent):
-        events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        events = ctx.history.events
         return _handed_down(parent, agent, events)
     if not isinstance(parent, WORKFLOWS) or not _waits(ctx, parent):
         return []

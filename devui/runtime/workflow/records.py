@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.open_calls import REQUESTS
-from devui.runtime.events.rewinds import live_events
 from devui.runtime.workflow.node_run import parent_of
 from devui.runtime.workflow.requests import answer_of, asked_for
 
@@ -69,8 +68,7 @@ class Records:
         Raises:
             WorkflowDataError: an answer does not fit what was asked for.
         """
-        live = live_events(ctx.session.events)
-        return cls([event for event in live if event.invocation_id == ctx.invocation_id])
+        return cls(ctx.history.events)
 
     def get(self, path: str) -> Record | None:
         """What is known of the run at that path; None if nothing."""

@@ -65,8 +65,8 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
 
 
 def _said_by_user(ctx: InvocationContext) -> Iterator[Event]:
-    for event in reversed(ctx.session.events):
-        if event.author == "user" and event.invocation_id == ctx.invocation_id:
+    for event in reversed(ctx.history.events):
+        if event.author == "user":
             yield event
 
 

@@ -51,10 +51,30 @@ class Contents:
         events = ctx.session.events
         agent = agent_of(ctx)
         if gives_one_answer(ctx):
-            return _of_one_answer(ctx, view)
+            return self._of_one_answer(ctx, view)
         if agent.include_contents == "none":
             return History(view).contents(_without_past(_current_turn(events, view)))
         return self._history(ctx, view).contents(events)
+
+    def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
+        """What an agent that answers once was asked, and what it did since.
+
+        Before that comes the conversation, if it is told to include it: what was said above it and
+        in earlier runs of the same place, nothing of its neighbours (adk-runtime 7.3).
+        """
+        here = (ctx.node_path or "", ctx.branch)
+        own, _ = with_answers(ctx.history.events, lambda e: (e.node_info.path, e.branch) == here)
+        agent = agent_of(ctx)
+        before: list[types.Content] = []
+        if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
+            ids, path = set(map(id, own)), ctx.node_path
+            others = (event for event in ctx.session.events if id(event) not in ids)
+            seen = [event for event in others if is_in_line(event.node_info.path, path)]
+            before = self._history(ctx, view).contents(seen)
+        message = ctx.user_content
+        if message is None or any(message is content for content in before):
+            return [*before, *History(view).contents(own)]  # a node without input
+        return [*before, message, *History(view).contents(own)]
 
     def _history(self, ctx: InvocationContext, view: View) -> History:
         key = (ctx.app_name, ctx.user_id, ctx.session.id, view)
@@ -90,32 +110,11 @@ def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
         return []
     if gives_one_answer(ctx):
         return []  # it is in the contents already
-    for event in reversed(ctx.session.events):
+    for event in reversed(ctx.history.events):
         for call in event.get_function_calls():
             if call.id == ctx.isolation_scope:
                 return [asked(call)]
     return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called
-
-
-def _of_one_answer(ctx: InvocationContext, view: View) -> list[types.Content]:
-    """What an agent that answers once was asked, and what it did since.
-
-    Before that comes the conversation, if it is told to include it: what was said above it and
-    in earlier runs of the same place, nothing of its neighbours (adk-runtime 7.3).
-    """
-    here = (ctx.invocation_id, ctx.node_path or "", ctx.branch)
-    own, others = with_answers(
-        ctx.session.events, lambda e: (e.invocation_id, e.node_info.path, e.branch) == here
-    )
-    agent = agent_of(ctx)
-    before: list[types.Content] = []
-    if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
-        seen = [event for event in others if is_in_line(event.node_info.path, ctx.node_path)]
-        before = History(view).contents(seen)
-    message = ctx.user_content
-    if message is None or any(message is content for content in before):
-        return [*before, *History(view).contents(own)]  # a node without input
-    return [*before, message, *History(view).contents(own)]
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:

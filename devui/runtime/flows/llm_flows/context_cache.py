@@ -22,9 +22,12 @@ def _is_wanted(ctx: InvocationContext) -> bool:
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     llm_request.cache_config = ctx.context_cache_config
     name = agent_of(ctx).name
-    own = [event for event in reversed(ctx.session.events) if event.author == name]
-    llm_request.cache_metadata = _latest_cache(own, ctx.invocation_id)
-    llm_request.cacheable_contents_token_count = _latest_size(own)
+    events = ctx.session.events
+    cache = _latest_cache((e for e in reversed(events) if e.author == name), ctx.invocation_id)
+    llm_request.cache_metadata = cache
+    llm_request.cacheable_contents_token_count = _latest_size(
+        e for e in reversed(events) if e.author == name
+    )
 
 
 def _latest_cache(newest_first: Iterable[Event], invocation_id: str) -> CacheMetadata | None:

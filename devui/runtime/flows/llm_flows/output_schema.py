@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import on_branch
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.tools.set_model_response_tool import NAME, SetModelResponseTool
@@ -58,7 +58,7 @@ def lost_answer(ctx: InvocationContext) -> Event | None:
     """The answer that a broken-off run got through the tool, and did not pass on (resume seed)."""
     if ctx.begun_at is None:
         return None
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = on_branch(ctx.history.events, ctx.branch, ctx.session.events)
     last = next((event for event in reversed(events) if event.content), None)
     if last is None or last.author != agent_of(ctx).name:
         return None
