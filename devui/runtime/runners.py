@@ -22,6 +22,7 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.invocations.agent_choice import last_speaker
+from devui.runtime.invocations.invocation_places import InvocationPlaces
 from devui.runtime.invocations.loop import message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
@@ -109,6 +110,7 @@ class Runner:
         self.resumability_config = self.app.resumability_config
         self.auto_create_session = auto_create_session
         self._open_tasks = OpenTasks()
+        self._places = InvocationPlaces()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
 
     async def run_async(
@@ -283,7 +285,8 @@ class Runner:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
-        own = events_so_far(invocation_id, session, wanted=message is None)
+        place = self._places.place_of(session, invocation_id)
+        own = events_so_far(invocation_id, session, place, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
         original = None if spoken else original_message(own)
         ctx = self._new_invocation_context(
@@ -292,7 +295,7 @@ class Runner:
             new_message=original or message,
             run_config=config,
         )
-        ctx.begin(own)
+        ctx.begins_at(place)
         if spoken:
             ctx.mark_spoken_to(spoken)
         elif own:

@@ -58,7 +58,7 @@ class _Shared:
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
     questions: dict[str, str] = field(default_factory=dict)
-    earlier: tuple[Sequence[Event], int, str, Sequence[Event]] | None = None
+    beginning: tuple[Sequence[Event], int] = ((), 0)
     history: InvocationHistory | None = None
     latest_answer: LatestAnswer = field(default_factory=LatestAnswer)
     commit_order: CommitOrder = field(default_factory=CommitOrder)
@@ -227,10 +227,10 @@ class InvocationContext(LikeModel):
     def history(self) -> InvocationHistory:
         """The events of this invocation so far, and which calls are open."""
         shared, place = self._shared, (self.session.events, self.invocation_id)
-        if shared.history is None and shared.earlier is not None:
-            shared.history = InvocationHistory(*shared.earlier)
-        elif shared.history is None:
-            shared.history = InvocationHistory.of(*place)
+        if shared.history is None:
+            events, begins_at = shared.beginning
+            known = begins_at if events is self.session.events else 0
+            shared.history = InvocationHistory(*place, known)
         return shared.history.up_to_date(*place)
 
     @property
@@ -276,10 +276,9 @@ class InvocationContext(LikeModel):
         """Whether the agent runs the target of the event itself."""
         return transfer.id in self._shared.seen_through
 
-    def begin(self, own: Sequence[Event]) -> None:
-        """Note which of the session's events so far are this invocation's; none if it is new."""
-        events = self.session.events
-        self._shared.earlier = events, len(events), self.invocation_id, own
+    def begins_at(self, place: int) -> None:
+        """Note that none of the session's events before that place is of this invocation."""
+        self._shared.beginning = self.session.events, place
 
     def mark_resumed(self, *, answered: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""

@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 class InvocationHistory:
     """What an invocation has come to; it grows with the list of its session's events."""
 
-    def __init__(
-        self, session: Sequence[Event], count: int, invocation_id: str, own: Sequence[Event]
-    ) -> None:
-        """Begin with a session of `count` events, of which `own` are the invocation's."""
+    def __init__(self, session: Sequence[Event], invocation_id: str, begins_at: int = 0) -> None:
+        """Read the session; no event of the invocation is before that place."""
         self.events: list[Event] = []
         """Oldest first, without what was rewound; not to be changed, and goes on growing."""
         self.unheard: set[str | None] = set()
@@ -32,23 +30,23 @@ class InvocationHistory:
         """Those of them that nobody has answered."""
         self._awaited: set[str | None] = set()
         self._session = session
-        self._count = count
-        """How many events of the session have been looked at."""
         self._invocation_id = invocation_id
+        self._count = len(session)
+        """How many events of the session have been looked at."""
+        self.begins_at = begins_at
+        """Where in the session its events begin, or are going to."""
+        own = live_events_of(session, invocation_id, begins_at)
+        if own:
+            self.begins_at = next(i for i in range(begins_at, self._count) if session[i] is own[0])
         for event in own:
             self._take(event)
-
-    @classmethod
-    def of(cls, session: Sequence[Event], invocation_id: str) -> Self:
-        """The history of an invocation, found in its session."""
-        return cls(session, len(session), invocation_id, live_events_of(session, invocation_id))
 
     def up_to_date(self, session: Sequence[Event], invocation_id: str) -> Self:
         """The history up to the last of these events; of another list one of its own."""
         count = len(session)
         known = session is self._session and invocation_id == self._invocation_id
         if not known or count < self._count:
-            return self.of(session, invocation_id)
+            return type(self)(session, invocation_id)
         if count > self._count:
             for event in session[self._count :]:
                 if event.invocation_id == invocation_id:
@@ -73,14 +71,9 @@ class InvocationHistory:
             calls.add(call_id)
 
 
-def live_events_of(session: Sequence[Event], invocation_id: str) -> list[Event]:
-    """The events of the invocation that no rewind has taken back."""
-    first = len(session)
-    for index, event in enumerate(session):
-        if event.invocation_id == invocation_id:
-            first = index
-            break
-    rest = session[first:]
+def live_events_of(session: Sequence[Event], invocation_id: str, start: int) -> list[Event]:
+    """The events of the invocation that no rewind has taken back; there are none before `start`."""
+    rest = session[start:]
     live = live_events(rest)
     if live is not rest:  # something was rewound, perhaps from before
         live = live_events(session)

@@ -151,15 +151,17 @@ def original_message(invocation: Sequence[Event]) -> types.Content | None:
     return None
 
 
-def events_so_far(invocation_id: str | None, session: Session, *, wanted: bool) -> list[Event]:
-    """The events of the invocation, if it has begun.
+def events_so_far(
+    invocation_id: str | None, session: Session, place: int, *, wanted: bool
+) -> list[Event]:
+    """The events of the invocation, if it has begun; the first of them is at that place.
 
     Raises:
         InvocationNotFoundError: it has not, but should.
     """
     if invocation_id is None:
         return []
-    own = live_events_of(session.events, invocation_id)
+    own = live_events_of(session.events, invocation_id, place)
     if wanted and not own:
         instead = (
             "It was taken back by a rewind; begin a new one with a new_message."

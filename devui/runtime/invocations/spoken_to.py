@@ -1,6 +1,5 @@
 """Whom a message of the user is for, when a task waits for it (adk-runtime 3.3, 12.8)."""
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from devui.runtime.agents.agent_progress import family
@@ -10,25 +9,24 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.invocations.aborts import INVOCATION_ABORTED
 from devui.runtime.invocations.messages import Answered
+from devui.runtime.sessions.beginnings import Beginnings
 from devui.runtime.sessions.session import Session
 from devui.runtime.tools.finish_task_tool import finishing_response
 from devui.runtime.workflow.base_node import BaseNode
 
-_SESSIONS = 256
-"""Of how many sessions it is kept up to where nothing is open."""
+_SESSIONS_KEPT = 256
 
 
 class OpenTasks:
     """Finds the task that waits for the user's words.
 
-    A history changes only at its end: where no task was open once, none of those before opens
-    again, so that a long history need not be read anew with each message.
+    Where no task was open once, none of those before opens again, so that a long history need not
+    be read anew with each message.
     """
 
     def __init__(self) -> None:
-        self._done: OrderedDict[tuple[str, str], tuple[int, str]] = OrderedDict()
-        """Of the latest sessions, how many events there were without an open task, and the id of
-        the last of them."""
+        self._done: Beginnings[None] = Beginnings(_SESSIONS_KEPT)
+        """Where no task was open."""
 
     def spoken_to(self, root: BaseNode, session: Session) -> Answered | None:
         """The task that the user's next words go to: the latest that has begun and not ended.
@@ -36,17 +34,12 @@ class OpenTasks:
         A task ends when it is finished, when its call gets another answer, and with an invocation
         that is aborted.
         """
-        history = session.events
-        if not history or not _gives_tasks(root):
+        if not _gives_tasks(root):
             return None
-        key = session.user_id, session.id
-        count, last = self._done.pop(key, (0, ""))
-        known = 0 < count <= len(history) and history[count - 1].id == last
-        task = _latest_open(history, history[count - 1] if known else None)
+        history, done = session.events, self._done.of(session)
+        task = _latest_open(history, history[done.count - 1] if done else None)
         if task is None:
-            self._done[key] = len(history), history[-1].id
-            if len(self._done) > _SESSIONS:
-                self._done.popitem(last=False)
+            self._done.keep(session, None)
         return task
 
 

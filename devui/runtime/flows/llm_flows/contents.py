@@ -54,6 +54,8 @@ class Contents:
             return self._of_one_answer(ctx, view)
         if agent.include_contents == "none":
             return History(view).contents(_without_past(_current_turn(events, view)))
+        if view.scope and (view.branch or "").endswith(f"@{view.scope}"):
+            events = events[ctx.history.begins_at :]  # a task that was given by a call
         return self._history(ctx, view).contents(events)
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
