@@ -6,15 +6,28 @@ is looked at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from devui.runtime.agents.open_calls import pausing_calls
+from devui.runtime.agents.open_calls import FAILED_CALL, pausing_calls, pending
 from devui.runtime.events.rewinds import live_events
+from devui.runtime.tools.finish_task_tool import finishing_response
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from google.genai import types
+
     from devui.runtime.events.event import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Where a call was made."""
+
+    event: Event
+    place: int
+    """Of the event in the session."""
 
 
 class InvocationHistory:
@@ -24,11 +37,20 @@ class InvocationHistory:
         """Read the session; no event of the invocation is before that place."""
         self.events: list[Event] = []
         """Oldest first, without what was rewound; not to be changed, and goes on growing."""
+        self.answers: list[Event] = []
+        """Those by which the user has answered calls."""
+        self.unsettled: dict[str | None, Made] = {}
+        """The calls that have no result: no response but one that stands for a question, or they
+        have failed since."""
         self.unheard: set[str | None] = set()
         """The calls that a human or a job answers later, and the user has not answered since."""
         self.unanswered: set[str | None] = set()
         """Those of them that nobody has answered."""
-        self._awaited: set[str | None] = set()
+        self.scopes: set[str | None] = set()
+        """The tasks that have begun."""
+        self.finishes: dict[str | None, Event] = {}
+        """The latest event by which each task was finished."""
+        self._awaited: dict[str | None, Made] = {}
         self._session = session
         self._invocation_id = invocation_id
         self._count = len(session)
@@ -36,10 +58,12 @@ class InvocationHistory:
         self.begins_at = begins_at
         """Where in the session its events begin, or are going to."""
         own = live_events_of(session, invocation_id, begins_at)
-        if own:
-            self.begins_at = next(i for i in range(begins_at, self._count) if session[i] is own[0])
+        place = begins_at
         for event in own:
-            self._take(event)
+            place = next(i for i in range(place, self._count) if session[i] is event)
+            if event is own[0]:
+                self.begins_at = place
+            self._take(event, place)
 
     def up_to_date(self, session: Sequence[Event], invocation_id: str) -> Self:
         """The history up to the last of these events; of another list one of its own."""
@@ -47,28 +71,43 @@ class InvocationHistory:
         known = session is self._session and invocation_id == self._invocation_id
         if not known or count < self._count:
             return type(self)(session, invocation_id)
-        if count > self._count:
-            for event in session[self._count :]:
-                if event.invocation_id == invocation_id:
-                    self._take(event)
-            self._count = count
+        for place in range(self._count, count):
+            if session[place].invocation_id == invocation_id:
+                self._take(session[place], place)
+        self._count = count
         return self
 
-    def _take(self, event: Event) -> None:
-        self.events.append(event)
-        for call in event.get_function_calls():
-            if call.id in self._awaited:  # a node may use an id again
-                self._wait_for(call.id)
-        for call in pausing_calls(event):
-            self._wait_for(call.id)
-        for response in event.get_function_responses() if self.unheard else ():
-            self.unanswered.discard(response.id)
-            if event.author == "user":
-                self.unheard.discard(response.id)
+    def has_unsettled(self, agent: str) -> bool:
+        """Whether a call that the agent has made has no result."""
+        return any(made.event.author == agent for made in self.unsettled.values())
 
-    def _wait_for(self, call_id: str | None) -> None:
-        for calls in (self._awaited, self.unheard, self.unanswered):
-            calls.add(call_id)
+    def _take(self, event: Event, place: int) -> None:
+        self.events.append(event)
+        self.scopes.add(event.isolation_scope)
+        if calls := event.get_function_calls():
+            self._take_calls(event, calls, Made(event, place))
+        if responses := event.get_function_responses():
+            self._take_responses(event, {response.id for response in responses})
+        failed = (event.custom_metadata or {}).get(FAILED_CALL) if event.error_code else None
+        if failed is not None and failed in self._awaited:
+            self.unsettled[failed] = self._awaited[failed]
+
+    def _take_calls(self, event: Event, calls: list[types.FunctionCall], made: Made) -> None:
+        self.unsettled.update((call.id, made) for call in calls)
+        self._awaited.update((call.id, made) for call in pausing_calls(event))
+        again = {call.id for call in calls if call.id in self._awaited}  # an id may be used again
+        self.unheard |= again
+        self.unanswered |= again
+
+    def _take_responses(self, event: Event, ids: set[str | None]) -> None:
+        self.unanswered -= ids
+        for call_id in ids - pending(event):
+            self.unsettled.pop(call_id, None)
+        if event.author == "user":
+            self.unheard -= ids
+            self.answers.append(event)
+        if finishing_response(event) is not None:
+            self.finishes[event.isolation_scope] = event
 
 
 def live_events_of(session: Sequence[Event], invocation_id: str, start: int) -> list[Event]:

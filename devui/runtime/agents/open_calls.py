@@ -62,11 +62,11 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
     for event in events:
         if event.author != "user":
             settled |= {response.id for response in event.get_function_responses()}
-            settled -= _pending(event)
+            settled -= pending(event)
     return settled
 
 
-def _pending(event: Event) -> set[str]:
+def pending(event: Event) -> set[str | None]:
     """The calls whose responses only say that the user is asked first."""
     actions = event.actions
     return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
@@ -113,6 +113,8 @@ def has_work_below(ctx: InvocationContext, agent: str) -> bool:
 
     An expert may wait for the user, or a node that a tool runs; so may a task.
     """
+    if not ctx.history.has_unsettled(agent):
+        return False
     events = own_events(ctx)
     return bool(_unanswered(_since_words(ctx, events), agent, events))
 
@@ -131,14 +133,11 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     Calls that wait for a human or a job are not lost, unless it is on record that they failed; nor
     are tasks that have begun.
     """
-    if ctx.begun_at is None:
+    if ctx.begun_at is None or not ctx.history.has_unsettled(agent):
         return []
     events = own_events(ctx)
     lost = _unanswered(own_events(ctx, ctx.begun_with), agent, events)
-    if lost:
-        tasks = {event.isolation_scope for event in ctx.history.events}
-        lost = [call for call in lost if call.id not in tasks]
-    return lost
+    return [call for call in lost if call.id not in ctx.history.scopes]
 
 
 def _unanswered(
@@ -171,7 +170,7 @@ def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
         if _has_moved_on([event], agent):
             answered.clear()
         anew = {call.id: about for call in event.get_function_calls() for about in subjects([call])}
-        over = (ids - _pending(event)).union(anew.values())
+        over = (ids - pending(event)).union(anew.values())
         asked = {each: about for each, about in asked.items() if about not in over} | anew
         answered &= asked.keys()
     return answered

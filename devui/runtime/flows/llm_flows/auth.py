@@ -5,7 +5,7 @@ Source: adk-runtime 8.6.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    if not any(map(_given, _said_by_user(ctx))):
+    if not any(map(_given, ctx.history.answers)):
         return  # quick to find out, and mostly so: the user has answered something else
     agent = agent_of(ctx)
     events = own_events(ctx)
@@ -61,12 +61,6 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
     confirmations = decided_calls(events, agent.name)
     async with aclosing(run_calls(ctx, calls, tools, confirmations)) as results:
         async for event in results:
-            yield event
-
-
-def _said_by_user(ctx: InvocationContext) -> Iterator[Event]:
-    for event in reversed(ctx.history.events):
-        if event.author == "user":
             yield event
 
 

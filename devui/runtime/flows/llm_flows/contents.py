@@ -54,9 +54,7 @@ class Contents:
             return self._of_one_answer(ctx, view)
         if agent.include_contents == "none":
             return History(view).contents(_without_past(_current_turn(events, view)))
-        if view.scope and (view.branch or "").endswith(f"@{view.scope}"):
-            events = events[ctx.history.begins_at :]  # a task that was given by a call
-        return self._history(ctx, view).contents(events)
+        return self._history(ctx, view).contents(events[_task_begins(ctx, view) :])
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         """What an agent that answers once was asked, and what it did since.
@@ -106,16 +104,24 @@ def _view(ctx: InvocationContext) -> View:
     return View(agent.name, ctx.branch, ctx.isolation_scope, thoughts, whole_session=is_root)
 
 
+def _task_begins(ctx: InvocationContext, view: View) -> int:
+    """Where in the session a task begins that was given by a call; else all may be seen."""
+    if view.scope is None or not (view.branch or "").endswith(f"@{view.scope}"):
+        return 0
+    made = ctx.history.unsettled.get(view.scope)
+    return ctx.history.begins_at if made is None else made.place
+
+
 def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
     """The task of an agent that the conversation, as it sees it, does not tell."""
     if ctx.isolation_scope is None or view.whole_session:
         return []
     if gives_one_answer(ctx):
         return []  # it is in the contents already
-    for event in reversed(ctx.history.events):
-        for call in event.get_function_calls():
-            if call.id == ctx.isolation_scope:
-                return [asked(call)]
+    made = ctx.history.unsettled.get(ctx.isolation_scope)
+    for call in made.event.get_function_calls() if made else ():
+        if call.id == ctx.isolation_scope:
+            return [asked(call)]
     return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
+    if not ctx.history.answers:
+        return
     answer = ctx.latest_answer
     events = own_events(ctx)
     decided = _unheeded(events, agent_of(ctx).name) | decisions(answer)
