@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from devui.runtime.agents.open_calls import FAILED_CALL, pausing_calls, pending
+from devui.runtime.agents.open_calls import FAILED_CALL, is_request, pausing_calls, pending
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.tools.finish_task_tool import finishing_response
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from google.genai import types
 
@@ -38,7 +38,8 @@ class InvocationHistory:
         self.events: list[Event] = []
         """Oldest first, without what was rewound; not to be changed, and goes on growing."""
         self.answers: list[Event] = []
-        """Those by which the user has answered calls."""
+        """Those by which the user has answered what was asked by the runtime's own calls."""
+        self._heeded: dict[Hashable, int] = {}
         self.unsettled: dict[str | None, Made] = {}
         """The calls that have no result: no response but one that stands for a question, or they
         have failed since."""
@@ -77,6 +78,14 @@ class InvocationHistory:
         self._count = count
         return self
 
+    def is_heeded(self, reader: Hashable) -> bool:
+        """Whether nothing is left to be done about the answers, for who reads them."""
+        return self._heeded.get(reader, 0) == len(self.answers)
+
+    def heed(self, reader: Hashable) -> None:
+        """Note that nothing is left to be done about the answers, up to now."""
+        self._heeded[reader] = len(self.answers)
+
     def has_unsettled(self, agent: str) -> bool:
         """Whether a call that the agent has made has no result."""
         return any(made.event.author == agent for made in self.unsettled.values())
@@ -88,6 +97,8 @@ class InvocationHistory:
             self._take_calls(event, calls, Made(event, place))
         if responses := event.get_function_responses():
             self._take_responses(event, {response.id for response in responses})
+            if event.author == "user" and any(is_request(each.name) for each in responses):
+                self.answers.append(event)
         failed = (event.custom_metadata or {}).get(FAILED_CALL) if event.error_code else None
         if failed is not None and failed in self._awaited:
             self.unsettled[failed] = self._awaited[failed]
@@ -105,7 +116,6 @@ class InvocationHistory:
             self.unsettled.pop(call_id, None)
         if event.author == "user":
             self.unheard -= ids
-            self.answers.append(event)
         if finishing_response(event) is not None:
             self.finishes[event.isolation_scope] = event
 

@@ -27,6 +27,11 @@ _REQUESTS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL})
 _PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
 
 
+def is_request(name: str | None) -> bool:
+    """Whether a call of that name asks the user something."""
+    return (name or "").startswith(REQUESTS)
+
+
 def pausing_calls(event: Event) -> list[types.FunctionCall]:
     """The calls of the event that a human or a job answers later."""
     calls = event.get_function_calls()

@@ -14,10 +14,10 @@ from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.open_calls import (
-    REQUESTS,
     answered_calls,
     awaits_user,
     call_around,
+    is_request,
 )
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
@@ -75,7 +75,7 @@ def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
     """What the answer does not merely repeat; what is said of a call for a job may change."""
     known = answered_calls(before, by="user")
     responses = answer.get_function_responses()
-    old = {each.id for each in responses if (each.name or "").startswith(REQUESTS)} & known
+    old = {each.id for each in responses if is_request(each.name)} & known
     return {each.id for each in responses} - old
 
 
