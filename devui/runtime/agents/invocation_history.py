@@ -28,6 +28,8 @@ class Made:
     event: Event
     place: int
     """Of the event in the session."""
+    index: int
+    """Of the event in its invocation."""
 
 
 class InvocationHistory:
@@ -94,7 +96,7 @@ class InvocationHistory:
         self.events.append(event)
         self.scopes.add(event.isolation_scope)
         if calls := event.get_function_calls():
-            self._take_calls(event, calls, Made(event, place))
+            self._take_calls(event, calls, Made(event, place, len(self.events) - 1))
         if responses := event.get_function_responses():
             self._take_responses(event, {response.id for response in responses})
             if event.author == "user" and any(is_request(each.name) for each in responses):
