@@ -22,18 +22,19 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.invocations.agent_choice import last_speaker
+from devui.runtime.invocations.invocation_places import InvocationPlaces
 from devui.runtime.invocations.loop import message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
     answered,
-    is_known,
+    events_so_far,
     original_message,
     user_message,
     with_files_saved,
 )
 from devui.runtime.invocations.resumption import node_of_turn
 from devui.runtime.invocations.rewinding import rewind_event
-from devui.runtime.invocations.spoken_to import spoken_to
+from devui.runtime.invocations.spoken_to import OpenTasks
 from devui.runtime.invocations.stepping import stepped
 from devui.runtime.invocations.toolsets import close_toolsets
 from devui.runtime.invocations.transcript import print_event
@@ -108,6 +109,8 @@ class Runner:
         self.context_cache_config = self.app.context_cache_config
         self.resumability_config = self.app.resumability_config
         self.auto_create_session = auto_create_session
+        self._open_tasks = OpenTasks()
+        self._places = InvocationPlaces()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
 
     async def run_async(
@@ -144,7 +147,7 @@ class Runner:
         session = await self._session(user_id, session_id, config)
         answer = answered(message, session.events)
         if answer is None and message is not None and invocation_id is None:
-            answer = spoken_to(self.agent, session.events)
+            answer = self._open_tasks.spoken_to(self.agent, session)
         ctx = self._invocation(session, message, answer, invocation_id=invocation_id, config=config)
         if abort_signal is not None:
             ctx.attach_abort_signal(abort_signal)
@@ -286,19 +289,20 @@ class Runner:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
             invocation_id = answer.invocation_id
-        known = is_known(invocation_id, session, wanted=message is None)
+        place = self._places.place_of(session, invocation_id)
+        own = events_so_far(invocation_id, session, place, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
-        begun = invocation_id if known and not spoken else None
-        original = original_message(begun, session.events) if begun else None
+        original = None if spoken else original_message(own)
         ctx = self._new_invocation_context(
             session,
             invocation_id=invocation_id,
             new_message=original or message,
             run_config=config,
         )
+        ctx.begins_at(place)
         if spoken:
             ctx.mark_spoken_to(spoken)
-        elif known:
+        elif own:
             ctx.mark_resumed(answered=answer is not None and not answer.says_nothing)
         return ctx
 

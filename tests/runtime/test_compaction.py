@@ -15,6 +15,7 @@ from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.tools import LongRunningFunctionTool as LongRunning
 from tests.kit.conversation import Conversation, answer, call_part, outline, response_part
+from tests.kit.work import Work
 
 
 class Talk(Conversation):
@@ -307,3 +308,27 @@ def test_calls_that_were_summed_up_come_back_once_for_responses_that_come_togeth
     ]
 
     assert seen(events) == ["<calls>", *["wait()"] * 3, *["wait={'done': True}"] * 3]
+
+
+def _summed_up(pairs: int) -> list[Event]:
+    """A session of which each fifth pair of events was followed by a summary."""
+    events = []
+    for number in range(pairs):
+        events.append(Event(author="user", content=answer("hi"), timestamp=number + 0.1))
+        if number % 5 == 4:
+            summary = EventCompaction(
+                start_timestamp=max(0.1, number - 6.9),
+                end_timestamp=number + 0.1,
+                compacted_content=answer("so far"),
+            )
+            actions = EventActions(compaction=summary)
+            events.append(Event(author="user", timestamp=number + 0.2, actions=actions))
+    return events
+
+
+def test_many_summaries_cost_no_more_for_each_event_than_few():
+    few, many = _summed_up(100), _summed_up(1_000)
+    work_of_few, work_of_many = Work(1_000_000), Work(1_000_000)
+    work_of_few.of(lambda: compacted(few))
+    assert len(work_of_many.of(lambda: compacted(many))) == 200
+    assert work_of_many.calls < 12 * work_of_few.calls

@@ -1,8 +1,10 @@
 """What a run adds comes last, whatever the clocks say."""
 
+import asyncio
+
 import pytest
 
-from devui.runtime.agents import LlmAgent
+from devui.runtime.agents import LlmAgent, ParallelAgent
 from devui.runtime.events import Event
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.models import Rule, Say, ScriptedLlm
@@ -119,3 +121,25 @@ async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time)
     [event] = await say(runner, "go")
     assert event.timestamp == time
     assert {event.timestamp for event in await stored(runner)} > {time}
+
+
+async def test_what_is_committed_later_comes_later_where_agents_work_side_by_side(service):
+    made, done = asyncio.Event(), asyncio.Event()
+
+    async def slow(ctx):
+        event = Event(author="slow", content=said("made first"))
+        made.set()
+        await done.wait()
+        yield event
+
+    async def quick(ctx):
+        await made.wait()
+        yield Event(author="quick", content=said("committed first"))
+        done.set()
+
+    await service.create_session(**WHERE)
+    agents = [Scripted(name="slow", body=slow), Scripted(name="quick", body=quick)]
+    root = ParallelAgent(name="both", sub_agents=agents)
+    await say(Runner(app_name="app", agent=root, session_service=service), "go")
+    events = await service.get_session(**WHERE)
+    assert texts(events.events) == ["go", "committed first", "made first"]

@@ -1,69 +1,179 @@
 """A turn on a long session does the work of a turn on a short one: what is new, and no more.
 
-Calls are counted, in all threads, since times depend on the machine. Source: runtime seed ("history
-changes only at its end").
+Calls of functions are counted, in all threads, since times depend on the machine; and how often an
+old event is read, which loops do that call nothing. Source: runtime seed ("history changes only at
+its end").
 """
 
-import sys
-import threading
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent
-from devui.runtime.events import Event
-from devui.runtime.models import BaseLlm, LlmRequest, LlmResponse
+from devui.runtime import Workflow
+from devui.runtime.agents import (
+    BaseAgent,
+    LlmAgent,
+    LoopAgent,
+    ParallelAgent,
+    RunConfig,
+    SequentialAgent,
+)
+from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
+from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.events import Event, RequestInput
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.sqlite_session_service import SqliteSessionService
+from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
+from tests.kit.long_sessions import WHO, Counter, Watched, after, agent, call, grown, say
 
-WHO = {"app_name": "long", "user_id": "u"}
-HISTORY_BEGAN = 1_000_000.0
-"""Unix seconds; long ago, so that what is added comes last."""
-
-
-class Seer(BaseLlm):
-    """Looks, and says what it has seen; it reads no more than the end of a request."""
-
-    async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False
-    ) -> AsyncGenerator[LlmResponse, None]:
-        last = llm_request.contents[-1].parts[0]
-        call = {"name": "look", "args": {"what": "it"}}
-        answer = {"text": "seen"} if last.function_response else {"function_call": call}
-        yield LlmResponse(content=content("model", **answer))
+SHORT, LONG = 40, 1_000
+TURNS = 4
+"""The first ones also make what is made once."""
+KEY = AuthConfig(auth_scheme=APIKey(**{"in": "header", "name": "X-Key"}))
 
 
-class Counter:
-    """Counts the functions that run in threads begun under it, and in this one, while told to."""
+def look(what: str) -> dict[str, str]:
+    """Look at something."""
+    return {"seen": what}
 
-    def __init__(self) -> None:
-        self.calls = 0
-        self._counting = False
 
-    def __call__(self, frame: object, event: str, argument: object) -> None:
-        self.calls += self._counting and event in {"call", "c_call"}
+def pay(amount: int) -> str:
+    """Pay."""
+    return f"paid {amount}"
 
-    @contextmanager
-    def counting(self) -> Iterator[None]:
-        self.calls, self._counting = 0, True
-        try:
-            yield
-        finally:
-            self._counting = False
+
+def job(what: str) -> dict[str, str]:
+    """Begin a job."""
+    return {"status": "pending"}
+
+
+async def read(page: int, tool_context: ToolContext) -> dict[str, object]:
+    """Read a page."""
+    if tool_context.get_auth_response(KEY) is None:
+        tool_context.request_credential(KEY)
+        return {"status": "a credential is needed"}
+    return {"page": page}
+
+
+@dataclass
+class Turn:
+    """One turn: what is said, and what is answered to the call that comes of it, if anything."""
+
+    root: Any
+    asks: str | None = None
+    """The function whose call is answered: the turn that goes on is looked at."""
+    answer: dict[str, object] = field(default_factory=dict)
+    between: str | None = None
+    """What is said between the call and the answer."""
+    then: str | None = None
+    """What is said in a second message: the turn that follows is looked at."""
+    resumable: bool = False
+
+
+def _text(words: str) -> types.Content:
+    return types.Content(role="user", parts=[types.Part(text=words)])
+
+
+def looker(name: str = "root", **fields: Any) -> LlmAgent:
+    rule = after("look", say("done"), call("look", what="it"))
+    return agent(name, rule, tools=[look], **fields)
+
+
+def payer(name: str = "root", **fields: Any) -> LlmAgent:
+    def rule(last: types.Part) -> types.Part:
+        if last.text == "something else":
+            return say("fine")
+        return say("paid") if last.function_response else call("pay", amount=5)
+
+    tool = FunctionTool(pay, require_confirmation=True)
+    return agent(name, rule, tools=[tool], **fields)
+
+
+def planner(*, asks: bool) -> LlmAgent:
+    def rule(last: types.Part) -> types.Part:
+        ready = last.text == "Rome" or not asks or last.function_response
+        return call("finish_task", result="it") if ready else say("Which city?")
+
+    return agent("planner", rule, mode="task")
+
+
+def chief(*below: BaseAgent, asks: str) -> LlmAgent:
+    rule = after(asks, say("ok"), call(asks, request="x"))
+    return agent("root", rule, sub_agents=list(below))
+
+
+def confirmed(root: BaseAgent, **fields: Any) -> Turn:
+    return Turn(root, asks="adk_request_confirmation", answer={"confirmed": True}, **fields)
+
+
+def _first(node_input: str) -> str:
+    return "x"
+
+
+def _last(node_input: Any) -> str:
+    return "y"
+
+
+def _ask(node_input: str) -> Iterator[RequestInput]:
+    yield RequestInput(message="how many?")
+
+
+def flow(*nodes: Any) -> Workflow:
+    return Workflow(name="root", edges=[("START", *nodes)])
+
+
+def _jobs() -> LlmAgent:
+    rule = after("job", say("ok"), call("job", what="it"))
+    return agent("root", rule, tools=[LongRunningFunctionTool(job)])
+
+
+def _reader() -> LlmAgent:
+    return agent("root", after("read", say("ok"), call("read", page=1)), tools=[read])
+
+
+TURNS_OF = {
+    "a tool": lambda: Turn(looker()),
+    "a tool, resumable": lambda: Turn(looker(), resumable=True),
+    "the current turn alone": lambda: Turn(looker(include_contents="none")),
+    "a confirmation": lambda: confirmed(payer()),
+    "a confirmation, resumable": lambda: confirmed(payer(), resumable=True),
+    "a confirmation after another turn": lambda: confirmed(payer(), between="something else"),
+    "a job": lambda: Turn(_jobs(), asks="job", answer={"status": "done"}),
+    "a credential": lambda: Turn(_reader(), asks="adk_request_credential"),
+    "a confirmation in a sequence": lambda: confirmed(
+        SequentialAgent(name="root", sub_agents=[looker("a"), payer("b")])
+    ),
+    "a confirmation in a loop": lambda: confirmed(
+        LoopAgent(name="root", sub_agents=[payer("b")], max_iterations=1)
+    ),
+    "a confirmation side by side": lambda: confirmed(
+        ParallelAgent(name="root", sub_agents=[looker("a"), payer("b")])
+    ),
+    "a confirmation of an expert": lambda: confirmed(
+        chief(payer("expert", mode="single_turn"), asks="expert")
+    ),
+    "an expert": lambda: Turn(chief(looker("expert", mode="single_turn"), asks="expert")),
+    "a task": lambda: Turn(chief(planner(asks=False), asks="planner")),
+    "words to a task": lambda: Turn(chief(planner(asks=True), asks="planner"), then="Rome"),
+    "a workflow": lambda: Turn(flow(_first)),
+    "a workflow, resumable": lambda: Turn(flow(_first), resumable=True),
+    "an answer to a workflow": lambda: Turn(
+        flow(_first, _ask, _last), asks="adk_request_input", answer={"result": "5"}
+    ),
+}
 
 
 @pytest.fixture
 def counter() -> Iterator[Counter]:
     counter = Counter()
-    threading.setprofile(counter)
-    sys.setprofile(counter)
-    yield counter
-    sys.setprofile(None)
-    threading.setprofile(None)
+    with counter.watching():
+        yield counter
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -74,50 +184,54 @@ def service(request, tmp_path, counter) -> BaseSessionService:
     return SqliteSessionService(tmp_path / "sessions.db")
 
 
-def look(what: str) -> dict[str, str]:
-    """Look at something."""
-    return {"seen": what}
+def _answered(turn: Turn, events: list[Event]) -> types.Content:
+    [asked] = [c for e in events for c in e.get_function_calls() if c.name == turn.asks]
+    answer = turn.answer
+    if turn.asks == "adk_request_credential":
+        key = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k-1")
+        given = key.model_dump(mode="json", by_alias=True, exclude_none=True)
+        answer = {**asked.args["authConfig"], "exchangedAuthCredential": given}
+    response = types.FunctionResponse(id=asked.id, name=asked.name, response=answer)
+    return types.Content(role="user", parts=[types.Part(function_response=response)])
 
 
-def content(role: str, **part: object) -> types.Content:
-    return types.Content(role=role, parts=[types.Part.model_validate(part)])
+@dataclass
+class Work:
+    """What the last of some turns took."""
+
+    calls: int
+    reads: int
 
 
-def told(number: int) -> types.Content:
-    """What the event of a history says: turns of question, call, response and answer."""
-    call = f"adk-{number // 4}"
-    return [
-        content("user", text="look at it"),
-        content("model", function_call={"id": call, "name": "look", "args": {"what": "it"}}),
-        content("user", function_response={"id": call, "name": "look", "response": {"a": 1}}),
-        content("model", text="done"),
-    ][number % 4]
+async def work_of(turn: Turn, service: BaseSessionService, counter: Counter, events: int) -> Work:
+    session = await grown(service, events, author="root", kind=Watched)
+    settings = ResumabilityConfig(is_resumable=turn.resumable)
+    app = App(name=WHO["app_name"], root_agent=turn.root, resumability_config=settings)
+    runner = Runner(app=app, session_service=service)
 
+    async def run(message: types.Content) -> list[Event]:
+        where = {"user_id": WHO["user_id"], "session_id": session.id}
+        run = runner.run_async(**where, new_message=message, run_config=RunConfig())
+        return [event async for event in run]
 
-async def calls_of_a_turn(service: BaseSessionService, counter: Counter, history: int) -> int:
-    """How many functions run in the third turn on a session that had so many events."""
-    session = await service.create_session(**WHO, session_id=f"s{history}")
-    for number in range(history):
-        event = Event(
-            invocation_id=f"i{number // 4}",
-            author="user" if number % 4 == 0 else "seer",
-            content=told(number),
-            timestamp=HISTORY_BEGAN + number,
-        )
-        await service.append_event(session, event)
-    agent = LlmAgent(name="seer", model=Seer(model="seer"), tools=[look])
-    runner = Runner(app_name=WHO["app_name"], agent=agent, session_service=service)
-    for _ in range(3):
-        message = content("user", text="look again")
+    for _ in range(TURNS):
+        message = _text("go")
+        if turn.asks or turn.then:
+            first = await run(message)
+            message = _answered(turn, first) if turn.asks else _text(turn.then)
+        if turn.between:
+            await run(_text(turn.between))
+        Watched.reads = 0
         with counter.counting():
-            async for _ in runner.run_async(
-                user_id=WHO["user_id"], session_id=session.id, new_message=message
-            ):
-                pass
-    return counter.calls
+            last = await run(message)
+        assert any(event.content or event.output for event in last)
+    return Work(counter.calls, Watched.reads)
 
 
-async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(service, counter):
-    await calls_of_a_turn(service, counter, 8)  # what is built once
-    short = await calls_of_a_turn(service, counter, 12)
-    assert await calls_of_a_turn(service, counter, 1_000) < 1.2 * short
+@pytest.mark.parametrize("kind", TURNS_OF)
+async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, service, counter):
+    await work_of(TURNS_OF[kind](), service, counter, 8)  # what is built once
+    short = await work_of(TURNS_OF[kind](), service, counter, SHORT)
+    long = await work_of(TURNS_OF[kind](), service, counter, LONG)
+    assert long.calls < 1.1 * short.calls
+    assert long.reads <= short.reads + SHORT

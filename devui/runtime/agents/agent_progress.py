@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_tree import family
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.node_paths import progress_key
 
@@ -38,7 +37,7 @@ def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
     which it waits.
     """
     below = {member.name for member in family(agent)} - {agent.name}
-    for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
+    for event in reversed(ctx.history.events):
         if event.author == agent.name and event.actions.agent_state is not None:
             return False
         if event.author in below and event.actions.escalate:
@@ -57,7 +56,7 @@ def restore(ctx: InvocationContext) -> None:
     """
     root = ctx.agent.root_agent if ctx.agent else None
     latest: dict[str | None, Event] = {}  # of each branch
-    for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id):
+    for event in ctx.history.events:
         key = progress_key(root, event.node_info.path, event.author)
         called_back = ctx.end_of_agents.get(key) and _is_after_end(event, latest)
         latest[event.branch] = event

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.error_events import error_event
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.merging import merged
 from devui.runtime.agents.node_paths import is_place_of
 from devui.runtime.agents.settled_runs import settled_run
@@ -124,7 +123,7 @@ def _target_before(agent: BaseAgent, ctx: InvocationContext) -> str | None:
     """
     own_model = agent.sees_transfers_through
     has_taken_over = has_ended(ctx, agent)
-    for event in reversed(events_of(ctx.session.events, invocation_id=ctx.invocation_id)):
+    for event in reversed(ctx.history.events):
         if event.author != agent.name:
             has_taken_over = has_taken_over or event.author != "user"
         elif transfers(agent, event):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from devui.runtime.agents.abort_switch import AbortSwitch, Signal
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
+from devui.runtime.agents.invocation_history import InvocationHistory
 from devui.runtime.agents.like_model import LikeModel
 from devui.runtime.agents.node_paths import NodeRuns, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
@@ -49,6 +50,7 @@ class _Shared:
     llm_calls: int = 0
     abort_switch: AbortSwitch = field(default_factory=AbortSwitch)
     begun_at: int | None = None
+    begun_with: int = 0
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
@@ -56,6 +58,8 @@ class _Shared:
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
     questions: dict[str, str] = field(default_factory=dict)
+    beginning: tuple[Sequence[Event], int] = ((), 0)
+    history: InvocationHistory | None = None
     latest_answer: LatestAnswer = field(default_factory=LatestAnswer)
     commit_order: CommitOrder = field(default_factory=CommitOrder)
 
@@ -208,11 +212,26 @@ class InvocationContext(LikeModel):
         return None if self.is_spoken_to else self._shared.begun_at
 
     @property
+    def begun_with(self) -> int:
+        """How many of the events were this invocation's when the run began."""
+        return self._shared.begun_with
+
+    @property
     def spoken_to_at(self) -> int | None:
         """How many events it had when the user said something to the agent; None if it is new, or
         nothing was said to it.
         """
         return self._shared.begun_at if self.is_spoken_to else None
+
+    @property
+    def history(self) -> InvocationHistory:
+        """The events of this invocation so far, and which calls are open."""
+        shared, place = self._shared, (self.session.events, self.invocation_id)
+        if shared.history is None:
+            events, begins_at = shared.beginning
+            known = begins_at if events is self.session.events else 0
+            shared.history = InvocationHistory(*place, known)
+        return shared.history.up_to_date(*place)
 
     @property
     def latest_answer(self) -> Event | None:
@@ -257,9 +276,14 @@ class InvocationContext(LikeModel):
         """Whether the agent runs the target of the event itself."""
         return transfer.id in self._shared.seen_through
 
+    def begins_at(self, place: int) -> None:
+        """Note that none of the session's events before that place is of this invocation."""
+        self._shared.beginning = self.session.events, place
+
     def mark_resumed(self, *, answered: bool) -> None:
         """Note that the invocation goes on from the session's events, with an answer or bare."""
         self._shared.resumed_at = self._shared.begun_at = len(self.session.events)
+        self._shared.begun_with = len(self.history.events)
         self._shared.resumed_with_answer = answered
 
     def ignore(self, repeated: Event | None) -> None:
@@ -270,6 +294,7 @@ class InvocationContext(LikeModel):
         """Note that the user says something to the agent of the task with that scope."""
         self._shared.spoken_to = scope
         self._shared.begun_at = len(self.session.events)
+        self._shared.begun_with = len(self.history.events)
 
     def set_agent_state(
         self,

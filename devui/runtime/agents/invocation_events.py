@@ -53,26 +53,33 @@ def events_of(
     below it; if it answers function calls, one of them must have been made there.
     """
     chosen = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
+    return on_branch(chosen, branch, events)
+
+
+def on_branch(
+    chosen: "Sequence[Event]", branch: str | None, events: "Sequence[Event]"
+) -> "list[Event]":
+    """Those of the chosen events of a session that were made on the branch (None: any)."""
     if branch is None:
-        return chosen
-    calls = {
-        call.id
-        for event in events
-        if is_within(event.branch, branch)
-        for call in event.get_function_calls()
-    }
-    return [event for event in chosen if _is_on_branch(event, branch, calls)]
+        return list(chosen)
+    said = [event for event in chosen if event.author == "user"]
+    answered = {each.id for event in said for each in event.get_function_responses()} - {None}
+    if answered:
+        made = {call.id for event in chosen for call in event.get_function_calls()}
+        # A call is made in the invocation that gets the answer, unless others put it there.
+        among = chosen if answered <= made else events
+        within = (event for event in among if is_within(event.branch, branch))
+        answered.intersection_update(c.id for event in within for c in event.get_function_calls())
+    return [event for event in chosen if _is_on_branch(event, branch, answered)]
 
 
-def own_events(ctx: "InvocationContext", history: "Sequence[Event] | None" = None) -> "list[Event]":
+def own_events(ctx: "InvocationContext", until: int | None = None) -> "list[Event]":
     """The events of the invocation on the agent's branch; of a node of a graph, those of its run.
 
     The same agent may run twice at a time there. What the user says is the run's if it answers one
-    of its calls, or none at all. `history` is the beginning of the session to look at; None for all
-    of it.
+    of its calls, or none at all. `until`: only so many of the invocation's events are looked at.
     """
-    given = ctx.session.events if history is None else history
-    events = events_of(given, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    events = on_branch(ctx.history.events[:until], ctx.branch, ctx.session.events)
     if ctx.has_begun:
         events = [event for event in events if not _is_word_to_other(event, ctx.isolation_scope)]
     path = ctx.node_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from devui.runtime.agents.invocation_events import events_of, own_events
+from devui.runtime.agents.invocation_events import own_events
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -25,6 +25,11 @@ WAITING_CALLS = "__adk_internal_waiting_calls"
 
 _REQUESTS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL})
 _PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
+
+
+def is_request(name: str | None) -> bool:
+    """Whether a call of that name asks the user something."""
+    return (name or "").startswith(REQUESTS)
 
 
 def pausing_calls(event: Event) -> list[types.FunctionCall]:
@@ -62,11 +67,11 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
     for event in events:
         if event.author != "user":
             settled |= {response.id for response in event.get_function_responses()}
-            settled -= _pending(event)
+            settled -= pending(event)
     return settled
 
 
-def _pending(event: Event) -> set[str]:
+def pending(event: Event) -> set[str | None]:
     """The calls whose responses only say that the user is asked first."""
     actions = event.actions
     return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
@@ -87,7 +92,9 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
     What a tool gave in the meantime is no answer. What was asked for a task that is done is over.
     """
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    if not ctx.history.unheard:
+        return False  # quick to find out, and mostly so
+    events: Sequence[Event] = ctx.history.events
     answered = answered_calls(events, by="user")
     done = answered - {None}
     events = [event for event in events if event.isolation_scope not in done]
@@ -99,6 +106,8 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
     """Whether a call that the agent made, and that is answered later, has no answer at all."""
+    if not ctx.history.unanswered:
+        return False
     events = own_events(ctx)
     own = [event for event in _since_words(ctx, events) if event.author == agent]
     return _is_open(own, answered_calls(events))
@@ -109,6 +118,8 @@ def has_work_below(ctx: InvocationContext, agent: str) -> bool:
 
     An expert may wait for the user, or a node that a tool runs; so may a task.
     """
+    if not ctx.history.has_unsettled(agent):
+        return False
     events = own_events(ctx)
     return bool(_unanswered(_since_words(ctx, events), agent, events))
 
@@ -117,7 +128,7 @@ def _since_words(ctx: InvocationContext, events: list[Event]) -> list[Event]:
     """The events that count for an agent that was told to go on: by that it lets open calls be."""
     if ctx.spoken_to_at is None:
         return events
-    before = set(map(id, ctx.session.events[: ctx.spoken_to_at]))
+    before = set(map(id, ctx.history.events[: ctx.begun_with]))
     return [event for event in events if id(event) not in before]
 
 
@@ -127,15 +138,11 @@ def lost_calls(ctx: InvocationContext, agent: str) -> list[types.FunctionCall]:
     Calls that wait for a human or a job are not lost, unless it is on record that they failed; nor
     are tasks that have begun.
     """
-    begun_at = ctx.begun_at
-    if begun_at is None:
+    if ctx.begun_at is None or not ctx.history.has_unsettled(agent):
         return []
     events = own_events(ctx)
-    lost = _unanswered(own_events(ctx, ctx.session.events[:begun_at]), agent, events)
-    if lost:
-        tasks = {event.isolation_scope for event in ctx.session.events}
-        lost = [call for call in lost if call.id not in tasks]
-    return lost
+    lost = _unanswered(own_events(ctx, ctx.begun_with), agent, events)
+    return [call for call in lost if call.id not in ctx.history.scopes]
 
 
 def _unanswered(
@@ -168,7 +175,7 @@ def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
         if _has_moved_on([event], agent):
             answered.clear()
         anew = {call.id: about for call in event.get_function_calls() for about in subjects([call])}
-        over = (ids - _pending(event)).union(anew.values())
+        over = (ids - pending(event)).union(anew.values())
         asked = {each: about for each, about in asked.items() if about not in over} | anew
         answered &= asked.keys()
     return answered

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devui.runtime.events.rewinds import live_events_backwards
-from devui.runtime.tools.finish_task_tool import finishing_response
-
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -16,11 +13,7 @@ if TYPE_CHECKING:
 
 def finish_of(ctx: InvocationContext, scope: str | None) -> Event | None:
     """The event by which the task of the scope was finished in this invocation."""
-    for event in live_events_backwards(ctx.session.events):
-        inside = event.isolation_scope == scope and event.invocation_id == ctx.invocation_id
-        if inside and finishing_response(event) is not None:
-            return event
-    return None
+    return ctx.history.finishes.get(scope)
 
 
 def own_scope(agent: BaseAgent, ctx: InvocationContext) -> str | None:

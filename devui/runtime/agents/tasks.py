@@ -20,7 +20,6 @@ from devui.runtime.agents.open_calls import has_calls_to_run
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.agents.task_scopes import finish_of
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -60,18 +59,15 @@ async def run_with_tasks(
 def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionCall]:
     """The calls by which the agent has given away tasks that are not done yet."""
     names = {each.name for each in agent.task_agents}
-    calls: dict[str, types.FunctionCall] = {}
     if not names:
         return []
-    for event in live_events(ctx.session.events):
-        if event.invocation_id != ctx.invocation_id or event.author not in (agent.name, _USER):
-            continue
-        if event.isolation_scope == ctx.isolation_scope and event.author == agent.name:
-            made = event.get_function_calls()
-            calls.update({call.id: call for call in made if call.id and call.name in names})
-        for response in event.get_function_responses():
-            calls.pop(response.id or "", None)
-    return list(calls.values())
+    return [
+        call
+        for call_id, made in ctx.history.unsettled.items()
+        if made.event.author == agent.name and made.event.isolation_scope == ctx.isolation_scope
+        for call in made.event.get_function_calls()
+        if call.id == call_id and call.id and call.name in names
+    ]
 
 
 class _Task:
@@ -89,7 +85,7 @@ class _Task:
         ctx = self._context()
         finish = finish_of(ctx, self._call.id)
         if finish is None or (ctx.is_resumable and not has_ended(ctx, self._agent)):
-            if not any(e.isolation_scope == self._call.id for e in ctx.session.events):
+            if self._call.id not in ctx.history.scopes:
                 forget(ctx, self._agent)
             async with aclosing(settled_run(self._agent, ctx)) as events:
                 async for event in events:

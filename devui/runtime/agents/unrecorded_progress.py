@@ -10,15 +10,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_tree import family
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.loop_agent import LoopAgent
 from devui.runtime.agents.loop_rounds import noted_waiting
 from devui.runtime.agents.open_calls import (
-    REQUESTS,
     answered_calls,
     awaits_user,
     call_around,
+    is_request,
 )
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
@@ -61,7 +60,7 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
         return
     before = [
         event
-        for event in events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        for event in ctx.history.events
         if event is not answer and (event.author == "user" or _is_of_node(event, ctx.node_path))
     ]
     answered = _newly_answered(answer, before)
@@ -76,7 +75,7 @@ def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
     """What the answer does not merely repeat; what is said of a call for a job may change."""
     known = answered_calls(before, by="user")
     responses = answer.get_function_responses()
-    old = {each.id for each in responses if (each.name or "").startswith(REQUESTS)} & known
+    old = {each.id for each in responses if is_request(each.name)} & known
     return {each.id for each in responses} - old
 
 
@@ -110,7 +109,7 @@ def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseA
     """Those who wait for the agent, down to the one right above it; none if nobody does."""
     parent = agent.parent_agent
     if isinstance(parent, LlmAgent):
-        events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+        events = ctx.history.events
         return _handed_down(parent, agent, events)
     if not isinstance(parent, WORKFLOWS) or not _waits(ctx, parent):
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,22 +18,13 @@ class _Range:
     """Of the event that holds the summary."""
     compaction: EventCompaction
 
-    def covers(self, index: int, event: Event) -> bool:
-        start, end = self.compaction.start_timestamp, self.compaction.end_timestamp
-        return index < self.index and start <= event.timestamp <= end
+    @property
+    def start(self) -> float:
+        return self.compaction.start_timestamp
 
-    def contains(self, other: _Range) -> bool:
-        """Whether the other summary says nothing that this one does not; of equals, the later."""
-        ours, theirs = self.compaction, other.compaction
-        if ours.start_timestamp > theirs.start_timestamp:
-            return False
-        if ours.end_timestamp < theirs.end_timestamp:
-            return False
-        same = (ours.start_timestamp, ours.end_timestamp) == (
-            theirs.start_timestamp,
-            theirs.end_timestamp,
-        )
-        return not same or self.index > other.index
+    @property
+    def end(self) -> float:
+        return self.compaction.end_timestamp
 
 
 def is_compacted(events: Sequence[Event]) -> bool:
@@ -53,11 +45,16 @@ def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
     responses are not covered are brought back, with the responses to their siblings.
     """
     ranges = _ranges(events)
+    by_time = sorted(ranges, key=lambda each: each.start)
+    starts, ends = [each.start for each in by_time], [each.end for each in by_time]
     place = {each.index: each.index for each in ranges}
     kept: dict[int, Event] = {}
     for index, event in enumerate(events):
-        covering = [each for each in ranges if each.covers(index, event)]
-        place.update({each.index: index for each in covering})
+        time = event.timestamp
+        # None contains another, so those that began later also end later.
+        around = by_time[bisect_left(ends, time) : bisect_right(starts, time)]
+        covering = [each.index for each in around if index < each.index]
+        place.update(dict.fromkeys(covering, index))
         if not covering and event.actions.compaction is None:
             kept[index] = event
     told = [(place[each.index], _told(events[each.index], agent)) for each in ranges]
@@ -66,16 +63,18 @@ def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
 
 
 def _ranges(events: Sequence[Event]) -> list[_Range]:
+    """The summaries that say something that no other one says; of equal ones the latest."""
     ranges = [
         _Range(index, event.actions.compaction)
         for index, event in enumerate(events)
         if event.actions.compaction is not None
     ]
-    return [
-        each
-        for each in ranges
-        if not any(other is not each and other.contains(each) for other in ranges)
-    ]
+    shown: list[_Range] = []
+    # What comes before in this order does not begin later: then it contains what ends no later.
+    for each in sorted(ranges, key=lambda each: (each.start, -each.end, -each.index)):
+        if not shown or each.end > shown[-1].end:
+            shown.append(each)
+    return sorted(shown, key=lambda each: each.index)
 
 
 def _told(event: Event, agent: str) -> Event:

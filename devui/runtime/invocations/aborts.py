@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from google.genai import types
 
 from devui.runtime.agents.invocation_context import InvocationContext
-from devui.runtime.agents.invocation_events import events_of
 from devui.runtime.events.event import Event
 
 INVOCATION_ABORTED = "INVOCATION_ABORTED"
@@ -37,7 +36,7 @@ class _Caller:
 
 
 def _waits_for_words(ctx: InvocationContext) -> bool:
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    events = ctx.history.events
     last = events[-1] if events else None
     return last is not None and bool(last.isolation_scope) and _is_answer(last)
 
@@ -47,7 +46,7 @@ def _is_answer(event: Event) -> bool:
 
 
 def _open_calls(ctx: InvocationContext) -> dict[_Caller, list[types.FunctionCall]]:
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
+    events = ctx.history.events
     answered = {r.id for event in events for r in event.get_function_responses()}
     found: dict[_Caller, list[types.FunctionCall]] = {}
     for event in events:

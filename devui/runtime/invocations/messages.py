@@ -1,16 +1,17 @@
 """What comes in with a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from google.genai import types
 
+from devui.runtime.agents.invocation_history import live_events_of
 from devui.runtime.agents.open_calls import call_around
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.events.rewinds import live_events, live_events_backwards
 from devui.runtime.invocations.repeats import has_come_of, repeated
 from devui.runtime.mistakes import given
 from devui.runtime.sessions.session import Session
@@ -79,20 +80,18 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     ids = [response.id for response in responses if response.id]
     if not ids:
         return None
-    live = live_events(history)
-    asked = _calling_events(set(ids), live)
+    later, asked = _asking_events(set(ids), history)
     if missing := set(ids) - asked.keys():
         made = {call.id for event in history for call in event.get_function_calls()}
         why = "a rewind has taken back" if missing <= made else "the session does not have"
         raise ValueError(f"new_message answers function calls that {why}: {sorted(missing)}.")
-    history = live
-    events = {each: history[index] for each, index in asked.items()}
+    events = {each: later[index] for each, index in asked.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
             "new_message answers function calls of several invocations; send one each."
         )
-    old = repeated(responses, asked, history)
-    over = old.issuperset(ids) and all(has_come_of(each, asked[each], history) for each in ids)
+    old = repeated(responses, asked, later)
+    over = old.issuperset(ids) and _have_come(asked, live_events(history), len(later))
     ids = [each for each in ids if each not in old] or ids
     events = {each: events[each] for each in ids}
     calls = (call_around(history, event) for event in events.values())
@@ -118,37 +117,52 @@ def _common(branches: Iterable[str | None]) -> str | None:
     return ".".join(level[0] for level in levels) or None
 
 
-def _calling_events(ids: set[str], history: Sequence[Event]) -> dict[str, int]:
-    """Where in the history the calls were made last."""
+def _asking_events(
+    ids: set[str], history: Sequence[Event]
+) -> tuple[Sequence[Event], dict[str, int]]:
+    """The events that count from the first call of these on, and where among them each was made.
+
+    Of several calls of one id the last; reads the history backwards and no further than needed.
+    """
+    newest_first: list[Event] = []
     found: dict[str, int] = {}
-    for index in range(len(history) - 1, -1, -1):
-        for call in history[index].get_function_calls():
+    for event in live_events_backwards(history):
+        newest_first.append(event)
+        for call in event.get_function_calls():
             if call.id in ids:
-                found.setdefault(call.id, index)
+                found.setdefault(call.id, len(newest_first))
         if len(found) == len(ids):
             break
-    return found
+    end = len(newest_first)
+    return newest_first[::-1], {each: end - number for each, number in found.items()}
 
 
-def original_message(invocation_id: str, history: Sequence[Event]) -> types.Content | None:
+def _have_come(asked: Mapping[str, int], live: Sequence[Event], later: int) -> bool:
+    """Whether something has come of all answers; `asked` counts among so many `later` events."""
+    before = len(live) - later
+    return all(has_come_of(each, before + index, live) for each, index in asked.items())
+
+
+def original_message(invocation: Sequence[Event]) -> types.Content | None:
     """The message that began the invocation."""
-    for event in history:
-        if (
-            event.invocation_id == invocation_id
-            and event.author == "user"
-            and event.content
-            and not event.get_function_responses()
-        ):
+    for event in invocation:
+        if event.author == "user" and event.content and not event.get_function_responses():
             return event.content
     return None
 
 
-def is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bool:
-    """Whether the invocation has begun; raises InvocationNotFoundError if it has not but should."""
+def events_so_far(
+    invocation_id: str | None, session: Session, place: int, *, wanted: bool
+) -> list[Event]:
+    """The events of the invocation, if it has begun; the first of them is at that place.
+
+    Raises:
+        InvocationNotFoundError: it has not, but should.
+    """
     if invocation_id is None:
-        return False
-    known = any(event.invocation_id == invocation_id for event in live_events(session.events))
-    if wanted and not known:
+        return []
+    own = live_events_of(session.events, invocation_id, place)
+    if wanted and not own:
         instead = (
             "It was taken back by a rewind; begin a new one with a new_message."
             if any(event.invocation_id == invocation_id for event in session.events)
@@ -158,7 +172,7 @@ def is_known(invocation_id: str | None, session: Session, *, wanted: bool) -> bo
         raise InvocationNotFoundError(
             f"Session {session.id!r} has no invocation {invocation_id!r} to resume. {instead}"
         )
-    return known
+    return own
 
 
 async def with_files_saved(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from google.genai import types
 
-from devui.runtime.agents.open_calls import REQUESTS, calls_around, subjects
+from devui.runtime.agents.open_calls import calls_around, is_request, subjects
 from devui.runtime.events.event import Event
 
 
@@ -41,7 +41,7 @@ def has_come_of(question: str, asked: int, history: Sequence[Event]) -> bool:
 
 
 def _asks(response: types.FunctionResponse) -> bool:
-    return (response.name or "").startswith(REQUESTS)
+    return is_request(response.name)
 
 
 def _answer(question: str, asked: int, history: Sequence[Event]) -> int | None:

@@ -114,6 +114,6 @@ def _begun_with(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> Ba
 
 def _first(ctx: InvocationContext, root: BaseAgent) -> BaseAgent:
     """The agent that the invocation began with."""
-    history = ctx.session.events
-    began = next(i for i, each in enumerate(history) if each.invocation_id == ctx.invocation_id)
+    history, first = ctx.session.events, ctx.history.events[0]
+    began = next(i for i in range(len(history) - 1, -1, -1) if history[i] is first)
     return last_speaker(root, history[:began])

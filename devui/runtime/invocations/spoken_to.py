@@ -9,22 +9,48 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.invocations.aborts import INVOCATION_ABORTED
 from devui.runtime.invocations.messages import Answered
+from devui.runtime.sessions.beginnings import Beginnings
+from devui.runtime.sessions.session import Session
 from devui.runtime.tools.finish_task_tool import finishing_response
 from devui.runtime.workflow.base_node import BaseNode
 
+_SESSIONS_KEPT = 256
 
-def spoken_to(root: BaseNode, history: Sequence[Event]) -> Answered | None:
-    """The task that the user's next words go to: the latest that has begun and not ended.
 
-    A task ends when it is finished, when its call gets another answer, and with an invocation
-    that is aborted.
+class OpenTasks:
+    """Finds the task that waits for the user's words.
+
+    Where no task was open once, none of those before opens again, so that a long history need not
+    be read anew with each message.
     """
-    if not _gives_tasks(root):
-        return None
+
+    def __init__(self) -> None:
+        self._done: Beginnings[None] = Beginnings(_SESSIONS_KEPT)
+        """Where no task was open."""
+
+    def spoken_to(self, root: BaseNode, session: Session) -> Answered | None:
+        """The task that the user's next words go to: the latest that has begun and not ended.
+
+        A task ends when it is finished, when its call gets another answer, and with an invocation
+        that is aborted.
+        """
+        if not _gives_tasks(root):
+            return None
+        history, done = session.events, self._done.of(session)
+        task = _latest_open(history, history[done.count - 1] if done else None)
+        if task is None:
+            self._done.keep(session, None)
+        return task
+
+
+def _latest_open(history: Sequence[Event], done: Event | None) -> Answered | None:
+    """The latest task that is open; none was when `done` was the last event."""
     ended: set[str | None] = {None}
     aborted: set[str] = set()
     latest: dict[str | None, Event] = {}
     for event in live_events_backwards(history):
+        if event is done and not latest:
+            return None
         if opened := _opened(event, latest):
             return opened
         scope = event.isolation_scope

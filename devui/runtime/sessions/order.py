@@ -5,6 +5,8 @@ begun on a machine whose clock is ahead of this one, or before a clock was set, 
 would stand amid what was said before.
 """
 
+from collections.abc import Sequence
+
 from devui.runtime.copying import filled
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
@@ -15,24 +17,36 @@ _STEP = 1e-5
 
 
 class CommitOrder:
-    """Keeps the events of one run behind those that its session had."""
+    """Keeps the events of one run behind those that its session had, and one behind the other."""
 
     def __init__(self) -> None:
+        self._began = get_time()
         self._is_ahead: bool | None = None
-        """Whether the session was ahead of the clock when the run committed its first event."""
-        self._seen: set[str] = set()
-        """The ids of what the run has committed there; who tries one again changes nothing."""
+        """Whether the session was ahead of the clock when the run began."""
 
     def put(self, session: Session, event: Event) -> Event:
-        """The event, which is about to be committed; after the last one if the session is ahead.
+        """The event, which is about to be committed; after the last one, by its time too.
 
-        A time that an agent has given its event is otherwise its own affair.
+        Agents at work side by side make their events before those of others that are committed
+        first. A time before the run is one that an agent has given its event, and its own affair,
+        unless the session is ahead. Who tries an event again changes nothing.
         """
         events = session.events
+        last = events[-1].timestamp if events else event.timestamp
         if self._is_ahead is None:
-            self._is_ahead = bool(events) and events[-1].timestamp > get_time()
-        if self._is_ahead and events and event.id not in self._seen:
-            self._seen.add(event.id)
-            if event.timestamp < (last := events[-1].timestamp):
-                filled(event, timestamp=last + _STEP)
+            self._is_ahead = bool(events) and last > self._began
+        if event.timestamp >= last or _is_there(events, event):
+            return event
+        if self._is_ahead or event.timestamp >= self._began:
+            filled(event, timestamp=last + _STEP)
         return event
+
+
+def _is_there(events: Sequence[Event], event: Event) -> bool:
+    """Whether it has been committed; reads no further back than it can be."""
+    for known in reversed(events):
+        if known.id == event.id:
+            return True
+        if known.timestamp < event.timestamp:
+            break
+    return False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.agents.invocation_events import events_of, is_within, with_answers
+from devui.runtime.agents.invocation_events import is_within, with_answers
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
@@ -130,8 +130,8 @@ def _earlier(ctx: InvocationContext) -> list[Event]:
     """What came of the call, and of calls within it, in an earlier run that broke off or waited."""
     if ctx.begun_at is None:
         return []
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id)
-    own, _ = with_answers(events, lambda event: is_within(event.branch, ctx.branch or ""))
+    branch = ctx.branch or ""
+    own, _ = with_answers(ctx.history.events, lambda event: is_within(event.branch, branch))
     return own
 
 
@@ -145,7 +145,7 @@ def _is_answered_elsewhere(ctx: InvocationContext) -> bool:
     answered = {response.id for response in answer.get_function_responses()}
     return not any(
         call.id in answered
-        for event in ctx.session.events
+        for event in ctx.history.events
         if is_within(event.branch, ctx.branch)
         for call in event.get_function_calls()
     )

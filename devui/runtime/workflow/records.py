@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from devui.runtime.agents.open_calls import REQUESTS
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.agents.open_calls import is_request
 from devui.runtime.workflow.node_run import parent_of
 from devui.runtime.workflow.requests import answer_of, asked_for
 
@@ -69,8 +68,7 @@ class Records:
         Raises:
             WorkflowDataError: an answer does not fit what was asked for.
         """
-        live = live_events(ctx.session.events)
-        return cls([event for event in live if event.invocation_id == ctx.invocation_id])
+        return cls(ctx.history.events)
 
     def get(self, path: str) -> Record | None:
         """What is known of the run at that path; None if nothing."""
@@ -130,7 +128,7 @@ class Records:
 
 def _is_repeated(response: types.FunctionResponse, record: Record) -> bool:
     """Whether the question has its answer; what is said of a call for a job may change."""
-    return response.id in record.answers and (response.name or "").startswith(REQUESTS)
+    return response.id in record.answers and is_request(response.name)
 
 
 def _gives(event: Event) -> bool:

@@ -5,7 +5,7 @@ Source: adk-runtime 8.6.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    if not any(map(_given, _said_by_user(ctx))):
-        return  # quick to find out, and mostly so: the user has answered something else
     agent = agent_of(ctx)
+    reader = "credential", agent.name, ctx.branch, ctx.node_path
+    if ctx.history.is_heeded(reader):
+        return  # quick to find out, and mostly so
     events = own_events(ctx)
     answers = [event for event in events if event.author == "user" and _given(event)]
     unheeded = unheeded_answers(events, agent.name)
@@ -56,17 +57,12 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
         answered = {response.id for response in answers[-1].get_function_responses()}
         ctx.end_invocation = answered <= before  # the same answer once more: nothing to add
     if not calls:
+        ctx.history.heed(reader)
         return  # they have been run already, or the user has answered something else
     tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
     confirmations = decided_calls(events, agent.name)
     async with aclosing(run_calls(ctx, calls, tools, confirmations)) as results:
         async for event in results:
-            yield event
-
-
-def _said_by_user(ctx: InvocationContext) -> Iterator[Event]:
-    for event in reversed(ctx.session.events):
-        if event.author == "user" and event.invocation_id == ctx.invocation_id:
             yield event
 
 

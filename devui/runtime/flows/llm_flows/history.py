@@ -2,8 +2,9 @@
 
 A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it
-were made from all events: whatever could change earlier contents (a rewind, a
-summary, a late tool response, an unanswered call) makes them anew.
+were made from all events: what changes earlier contents makes them anew, from
+the call on in the case of a late tool response or a call that stays unanswered,
+all of them in the case of a rewind or a summary.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from devui.runtime.copying import altered
 from devui.runtime.events.compactions import compacted, is_compacted
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
-from devui.runtime.flows.llm_flows.tool_pairs import Entry, arrange, without_client_ids
+from devui.runtime.flows.llm_flows.tool_pairs import (
+    Arranged,
+    Entry,
+    arrange,
+    without_client_ids,
+)
 from devui.runtime.flows.llm_flows.visibility import USER, View, is_common_answer, is_visible
 
 if TYPE_CHECKING:
@@ -25,10 +31,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-_Seen = tuple["types.Content", tuple[str, ...], tuple[str, ...], bool]
-"""The content, the ids of its calls and of its responses, and whether it tells of another agent:
-then it holds neither. An `Entry` has more, which only arranging needs, and takes longer to make.
-"""
+_NONE: frozenset[str] = frozenset()
 
 
 class History:
@@ -36,7 +39,19 @@ class History:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._begin()
+        self._events: Sequence[Event] = []
+        """The session's list as it was given last."""
+        self._count = 0
+        """How many of its events have been looked at."""
+        self._last: Event | None = None
+
+    def _begin(self) -> None:
+        self._entries: list[Entry] = []
+        """What is seen of the events that count, oldest first."""
         self._contents: list[types.Content] = []
+        self._starts: list[int] = []
+        """How many contents there are before each of those; as far as they have been arranged."""
         self._callers: dict[str, str] = {}
         """Which agent made each call."""
         self._named: set[str | None] = set()
@@ -45,11 +60,8 @@ class History:
         """The calls of the last content, as long as nobody has answered."""
         self._settled = True
         """Whether one more event leaves the contents as they are."""
-        self._events: Sequence[Event] = []
-        """The session's list as it was given last."""
-        self._count = 0
-        """How many of its events have been seen."""
-        self._last: Event | None = None
+        self._compacted = False
+        """Whether summaries stand for some of the events."""
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -58,16 +70,20 @@ class History:
         not be changed.
         """
         if not self._goes_on(events):
-            self._contents, self._callers, self._named = [], {}, set()
-            self._open, self._settled, self._count = (), True, 0
+            self._begin()
+            self._count = 0
         for event in islice(events, self._count, None):
-            if not self._append(event):
+            if self._changes_all(event):
                 self._make_anew(events)
                 break
+            self._append(event)
+        if len(self._starts) < len(self._entries):
+            self._arrange()
         self._events, self._count = events, len(events)
         self._last = events[-1] if events else None
         if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
-            return _arranged(self._entries(events))[0]
+            start, arranged = self._arranged_from(len(self._entries) - 1)
+            return [*self._contents[: self._starts[start]], *arranged.contents]
         return list(self._contents)
 
     def _goes_on(self, events: Sequence[Event]) -> bool:
@@ -83,57 +99,71 @@ class History:
             return self._count == 0 or events[self._count - 1] is self._last
         return events[: self._count] == self._events[: self._count]
 
-    def _append(self, event: Event) -> bool:
-        """Add an event at the end; False if that takes more than adding."""
+    def _changes_all(self, event: Event) -> bool:
+        """Whether it takes more than what is seen, and the event, to go on from there.
+
+        A summary may stand for a call that is answered now: then the call is brought back.
+        """
         actions = event.actions
-        if actions.rewind_before_invocation_id is not None or actions.compaction is not None:
-            return False
-        seen = self._seen(event)
-        if seen is None:
-            return True
-        content, calls, responses, _ = seen
-        if not self._settled or (self._open and responses != self._open):
-            return False
-        if responses and not self._open:
-            return False
+        return (
+            actions.rewind_before_invocation_id is not None
+            or actions.compaction is not None
+            or (
+                self._compacted
+                and any(each.id not in self._callers for each in event.get_function_responses())
+            )
+        )
+
+    def _append(self, event: Event) -> None:
+        """Take note of an event at the end, and of its content unless others have to change."""
+        entry = self._entry(event)
+        if entry is None:
+            return
+        self._entries.append(entry)
+        content, calls, responses = entry.content, entry.calls, entry.responses
+        if not self._settled or responses != self._open:
+            self._settled = False
+            return
         self._open = calls
+        self._starts.append(len(self._contents))
         self._contents.append(without_client_ids(content) if calls or responses else content)
-        return True
 
     def _make_anew(self, events: Sequence[Event]) -> None:
-        self._open = ()
-        self._contents, self._settled = _arranged(self._entries(events))
-
-    def _entries(self, events: Sequence[Event]) -> list[Entry]:
-        self._callers, self._named = {}, set()
-        live = [
+        self._begin()
+        live: Sequence[Event] = [
             event
             for event in live_events(events)
             if self._view.covers(event.isolation_scope) or is_common_answer(event)
         ]
-        if is_compacted(live):
+        self._compacted = is_compacted(live)
+        if self._compacted:
             live = compacted(live, self._view.agent)
-        entries = (self._entry(event) for event in live)
-        return [entry for entry in entries if entry is not None]
+        for event in live:
+            self._append(event)
+
+    def _arrange(self) -> None:
+        """Bring the contents up to the last of the events that are seen."""
+        first, arranged = self._arranged_from(max(len(self._starts) - 1, 0))
+        start = self._starts[first] if first < len(self._starts) else len(self._contents)
+        self._contents[start:] = arranged.contents
+        self._starts[first:] = [start + each for each in arranged.starts]
+        self._settled, self._open = not arranged.may_change, ()
+
+    def _arranged_from(self, index: int) -> tuple[int, Arranged]:
+        """What is seen from a place on, or from the first of the calls that it answers, arranged.
+
+        Returns:
+            That place, before which no call is answered later.
+        """
+        called: set[str] = set()
+        first = len(self._entries)
+        while first > 0 and (called or first > index):
+            first -= 1
+            called.update(self._entries[first].responses)
+            called.difference_update(self._entries[first].calls)
+        return first, arrange(self._entries[first:])
 
     def _entry(self, event: Event) -> Entry | None:
-        seen = self._seen(event)
-        if seen is None:
-            return None
-        content, calls, responses, is_told = seen
-        if is_told:
-            return Entry(content, event.invocation_id, own=False)
-        return Entry(
-            content=content,
-            invocation_id=event.invocation_id,
-            own=event.author == self._view.agent,
-            calls=calls,
-            responses=responses,
-            long_running=event.long_running_tool_ids or frozenset(),
-            answered_by=event.author if responses and not _asks(event) else None,
-        )
-
-    def _seen(self, event: Event) -> _Seen | None:
         """What this view sees of an event; who made its calls is kept for what comes after it."""
         content, author, view = event.content, event.author, self._view
         if content is None or not is_visible(event, view):
@@ -147,7 +177,7 @@ class History:
         teller = self._foreign_author(author, responses)
         if teller is not None:
             told = quoted(content, teller, thoughts=view.foreign_thoughts)
-            return (told, (), (), True) if told else None
+            return Entry(told, event.invocation_id, own=False) if told else None
         if responses and author == USER:
             content, own = self._own_answers(content, responses)
         if len(responses) < len(answered):
@@ -156,7 +186,15 @@ class History:
             return None
         if len(calls) < len(called):
             self._named.update(call.name for call in called if not call.id)
-        return content, calls, own, False
+        return Entry(
+            content,
+            event.invocation_id,
+            author == view.agent,
+            calls,
+            own,
+            event.long_running_tool_ids or _NONE,
+            author if own and not _asks(event) else None,
+        )
 
     def _own_answers(
         self, content: types.Content, responses: tuple[str, ...]
@@ -192,11 +230,6 @@ class History:
             return None
         callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}
         return None if self._view.agent in callers else callers.pop()
-
-
-def _arranged(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
-    contents, may_change = arrange(entries)
-    return [without_client_ids(content) for content in contents], not may_change
 
 
 def _asks(event: Event) -> bool:

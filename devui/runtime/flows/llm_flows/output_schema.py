@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from devui.runtime.agents.invocation_events import events_of
+from devui.runtime.agents.invocation_events import on_branch
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.tools.set_model_response_tool import NAME, SetModelResponseTool
@@ -58,11 +58,14 @@ def lost_answer(ctx: InvocationContext) -> Event | None:
     """The answer that a broken-off run got through the tool, and did not pass on (resume seed)."""
     if ctx.begun_at is None:
         return None
-    events = events_of(ctx.session.events, invocation_id=ctx.invocation_id, branch=ctx.branch)
+    name = agent_of(ctx).name
+    own = (e for e in reversed(ctx.history.events) if e.author == name and e.content)
+    told = next((e for e in own if ctx.branch in {None, e.branch}), None)
+    if told is None or told.actions.set_model_response is None:
+        return None  # quick to find out, and mostly so
+    events = on_branch(ctx.history.events, ctx.branch, ctx.session.events)
     last = next((event for event in reversed(events) if event.content), None)
-    if last is None or last.author != agent_of(ctx).name:
-        return None
-    return structured_answer(ctx, last)
+    return structured_answer(ctx, told) if last is told else None
 
 
 output_schema = RequestProcessor("output_schema", prepare=_prepare, wanted=_is_wanted)

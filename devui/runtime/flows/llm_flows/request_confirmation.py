@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
+    reader = "confirmation", agent_of(ctx).name, ctx.branch, ctx.node_path
+    if ctx.history.is_heeded(reader):
+        return
     answer = ctx.latest_answer
     events = own_events(ctx)
     decided = _unheeded(events, agent_of(ctx).name) | decisions(answer)
-    if not decided:
-        return
-    asked = originals(events, agent_of(ctx).name, decided)
-    if not asked:
-        return  # another agent asked
-    settled = settled_calls(events)
+    asked = originals(events, agent_of(ctx).name, decided) if decided else {}
+    settled = settled_calls(events) if asked else set()
     done = [key for key, call in asked.items() if call.id in settled]
     calls = {key: call for key, call in asked.items() if key not in done}
     if not calls:
-        if answer and _answers_only(answer, done) and not _acted_on(events, answer):
+        ctx.history.heed(reader)
+        if asked and answer and _answers_only(answer, done) and not _acted_on(events, answer):
             ctx.end_invocation = True  # the same answer once more: there is nothing to add
         return
     tools = {tool.name: tool for tool in await agent_of(ctx).canonical_tools(ReadonlyContext(ctx))}

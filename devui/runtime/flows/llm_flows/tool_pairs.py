@@ -32,6 +32,16 @@ class Entry(NamedTuple):
     """Who gave the responses; None if they only ask for a confirmation or a credential."""
 
 
+class Arranged(NamedTuple):
+    """The contents of entries, in an order models accept."""
+
+    contents: list[types.Content]
+    starts: list[int]
+    """How many contents there are before those of each entry."""
+    may_change: bool
+    """Whether one more entry may change that order."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Response:
     """One response, and where in the conversation it and its call stand."""
@@ -42,8 +52,8 @@ class _Response:
     given_at: int
 
 
-def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
-    """The contents in an order models accept, and whether one more entry may change that order.
+def arrange(entries: Sequence[Entry]) -> Arranged:
+    """The contents in an order models accept.
 
     Of several responses to one call the last counts; a call without any is left
     out, unless it is long-running. When the conversation ends with a late
@@ -55,7 +65,9 @@ def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
     left_out = between | _outdated_comments(entries, responses)
     answers = {(each.called_at, each.call_id): each.part for each in responses}
     contents: list[types.Content] = []
+    starts: list[int] = []
     for index, entry in enumerate(entries):
+        starts.append(len(contents))
         if index in left_out or entry.responses:
             continue
         if entry.calls:
@@ -63,7 +75,7 @@ def arrange(entries: Sequence[Entry]) -> tuple[list[types.Content], bool]:
             contents.extend(_with_answers(entry, given))
         else:
             contents.append(entry.content)
-    return contents, bool(between)
+    return Arranged([without_client_ids(each) for each in contents], starts, bool(between))
 
 
 def without_client_ids(content: types.Content) -> types.Content:

@@ -97,9 +97,10 @@ def _is_internal(content: types.Content) -> bool:
 
     A message of the user may also answer calls of the model, which are not.
     """
-    found = [
-        each
-        for part in content.parts or ()
-        if (each := part.function_call or part.function_response)
-    ]
-    return bool(found) and all(each.name in _INTERNAL_CALLS for each in found)
+    internal = False
+    for part in content.parts or ():
+        if each := part.function_call or part.function_response:
+            internal = each.name in _INTERNAL_CALLS
+            if not internal:
+                break
+    return internal

@@ -1,0 +1,125 @@
+"""Sessions that have a long history, and what a turn on them takes, counted."""
+
+import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.events import Event
+from devui.runtime.models import BaseLlm, LlmRequest, LlmResponse
+from devui.runtime.sessions import Session
+from devui.runtime.sessions.base_session_service import BaseSessionService
+
+WHO = {"app_name": "long", "user_id": "u"}
+HISTORY_BEGAN = 1_000_000.0
+"""Unix seconds; long ago, so that what is added comes last."""
+
+
+class Counter:
+    """Counts the functions that run in threads begun under it, and in this one, while told to."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._counting = False
+
+    def __call__(self, frame: object, event: str, argument: object) -> None:
+        self.calls += self._counting and event in {"call", "c_call"}
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        self.calls, self._counting = 0, True
+        try:
+            yield
+        finally:
+            self._counting = False
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Be there for threads that begin, and for this one."""
+        threading.setprofile(self)
+        sys.setprofile(self)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+
+
+class Watched(Event):
+    """An event that counts how often anything of such events is read."""
+
+    reads: ClassVar[int] = 0
+
+    def __getattribute__(self, name: str) -> Any:
+        Watched.reads += 1
+        return super().__getattribute__(name)
+
+
+class Rule(BaseLlm):
+    """Answers by the last part of a request, and reads no more of it."""
+
+    model: str = "rule"
+    answer: Callable[[types.Part], types.Part]
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        part = self.answer(llm_request.contents[-1].parts[-1])
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def agent(name: str, answer: Callable[[types.Part], types.Part], **fields: Any) -> LlmAgent:
+    return LlmAgent(name=name, description=name, model=Rule(answer=answer), **fields)
+
+
+def call(name: str, **args: Any) -> types.Part:
+    return types.Part(function_call=types.FunctionCall(name=name, args=args))
+
+
+def say(words: str) -> types.Part:
+    return types.Part(text=words)
+
+
+def after(name: str, then: types.Part, otherwise: types.Part) -> Callable[[types.Part], types.Part]:
+    """One answer to the response of that function, another to all else."""
+
+    def answer(last: types.Part) -> types.Part:
+        response = last.function_response
+        return (then if response and response.name == name else otherwise).model_copy(deep=True)
+
+    return answer
+
+
+def content(role: str, **part: object) -> types.Content:
+    return types.Content(role=role, parts=[types.Part.model_validate(part)])
+
+
+def told(number: int) -> types.Content:
+    """What the event of a history says: turns of question, call, response and answer."""
+    made = f"adk-{number // 4}"
+    return [
+        content("user", text="look at it"),
+        content("model", function_call={"id": made, "name": "look", "args": {"what": "it"}}),
+        content("user", function_response={"id": made, "name": "look", "response": {"a": 1}}),
+        content("model", text="done"),
+    ][number % 4]
+
+
+async def grown(
+    service: BaseSessionService, events: int, *, author: str, kind: type[Event] = Event
+) -> Session:
+    """A session that has so many events."""
+    session = await service.create_session(**WHO, session_id=f"s{events}")
+    for number in range(events):
+        event = kind(
+            invocation_id=f"i{number // 4}",
+            author="user" if number % 4 == 0 else author,
+            content=told(number),
+            timestamp=HISTORY_BEGAN + number,
+        )
+        await service.append_event(session, event)
+    return session
