@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from devui.runtime.cancellation import cancel_here, stop
 from devui.runtime.time_limits import clock_stopped
 
 if TYPE_CHECKING:
@@ -50,13 +51,12 @@ class EventRelay(Generic[T]):
             self._ctx.emit = None
             self._left = True
             if not task.done():
-                task.cancel()
-                await asyncio.wait([task])
+                await stop([task])
 
     async def emit(self, event: Event) -> None:
         """Hand an event over; returns when it has been committed."""
-        if self._left:  # work that goes on though it was cancelled
-            raise asyncio.CancelledError
+        if self._left:  # it goes on though it was cancelled, or is about to be
+            await cancel_here()
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
         with clock_stopped():

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from devui.runtime.calling import plain_function_of
+from devui.runtime.cancellation import stop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +32,9 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException 
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         await _wind_up(tasks)
-    finally:  # also when the run itself is cancelled
-        await _cancel([task for task in tasks if not task.done()])
+    except BaseException:  # the run itself is cancelled
+        await stop(tasks)
+        raise
     finished: Finished = []
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
@@ -53,10 +55,3 @@ async def _wind_up(tasks: Sequence[_Task]) -> None:
             if plain_function_of(task) is None and not task.cancelling():
                 task.cancel()
         await asyncio.wait([*threads, *pending], return_when=asyncio.FIRST_COMPLETED)
-
-
-async def _cancel(tasks: Sequence[_Task]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
