@@ -11,8 +11,6 @@ from tests.kit.patience import PATIENCE
 from tests.kit.stages import WHERE, runner_of, said
 
 
-
-
 class Told(BaseLlm):
     """A model that answers when it is told to."""
 

@@ -23,6 +23,7 @@ class EventRelay(Generic[T]):
         self._ctx = ctx
         self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
         self._result: T | None = None
+        self._task: asyncio.Task[T] | None = None
         self._left = False
         """Whether the consumer has left, and nobody commits events any more."""
 
@@ -38,7 +39,9 @@ class EventRelay(Generic[T]):
 
         When the consumer leaves, the work is cancelled.
         """
-        task = asyncio.create_task(work)
+        passages = self._ctx.abort_switch.passages
+        task = self._task = asyncio.create_task(work)
+        passages.append(self)
         task.add_done_callback(lambda _: self._queue.put_nowait(None))
         self._ctx.emit = self.emit
         try:
@@ -48,10 +51,15 @@ class EventRelay(Generic[T]):
                 committed.set()
             self._result = await task
         finally:
+            passages.remove(self)
             self._ctx.emit = None
             self._left = True
             if not task.done():
                 await stop([task])
+
+    def is_carrying(self) -> bool:
+        """Whether there is an event, or what the work returned, that nobody has taken yet."""
+        return not self._queue.empty() or (self._task is not None and self._task.done())
 
     async def emit(self, event: Event) -> None:
         """Hand an event over; returns when it has been committed."""

@@ -13,13 +13,31 @@ if TYPE_CHECKING:
 
     from google.genai import types
 
+    from devui.runtime.agents.abort_switch import Passage
     from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 
 _Task = asyncio.Task["types.Part | None"]
 Finished = list[tuple["types.Part | None", "ToolCall"]]
 
 
-async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException | None]:
+class _Batch:
+    """The calls under way, and whether the caller is going to go on because of them."""
+
+    def __init__(self, tasks: Sequence[_Task]) -> None:
+        self.tasks = tasks
+        self.ends = False
+        """Whether they are being brought to their end, for one has failed."""
+
+    def is_carrying(self) -> bool:
+        """Whether all have ended, or one has failed that nobody has seen yet."""
+        if all(task.done() for task in self.tasks):
+            return True
+        return not self.ends and any(map(_has_failed, self.tasks))
+
+
+async def run_batch(
+    calls: Sequence[ToolCall], passages: list[Passage]
+) -> tuple[Finished, BaseException | None]:
     """What the calls returned, in their order, and what the first of those that failed raised.
 
     When one fails, the others come to where they would have been if plain functions took no
@@ -29,12 +47,17 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException 
     tool included: the caller keeps what is finished before it raises the error.
     """
     tasks = [asyncio.create_task(call.run()) for call in calls]
+    batch = _Batch(tasks)
+    passages.append(batch)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        batch.ends = True
         await _wind_up(tasks)
     except BaseException:  # the run itself is cancelled
         await stop(tasks)
         raise
+    finally:
+        passages.remove(batch)
     finished: Finished = []
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
@@ -46,6 +69,10 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException 
         elif error is None:
             error = failure
     return finished, error
+
+
+def _has_failed(task: _Task) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
 
 
 async def _wind_up(tasks: Sequence[_Task]) -> None:
