@@ -51,15 +51,13 @@ async def cancel_here() -> NoReturn:
 
 
 async def stop(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks, and wait until they have ended.
+    """Cancel the tasks, and wait until they have ended; who cancels this, cancels them once more.
 
     What one raises of its own, such as in its cleaning up, is logged: who stops it is on the way
     out, perhaps with an error that matters more.
     """
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
-    for task in tasks:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("A tool raised while it was stopped.", exc_info=error)
+    for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(outcome, Exception):
+            logger.error("A tool raised while it was stopped.", exc_info=outcome)

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+import pytest
 from google.genai import types
 
 from devui.runtime.agents import LlmAgent
@@ -76,3 +77,35 @@ async def test_what_tools_of_a_batch_raise_when_they_are_stopped_is_logged(caplo
     assert record.name.startswith("devui.")
     assert "was stopped" in record.message
     assert "no way to clean up" in caplog.text
+
+
+@pytest.mark.parametrize("calls", [["slow"], ["slow", "slow"], ["slow", "expert"]])
+async def test_who_cancels_twice_stops_what_tools_do_when_they_are_cancelled(calls):
+    cleaning = asyncio.Event()
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaning.set()
+            await asyncio.Event().wait()
+
+    expert = LlmAgent(
+        name="expert", description="Knows.", mode="single_turn", model=Told(signal=asyncio.Event())
+    )
+    agent = LlmAgent(name="agent", model=calling(*calls), tools=[slow], sub_agents=[expert])
+
+    async def consume() -> None:
+        async for _ in runner_of(agent).run_async(**WHERE, new_message=said("go")):
+            pass
+
+    before = asyncio.all_tasks()
+    task = asyncio.create_task(consume())
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await cleaning.wait()
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled()
+    assert asyncio.all_tasks() == before
