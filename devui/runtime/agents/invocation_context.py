@@ -52,6 +52,7 @@ class _Shared:
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
+    tried_again: dict[tuple[str, str | None, str | None], int] = field(default_factory=dict)
     seen_through: set[str] = field(default_factory=set)
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
@@ -245,9 +246,19 @@ class InvocationContext(LikeModel):
         self._shared.told_of = error
         return not known
 
-    def expect_news(self) -> None:
-        """Note that something is tried again: what it raises then is news, even the same object."""
+    def try_again(self, name: str) -> None:
+        """Note that an agent or a node is tried again.
+
+        What it raises then is news, even the same object; and its model does not wait for what the
+        calls of the attempt that failed would have given.
+        """
         self._shared.told_of = None
+        self._shared.tried_again[name, self.node_path, self.branch] = len(self.session.events)
+
+    def tried_again_at(self, name: str) -> int | None:
+        """How many events the session had when the agent was tried again; None if it was not."""
+        again = self._shared.tried_again
+        return again.get((name, self.node_path, self.branch)) if again else None
 
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""
