@@ -29,8 +29,11 @@ def not_cancelled(who: str) -> RuntimeError | None:
         who: Whose code it passed through, at the beginning of a sentence, such as `Tool 'look'`.
     """
     task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        return None
+    return None if task is not None and task.cancelling() else cancelled_elsewhere(who)
+
+
+def cancelled_elsewhere(who: str) -> RuntimeError:
+    """What to say of a CancelledError that came of something else than a run; see above."""
     return RuntimeError(
         f"{who} awaited something that was cancelled; the run itself was not. Catch"
         " asyncio.CancelledError where it awaits it."

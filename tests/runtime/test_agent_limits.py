@@ -278,3 +278,23 @@ async def test_an_agent_of_a_graph_is_tried_again_behind_a_task():
     runner.auto_create_session = True
     run = runner.run_async(user_id="user", session_id="s", new_message=types.UserContent("go"))
     assert {"result": "All done."} in [event.output async for event in run]
+
+
+async def test_a_task_is_asked_again_when_who_gave_it_is_tried_again_in_a_resumed_run():
+    work = scripted(
+        call_part("shaky"), call_part("shaky"), call_part("finish_task", result="Done.")
+    )
+    clerk = LlmAgent(
+        name="clerk", mode="task", description="Works.", model=work, tools=[failing_once("shaky")]
+    )
+    model = scripted(call_part("clerk", request="Work."), "All done.")
+    agent = LlmAgent(name="agent", model=model, sub_agents=[clerk], retry_config=ONCE_MORE)
+    talk = resumable(agent, yes=True)
+    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
+    where = {"user_id": "user", "session_id": "s"}
+    async with aclosing(
+        talk.runner.run_async(**where, new_message=types.UserContent("go"))
+    ) as events:
+        begun = await anext(events)
+    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
+    assert "All done." in told([event async for event in resumed])

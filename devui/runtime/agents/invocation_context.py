@@ -10,7 +10,7 @@ from devui.runtime.agents.abort_switch import AbortSwitch, Signal
 from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.like_model import LikeModel
-from devui.runtime.agents.node_paths import NodeRuns, progress_key
+from devui.runtime.agents.node_paths import NodeRuns, is_within, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -256,9 +256,17 @@ class InvocationContext(LikeModel):
         self._shared.tried_again[name, self.node_path, self.branch] = len(self.session.events)
 
     def tried_again_at(self, name: str) -> int | None:
-        """How many events the session had when the agent was tried again; None if it was not."""
-        again = self._shared.tried_again
-        return again.get((name, self.node_path, self.branch)) if again else None
+        """How many events the session had when the agent, or one that it works for, was tried
+        again; None if none was.
+        """
+        found = [
+            at
+            for (who, path, branch), at in self._shared.tried_again.items()
+            if (who, path, branch) == (name, self.node_path, self.branch)
+            or is_within(self.node_path, path, "/")
+            or is_within(self.branch, branch, ".")
+        ]
+        return max(found, default=None)
 
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from devui.runtime.calling import plain_function_of
-from devui.runtime.cancellation import stop
+from devui.runtime.cancellation import cancelled_elsewhere, stop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +62,8 @@ async def run_batch(
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
+            if not task.cancelling():  # and not by anybody here
+                error = error or cancelled_elsewhere(f"A callback of tool {call.name!r}")
             continue
         failure = task.exception()
         if failure is None:
