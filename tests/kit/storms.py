@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-ABORTS = ("signal", "signal soon", "signal from a thread", "code", "code in a thread")
-LOSSES = ("cancel", "leave", "raise")
-"""Of these the history says nothing, so a run can go on from it."""
-TROUBLES = (*ABORTS, *LOSSES, "hang", "stray cancel")
+_ABORTS = ("signal", "signal soon", "signal from a thread", "code", "code in a thread")
+TROUBLES = (*_ABORTS, "cancel", "leave", "raise", "stray cancel", "hang")
+"""What may come. After a "hang" the run is aborted if no time limit ends it before."""
 GUST = "A storm."
 """What is raised by code that fails."""
 _AFTERWARDS = ("go on", "turns", "sleep")
 MOMENT = 0.01
+"""Seconds, for what takes a moment."""
 
 
 class GustError(RuntimeError):
@@ -39,11 +39,15 @@ class Storm:
     caller: Any = None
     """The task that takes the events."""
     left: bool = False
-    """Whether the caller is to leave."""
+    """Whether it has told the caller to leave."""
+    second: "Storm | None" = None
+    """One that comes upon it."""
     came: bool = False
+    """Whether it has come."""
     where: str = ""
     """At which moment it has come."""
     moments: int = 0
+    """How many there were."""
     patient: bool = False
     """Whether an abort cancels nothing: below a workflow agent."""
 
@@ -51,10 +55,20 @@ class Storm:
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
 
+    def __str__(self) -> str:
+        upon = f" and {self.second}" if self.second else ""
+        return f"{self.kind}@{self.at} ({self.where}, {self.then}){upon}"
+
     @classmethod
     def of(cls, random: Random, kinds: Any, latest: int) -> "Storm":
         """One at random."""
-        return cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
+        made = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
+        if random.random() < 0.3:
+            made.second = cls(
+                random.choice(kinds), random.randint(1, 3), random.choice(_AFTERWARDS)
+            )
+            made.second.signal = made.signal
+        return made
 
     def _comes(self, where: str) -> bool:
         with self._lock:
@@ -67,6 +81,8 @@ class Storm:
     async def moment(self, where: str) -> None:
         """Let the storm come, if it is due."""
         if not self._comes(where):
+            if self.came and self.second:
+                await self._next().moment(where)
             return
         if self.kind == "hang" and where not in ("event", "on event"):
             self._loop.call_later(20 * MOMENT, self.signal.set)  # if nothing else has a limit
@@ -81,9 +97,17 @@ class Storm:
         elif self.then == "sleep":
             await asyncio.sleep(MOMENT)
 
+    async def calm_moment(self, where: str) -> None:
+        """The same where nothing is raised: who fails after the end has to do it again."""
+        storm = self.second if self.came else self
+        if storm is not None and storm.kind not in ("raise", "stray cancel"):
+            await self.moment(where)
+
     def moment_in_thread(self, where: str) -> None:
         """The same for a plain function."""
         if not self._comes(where):
+            if self.came and self.second:
+                self._next().moment_in_thread(where)
             return
         if self.kind.startswith("signal") or self.kind in ("cancel", "hang", "leave"):
             self._loop.call_soon_threadsafe(self._happen, "thread")
@@ -91,6 +115,21 @@ class Storm:
             self._happen(where)
         if self.then != "go on":
             threading.Event().wait(MOMENT)
+
+    def _next(self) -> "Storm":
+        second = self.second
+        assert second is not None
+        second.contexts, second.caller, second.patient = self.contexts, self.caller, self.patient
+        return second
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the caller is to leave."""
+        return self.left or (self.second is not None and self.second.left)
+
+    def has(self, kind: str) -> bool:
+        """Whether such a trouble belongs to it."""
+        return self.kind == kind or (self.second is not None and self.second.kind == kind)
 
     def _happen(self, where: str) -> None:
         happens = {
@@ -112,7 +151,6 @@ class Storm:
             raise asyncio.CancelledError
 
     def _in_thread(self, act: Any) -> None:
-        made = lambda: self._loop.call_soon_threadsafe(act)  # noqa: E731
-        thread = threading.Thread(target=made)
+        thread = threading.Thread(target=self._loop.call_soon_threadsafe, args=(act,))
         thread.start()
         thread.join()

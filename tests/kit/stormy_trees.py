@@ -1,15 +1,15 @@
 """Trees grown at random whose code tells a storm of each of its moments."""
 
+import asyncio
 import time
-from collections import Counter
 from random import Random
 from typing import Any
 
 from google.genai import types
 
-from devui.runtime.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
 from devui.runtime.auth import AuthConfig
-from devui.runtime.events import Event
+from devui.runtime.events import Event, RequestInput
 from devui.runtime.models import BaseLlm, LlmResponse
 from devui.runtime.plugins import BasePlugin
 from devui.runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool, ToolContext
@@ -41,7 +41,7 @@ class Stubborn(BaseLlm):
             yield LlmResponse(content=types.ModelContent(said[:2]), partial=True)
             await self.weather.storm.moment(f"stream {self.me}")
         yield LlmResponse(content=types.ModelContent(said))
-        await self.weather.storm.moment(f"after {self.me}")
+        await self.weather.storm.calm_moment(f"after {self.me}")
 
     def _said(self, contents: list[types.Content]) -> Any:
         parts = [part for each in contents for part in each.parts or []]
@@ -71,16 +71,17 @@ class Stubborn(BaseLlm):
         missing, waiting = [], False
         words = max((i for i, part in enumerate(parts) if part.text == WORDS), default=-1)
         for name in self.calls:
-            made = [(i, c.id) for i, p in enumerate(parts) if (c := p.function_call) and c.name == name]
+            made = [
+                (i, c.id) for i, p in enumerate(parts) if (c := p.function_call) and c.name == name
+            ]
             ids = [call_id for _, call_id in made]
             told = [
                 r.response or {}
                 for p in parts
                 if (r := p.function_response) and r.name == name and (not ids or r.id == ids[-1])
             ]
-            if not ids or (told and told[-1].get("error") == ABORTED):
-                missing.append(name)
-            elif not told and not name.startswith("job_"):
+            lost = not told and not name.startswith("job_")
+            if not ids or lost or (told and _is_failure(told[-1])):
                 missing.append(name)
             elif not told or "error" in told[-1] or not any(told[-1].values()):
                 if made[-1][0] < words:  # the user does not want to wait
@@ -89,11 +90,15 @@ class Stubborn(BaseLlm):
         return missing, waiting
 
 
+def _is_failure(response: dict[str, Any]) -> bool:
+    """Whether it is an error, and not what is told until the user has agreed."""
+    error = str(response.get("error", ""))
+    return error == ABORTED or "failed:" in error
+
+
 def _finishes(part: types.Part, done: str) -> bool:
     call = part.function_call
     return call is not None and call.name == "finish_task" and (call.args or {}) == {"result": done}
-
-
 
 
 class Hooks(BasePlugin):
@@ -237,14 +242,15 @@ class StormyTree:
 
     def _a_asks(self) -> BaseNode:
         weather, name = self._weather, self._name("q")
-        from devui.runtime.events import RequestInput
 
         @node(name=name, rerun_on_resume=True)
         async def asks(ctx, node_input):
             answers = list(ctx.resume_inputs.values())
             await weather.storm.moment(f"node {name}")
             if not answers:
-                yield RequestInput(interrupt_id=f"{name}-{ctx.run_id}-{ctx.invocation_id}", message=name)
+                yield RequestInput(
+                    interrupt_id=f"{name}-{ctx.run_id}-{ctx.invocation_id}", message=name
+                )
                 return
             weather.note(name)
             yield str(answers[0])
@@ -260,7 +266,15 @@ class StormyTree:
 
     def _agent(self, kind: str, depth: int, target: Any = None) -> LlmAgent:
         name, random = self._name("a"), self._random
-        tools = ("plain", "thread", "slow", "flaky", *(("consent", "job", "login") if kind != "tool" else ()))
+        tools = (
+            "plain",
+            "thread",
+            "slow",
+            "clean",
+            "careless",
+            "stubborn",
+            *(("consent", "job", "login") if kind != "tool" else ()),
+        )
         agents = {
             "chat": ("task", "expert", "tool"),
             "task": ("task", "expert", "tool"),
@@ -272,7 +286,11 @@ class StormyTree:
             for _ in range(random.randint(0 if depth else 1, 3))
         ]
         below = [(each, self._agent(each, depth + 1)) for each in wanted if each in _MODES]
-        own: list[Any] = [self._tool(each, f"{each}_{name}{n}") for n, each in enumerate(wanted) if each not in _MODES]
+        own: list[Any] = [
+            self._tool(each, f"{each}_{name}{n}")
+            for n, each in enumerate(wanted)
+            if each not in _MODES
+        ]
         own += [AgentTool(agent) for each, agent in below if each == "tool"]
         experts = [agent for each, agent in below if each != "tool"]
         calls = [tool.name for tool in own] + [each.name for each in experts]
@@ -292,10 +310,27 @@ class StormyTree:
             model=model,
             tools=own,
             sub_agents=[*experts, *([target] if target else [])],
+            before_agent_callback=self._callback("before agent"),
+            after_agent_callback=self._callback("after agent"),
+            after_model_callback=self._callback("after model"),
+            before_tool_callback=self._callback("before tool"),
             output_key=f"s_{name}" if random.random() < 0.3 and kind == "chat" else None,
             **({"mode": mode} if mode else {}),
             **self._limited(),
         )
+
+    def _callback(self, where: str) -> Any:
+        weather = self._weather
+        if self._random.random() < 0.85:
+            return None
+
+        async def callback(*_: Any, **__: Any) -> None:
+            await weather.storm.moment(where)
+
+        def plain(*_: Any, **__: Any) -> None:
+            weather.storm.moment_in_thread(where)
+
+        return self._random.choice([callback, plain])
 
     def _limited(self) -> dict[str, Any]:
         random = self._random
@@ -315,7 +350,16 @@ class StormyTree:
             if kind == "login" and tool_context.get_auth_response(config) is None:
                 return tool_context.request_credential(config)
             await weather.called(tool_context)
-            await weather.storm.moment(f"tool {name}")
+            try:
+                await weather.storm.moment(f"tool {name}")
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if kind == "careless" and task.cancelling():
+                    raise ValueError("careless") from None
+                if kind == "clean":
+                    await asyncio.sleep(0.002)
+                if kind != "stubborn" or not task.cancelling():
+                    raise
             weather.note(name)
             tool_context.state[f"t_{name}"] = True
             return None if kind == "job" else {"done": name}

@@ -4,7 +4,8 @@ import asyncio
 import gc
 import sys
 from collections import Counter
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
 from random import Random
 from typing import Any
 
@@ -18,12 +19,15 @@ from devui.runtime.events import Event
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
 from tests.kit.grove import question_of, reply
-from tests.kit.storms import GustError, Storm
+from tests.kit.patience import PATIENCE
+from tests.kit.storms import Storm
 from tests.kit.stormy_trees import ABORTED, Hooks, StormyTree
 
 WHERE = {"user_id": "user", "session_id": "s"}
 MANY = 400
+"""Model calls that no run of these trees makes."""
 BOUND = 20
+"""Seconds after which a run hangs; each takes a part of one."""
 
 
 class Weather:
@@ -34,25 +38,28 @@ class Weather:
         self.storm = Storm()
         self._ids = 0
         self.contexts: list[Any] = []
-        self.runs: list[str] = []
+        self.runs: list[tuple[int, str]] = []
         self.log: Counter[str] = Counter()
         self.wrong: list[str] = []
         self.yielded: list[Event] = []
         self.service = service or InMemorySessionService()
-        self._resumable = resumable
+        self.resumable = resumable
         self._seed = seed
+        self._stepwise = self.random.random() < 0.2
         self._tree = tree
         self.tree: Any = None
         self.outcome = ""
-        self.history: list[str] = []
+        self.story: list[Any] = []
 
     # What the code of the tree tells
 
     def new_id(self) -> str:
+        """An id for a call."""
         self._ids += 1
         return f"call-{self._ids}"
 
     def note(self, what: str) -> None:
+        """Count what was done."""
         self.log[what] += 1
 
     async def called(self, tool_context: Any) -> None:
@@ -63,7 +70,11 @@ class Weather:
             for each in event.get_function_responses():
                 if each.name.startswith("login"):
                     continue
-                if each.id == tool_context.function_call_id and "error" not in (each.response or {}) and event.author != "user":
+                if (
+                    each.id == tool_context.function_call_id
+                    and "error" not in (each.response or {})
+                    and event.author != "user"
+                ):
                     self.wrong.append(f"{each.name} is run again")
 
     def look_at(self, me: str, request: Any) -> None:
@@ -80,6 +91,7 @@ class Weather:
     # Runs
 
     async def begin(self) -> None:
+        """Begin the session."""
         await self.service.create_session(app_name="app", **WHERE)
 
     async def run(self, storm: Storm, **what: Any) -> str:
@@ -87,7 +99,7 @@ class Weather:
         self.storm, self.runs, self.contexts = storm, [], []
         self.tree = StormyTree(self, self._seed, **self._tree)
         storm.patient = self.tree.around in ("steps", "rounds", "both")
-        settings = ResumabilityConfig(is_resumable=self._resumable)
+        settings = ResumabilityConfig(is_resumable=self.resumable)
         app = App(
             name="app",
             root_agent=self.tree.root,
@@ -96,45 +108,46 @@ class Weather:
         )
         runner = Runner(app=app, session_service=self.service)
         before = len((await self._stored("s")).events)
-        tasks = asyncio.all_tasks()
         self.yielded = []
+        with self._nothing_left_over():
+            self.outcome = await self._bounded(runner, what)
+            await self._settled()
+        await self._check(before)
+        if self.wrong:
+            self.story += [self._seed, self.wrong]
+        about = what.get("invocation_id") or _brief(what.get("new_message"))
+        self.story.append(f"{about}: {storm} -> {self.outcome}")
+        return self.outcome
+
+    @contextmanager
+    def _nothing_left_over(self) -> Iterator[None]:
+        """Note what nobody hears of but the loop, and which tasks and threads are left."""
+        tasks, loop, hook = asyncio.all_tasks(), asyncio.get_running_loop(), sys.unraisablehook
         noises: list[Any] = []
-        loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: noises.append(context))
-        hook = sys.unraisablehook
         sys.unraisablehook = lambda raised: noises.append(raised.exc_value)
         try:
-            self.outcome = await self._bounded(runner, what)
-            gc.collect()
-            await asyncio.sleep(0)
+            yield
         finally:
             loop.set_exception_handler(None)
             sys.unraisablehook = hook
-        for _ in range(200):
-            left = asyncio.all_tasks() - tasks
-            if not left and not active_threads():
-                break
-            await asyncio.sleep(0.005)
-        left = asyncio.all_tasks() - tasks
-        self._blame("tasks are left", left)
+        self._blame("tasks are left", asyncio.all_tasks() - tasks)
         self._blame("threads are left", active_threads())
         self._blame("noises", noises)
-        await self._check(before)
-        self.history.append(
-            f"{what.get('invocation_id') or _brief(what.get('new_message'))} {storm.kind}@{storm.at}"
-            f"({storm.where}, {storm.then}) -> {self.outcome}"
-        )
-        return self.outcome
+
+    async def _settled(self) -> None:
+        """Wait until the plain functions have ended that nobody could stop."""
+        gc.collect()
+        await asyncio.sleep(0)
+        for _ in range(PATIENCE * 100):
+            if not active_threads():
+                return
+            await asyncio.sleep(0.01)
 
     async def _bounded(self, runner: Runner, what: dict[str, Any]) -> str:
-        stream = self.random.random() < 0.3
-        config = RunConfig(
-            max_llm_calls=MANY,
-            streaming_mode=StreamingMode.SSE if stream else StreamingMode.NONE,
-        )
-        budget = what.pop("budget", None)
-        if budget:
-            config = config.model_copy(update={"max_llm_calls": budget})
+        mode = self.random.choice([StreamingMode.SSE, StreamingMode.NONE, StreamingMode.NONE])
+        budget = what.pop("budget", None) or MANY
+        config = RunConfig(max_llm_calls=budget, streaming_mode=mode)
         task = asyncio.create_task(self._consume(runner, run_config=config, **what))
         self.storm.caller = task
         done, _ = await asyncio.wait([task], timeout=BOUND)
@@ -153,12 +166,14 @@ class Weather:
 
     async def _consume(self, runner: Runner, **what: Any) -> str:
         events = runner.run_async(**WHERE, abort_signal=self.storm.signal, **what)
+        if self._stepwise:
+            return await self._step_by_step(events)
         try:
             async with aclosing(events):
                 async for event in events:
                     self.yielded.append(event)
                     await self.storm.moment("event")
-                    if self.storm.left:
+                    if self.storm.leaves:
                         return "left"
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -166,9 +181,23 @@ class Weather:
                 self.wrong.append("a CancelledError that nobody has sent")
             raise
         task = asyncio.current_task()
-        if self.storm.kind != "cancel":
+        if not self.storm.has("cancel"):
             self._blame("the caller is being cancelled", task.cancelling() if task else 0)
         return "ended"
+
+    async def _step_by_step(self, events: Any) -> str:
+        """Each event in a task of its own, as a server does that may lose its client."""
+        try:
+            while not self.storm.leaves:
+                try:
+                    event = await asyncio.create_task(anext(events))
+                except StopAsyncIteration:
+                    return "ended"
+                self.yielded.append(event)
+                await self.storm.moment("event")
+            return "left"
+        finally:
+            await events.aclose()
 
     # What has to hold
 
@@ -180,15 +209,19 @@ class Weather:
         self._check_yielded(stored[before:])
         self._check_pairs(stored)
         self._check_state(session)
-        for context in self.contexts[:1]:
-            held = context.session
-            if [_dump(e) for e in held.events] != [_dump(e) for e in stored]:
-                self.wrong.append(f"memory has {len(held.events)} events, the store {len(stored)}")
-            if not self.storm.came and self.outcome == 'ended' and _lasting(held.state) != _lasting(session.state):
-                self.wrong.append(f"memory has the state {held.state}, the store {session.state}")
-        outermost = [what for which, what in self.runs if which == id(self.contexts[0])] if self.contexts else []
-        if self.outcome != "cancelled" and len(outermost) not in (0, 2):
+        if not self.contexts:
+            return
+        self._check_memory(self.contexts[0].session, session)
+        outermost = [what for which, what in self.runs if which == id(self.contexts[0])]
+        if self.outcome != "cancelled" and len(outermost) != 2:
             self.wrong.append(f"hooks of runs: {self.runs}, {self.outcome}")
+
+    def _check_memory(self, held: Any, stored: Any) -> None:
+        if [_dump(e) for e in held.events] != [_dump(e) for e in stored.events]:
+            self.wrong.append(f"memory has {len(held.events)} events, not {len(stored.events)}")
+        whole = not self.storm.came and self.outcome == "ended"  # else it may be ahead
+        if whole and _lasting(held.state) != _lasting(stored.state):
+            self.wrong.append(f"memory has the state {held.state}, the store {stored.state}")
 
     def _check_yielded(self, stored: list[Event]) -> None:
         got = [event.id for event in self.yielded if not event.partial]
@@ -235,24 +268,38 @@ class Weather:
         """The questions that the user has not answered, the latest about each thing."""
         asked: dict[str, types.FunctionCall] = {}
         events = (await self._stored("s")).events
+        graph = self.tree is not None and self.tree.around == "graph"
+        if graph:  # where each question is waited for, and none of those before
+            events = [e for e in events if e.invocation_id == events[-1].invocation_id]
         for event in events:
-            if self.tree and self.tree.around == "graph" and event.invocation_id != events[-1].invocation_id:
-                continue
             for call in event.get_function_calls():
                 if name := question_of(call):
-                    several = self.tree is not None and self.tree.around == "graph"
-                    asked[f"{name} {call.id}" if several else name] = call
-            for each in event.get_function_responses():
-                for name in [n for n, c in asked.items() if c.id == each.id]:
-                    if event.author == "user" or (each.response or {}).get("error") == ABORTED:
-                        del asked[name]
+                    asked[f"{name} {call.id}" if graph else name] = call
+            over = {each.id for each in event.get_function_responses() if _is_over(event, each)}
+            asked = {name: call for name, call in asked.items() if call.id not in over}
         return asked
 
-    async def answer(self, storm: Storm, name: str, call: types.FunctionCall) -> str:
+    async def answer(self, storm: Storm, call: types.FunctionCall) -> str:
+        """Answer a question in a storm."""
         return await self.run(storm, new_message=types.UserContent([reply(call)]))
 
     async def latest(self) -> str:
+        """The id of the latest invocation."""
         return (await self._stored("s")).events[-1].invocation_id
+
+    async def told(self) -> Counter[str]:
+        """How often each agent or node has said in the history that it is done."""
+        told: Counter[str] = Counter()
+        for event in (await self._stored("s")).events:
+            done = f"{event.author} is done"
+            if event.output == "last is done":
+                told["last"] += 1
+            for part in (event.content.parts if event.content else None) or []:
+                call = part.function_call
+                told[event.author] += part.text == done or (
+                    call is not None and call.name == "finish_task"
+                )
+        return told
 
     async def _stored(self, session: str, service: Any = None) -> Any:
         service = service or self.service
@@ -263,6 +310,10 @@ class Weather:
     def heard(self) -> str:
         """What was said or given in the latest run."""
         return " ".join(_line(event) for event in self.yielded)
+
+
+def _is_over(event: Event, response: types.FunctionResponse) -> bool:
+    return event.author == "user" or (response.response or {}).get("error") == ABORTED
 
 
 def _is_result(response: types.FunctionResponse) -> bool:
@@ -295,4 +346,4 @@ def _line(event: Event) -> str:
         or (p.function_response and f"{p.function_response.name}={p.function_response.response}")
         for p in parts
     ]
-    return f"{event.author}[{event.branch or ''}]: {said} {event.output or ''} {event.error_code or ''}"
+    return f"{event.author}[{event.branch}]: {said} {event.output or ''} {event.error_code or ''}"
