@@ -203,11 +203,8 @@ class Runner:
         """
         texts = [user_messages] if isinstance(user_messages, str) else user_messages
         where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
-        wanted = config_of(run_config).get_session_config
-        known = await self.session_service.get_session(
-            app_name=self.app_name, **where, config=wanted
-        )
-        if not known:
+        config, find = config_of(run_config).get_session_config, self.session_service.get_session
+        if not await find(app_name=self.app_name, **where, config=config):
             await self.session_service.create_session(app_name=self.app_name, **where)
         collected: list[Event] = []
         for text in texts:

@@ -48,3 +48,9 @@ ERRORS_WHILE_STOPPING = Difference(
     why="What goes wrong has to be seen, and a stop has to stop.",
     without=_without_errors_told,
 )
+ERRORS_OF_STOPPED_SEQUENCES = Difference(
+    "What tools below a Sequential, Loop or Parallel agent raise when they have aborted the run",
+    here="The history tells of it, as it does below other agents; the run ends.",
+    there="The run raises it, and the history tells nothing.",
+    why="What goes wrong has to be seen, and an aborted run ends in one way.",
+)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent, SequentialAgent
+from devui.runtime.agents import BaseAgent, LlmAgent, ParallelAgent, SequentialAgent
 from devui.runtime.events import Event
 from devui.runtime.models import BaseLlm, Call, LlmResponse, Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner
@@ -151,6 +151,25 @@ async def test_a_tool_that_returns_though_cancelled_keeps_its_result():
     _, answered, last = await aborted(agent, begun)
     assert answered.get_function_responses()[0].response == {"result": "done"}
     assert last.error_code == ABORTED
+
+
+async def test_code_that_keeps_back_what_is_on_its_way_is_cancelled():
+    begun = asyncio.Event()
+
+    class Slow(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            async for event in self.sub_agents[0].run_async(ctx):
+                begun.set()
+                await asyncio.Event().wait()
+                yield event
+
+    says = [ScriptedLlm(rules=[Rule(then=Say(text))]) for text in ("One.", "Two.")]
+    agents = [LlmAgent(name=name, model=model) for name, model in zip("ab", says, strict=True)]
+    both = ParallelAgent(name="both", sub_agents=agents)
+    slow = Slow(name="slow", description="Helps.", sub_agents=[both])
+    model = ScriptedLlm(rules=[Rule(then=Call("transfer_to_agent", agent_name="slow"))])
+    events = await aborted(LlmAgent(name="agent", model=model, sub_agents=[slow]), begun)
+    assert [event.error_code for event in events] == [None, None, ABORTED]
 
 
 async def test_each_step_may_be_waited_for_in_a_task_of_its_own():

@@ -1,6 +1,7 @@
 """Agents that have a time limit, retries or a state schema (adk-runtime 12.1, 12.5)."""
 
 import asyncio
+from contextlib import aclosing
 from typing import Any
 
 import pytest
@@ -14,9 +15,9 @@ from devui.runtime.plugins import BasePlugin
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions.state import StateSchemaError
 from devui.runtime.time_limits import clock_stopped
-from devui.runtime.tools import AgentTool
+from devui.runtime.tools import AgentTool, LongRunningFunctionTool
 from devui.runtime.workflow import START, NodeTimeoutError, RetryConfig, Workflow, node
-from tests.kit.conversation import Conversation, answer, call_part, said
+from tests.kit.conversation import Conversation, answer, call_part, resumable, said
 
 ONCE_MORE = RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
 MOMENT = 0.05
@@ -202,3 +203,98 @@ async def test_an_agent_that_gets_no_time_fails_at_once():
     talk = Conversation(LlmAgent(name="agent", model=scripted("Never."), timeout=0))
     with pytest.raises(NodeTimeoutError):
         await talk.say("go")
+
+
+def failing_once(name: str) -> Any:
+    """A tool that fails when it is called first."""
+    calls = []
+
+    async def work() -> dict[str, str]:
+        calls.append(name)
+        if len(calls) == 1:
+            raise ValueError("boom")
+        return {"done": name}
+
+    work.__name__ = name
+    return work
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_an_agent_that_is_tried_again_in_a_resumed_run_is_asked_again(yes):
+    answers = [call_part("write", key="hours", value=1), call_part("shaky"), call_part("shaky")]
+    model = scripted(*answers, "Done.")
+    tools = [write, failing_once("shaky")]
+    talk = resumable(
+        LlmAgent(name="agent", model=model, tools=tools, retry_config=ONCE_MORE), yes=yes
+    )
+    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
+    where = {"user_id": "user", "session_id": "s"}
+    async with aclosing(
+        talk.runner.run_async(**where, new_message=types.UserContent("go"))
+    ) as events:
+        begun = await anext(events)
+    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
+    heard = told([event async for event in resumed])
+    assert [each for each in heard if each] == ["ValueError", "Done."]
+
+
+async def test_an_agent_that_is_tried_again_goes_on_behind_a_task_it_gave_beside_what_failed():
+    finish = scripted(call_part("finish_task", result="Done."))
+    clerk = LlmAgent(name="clerk", mode="task", description="Works.", model=finish)
+    calls = [call_part("shaky"), call_part("clerk", request="Work.")]
+    agent = LlmAgent(
+        name="agent",
+        model=scripted(calls, call_part("shaky"), "All done."),
+        tools=[failing_once("shaky")],
+        sub_agents=[clerk],
+        retry_config=ONCE_MORE,
+    )
+    assert told(await Conversation(agent).say("go"))[-1] == "All done."
+
+
+@pytest.mark.parametrize("yes", [True, False])
+async def test_an_agent_is_tried_again_when_the_beginning_of_a_job_has_failed(yes):
+    job = LongRunningFunctionTool(failing_once("job"))
+    model = scripted(call_part("job"), call_part("job"), "Done.")
+    agent = LlmAgent(name="agent", model=model, tools=[job], retry_config=ONCE_MORE)
+    events = await resumable(agent, yes=yes).say("go")
+    assert "ValueError" in told(events)
+    assert "Done." in told(events)
+
+
+async def test_an_agent_of_a_graph_is_tried_again_behind_a_task():
+    finish = scripted(call_part("finish_task", result="Done."))
+    clerk = LlmAgent(name="clerk", mode="task", description="Works.", model=finish)
+    calls = [call_part("shaky"), call_part("clerk", request="Work.")]
+    agent = LlmAgent(
+        name="agent",
+        mode="task",
+        model=scripted(calls, call_part("shaky"), call_part("finish_task", result="All done.")),
+        tools=[failing_once("shaky")],
+        sub_agents=[clerk],
+        retry_config=ONCE_MORE,
+    )
+    runner = InMemoryRunner(node=Workflow(name="wf", edges=[(START, agent)]))
+    runner.auto_create_session = True
+    run = runner.run_async(user_id="user", session_id="s", new_message=types.UserContent("go"))
+    assert {"result": "All done."} in [event.output async for event in run]
+
+
+async def test_a_task_is_asked_again_when_who_gave_it_is_tried_again_in_a_resumed_run():
+    work = scripted(
+        call_part("shaky"), call_part("shaky"), call_part("finish_task", result="Done.")
+    )
+    clerk = LlmAgent(
+        name="clerk", mode="task", description="Works.", model=work, tools=[failing_once("shaky")]
+    )
+    model = scripted(call_part("clerk", request="Work."), "All done.")
+    agent = LlmAgent(name="agent", model=model, sub_agents=[clerk], retry_config=ONCE_MORE)
+    talk = resumable(agent, yes=True)
+    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
+    where = {"user_id": "user", "session_id": "s"}
+    async with aclosing(
+        talk.runner.run_async(**where, new_message=types.UserContent("go"))
+    ) as events:
+        begun = await anext(events)
+    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
+    assert "All done." in told([event async for event in resumed])

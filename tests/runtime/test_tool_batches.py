@@ -180,3 +180,22 @@ async def test_a_batch_that_is_stopped_does_not_wait_for_plain_functions():
     with pytest.raises(asyncio.CancelledError):
         await turn
     release.set()
+
+
+async def test_a_callback_of_a_batch_that_awaits_what_was_cancelled_fails_the_run():
+    async def one() -> str:
+        return "1"
+
+    async def two() -> str:
+        return "2"
+
+    async def after(tool, args, tool_context, tool_response):
+        if tool.name == "one":
+            task = asyncio.create_task(asyncio.sleep(PATIENCE))
+            task.cancel()
+            await task
+
+    runner = runner_of(buyer(one, two, after_tool_callback=after))
+    with pytest.raises(RuntimeError, match="A callback of tool 'one' awaited something"):
+        await run(runner)
+    assert responses((await stored(runner)).events) == [("two", {"result": "2"})]

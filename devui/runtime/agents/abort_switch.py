@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from devui.runtime.events.event import Event
 
-_TURNS = 5
-"""How many turns of the loop the work still gets: what an agent has done by then, when it was its
-own code that called for the end, is told before it."""
+_MOST_TURNS = 100
+"""For how many turns of the loop the end is put off for what is on its way. It takes four for each
+agent within an agent; code on the way that keeps it back is cancelled with the rest."""
 
 
 class Signal(Protocol):
@@ -29,8 +29,19 @@ class Signal(Protocol):
         ...
 
 
+class Passage(Protocol):
+    """What brings that which is done from one task of an invocation to another."""
+
+    def is_carrying(self) -> bool:
+        """Whether something has been handed over that has not been taken yet."""
+        ...
+
+
 class AbortSwitch:
     """Whether an invocation is to stop. What is at work for it then is cancelled.
+
+    What has been done by then, and is only on its way to the caller, is still told: the code that
+    calls for the end, and that beside it, may have ended its work.
 
     It is used as a context around the work. The work is a generator that is driven by its caller's
     task, so that task is cancelled, as `asyncio.timeout` does it: only while it waits for the work,
@@ -49,6 +60,11 @@ class AbortSwitch:
     _cancelling = 0
     _cancelled: asyncio.Task[Any] | None = None
     _waiter: asyncio.Task[Any] | None = None
+
+    def __init__(self) -> None:
+        """Begin without a signal."""
+        self.passages: list[Passage] = []
+        """Those in use just now."""
 
     def attach(self, signal: Signal) -> None:
         """Let the caller's signal stop the invocation, too."""
@@ -73,10 +89,16 @@ class AbortSwitch:
         return self
 
     def stops(self) -> bool:
-        """Whether to stop here; else the task that asks is the one that waits for the work next."""
-        if self.is_set():
-            return True
+        """Whether to stop here; else the task that asks is the one that waits for the work next.
+
+        An event that was on its way while the caller was busy with another comes first.
+        """
         self._task = asyncio.current_task()
+        if not self.is_set():
+            return False
+        if self._work is None or not self._is_carrying():
+            return True
+        self._cancel_soon()
         return False
 
     def seal(self) -> bool:
@@ -116,18 +138,27 @@ class AbortSwitch:
         if self.signal is not None:
             self.signal.set()
         if self._work is not None and _running_loop() is not None:
-            self._cancel_in(_TURNS)
+            self._cancel_soon()
 
     def _signalled(self, waiter: asyncio.Task[Any]) -> None:
         if not waiter.cancelled() and waiter.exception() is None:
-            self._cancel_in(_TURNS)
+            self._cancel_soon()
 
-    def _cancel_in(self, turns: int) -> None:
-        if turns:
-            asyncio.get_running_loop().call_soon(self._cancel_in, turns - 1)
-        elif self._is_at_work() and self._task is not None and self._cancelled is None:
-            self._cancelled = self._task
-            self._task.cancel()
+    def _cancel_soon(self, turns: int = _MOST_TURNS) -> None:
+        """Cancel the work when what runs in this turn of the loop has come to where it waits."""
+        asyncio.get_running_loop().call_soon(self._cancel, turns)
+
+    def _cancel(self, turns: int) -> None:
+        if not self._is_at_work() or self._task is None or self._cancelled is not None:
+            return
+        if turns and self._is_carrying():
+            self._cancel_soon(turns - 1)
+            return
+        self._cancelled = self._task
+        self._task.cancel()
+
+    def _is_carrying(self) -> bool:
+        return any(passage.is_carrying() for passage in self.passages)
 
     def _is_at_work(self) -> bool:
         """Whether the caller waits for the work, rather than being busy with an event."""

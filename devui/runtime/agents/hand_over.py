@@ -42,7 +42,7 @@ async def hand_over(
     context = _context_of(source, target, ctx)
     run = followed(target, context, anew=anew)
     if context.hand_overs % _STACKED == 0:
-        run = merged([run])
+        run = merged([run], ctx.abort_switch.passages)
     async with aclosing(run) as events:
         async for event in events:
             yield event

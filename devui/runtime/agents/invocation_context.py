@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.invocation_history import InvocationHistory
 from devui.runtime.agents.like_model import LikeModel
-from devui.runtime.agents.node_paths import NodeRuns, progress_key
+from devui.runtime.agents.node_paths import NodeRuns, is_within, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -54,6 +54,7 @@ class _Shared:
     resumed_at: int | None = None
     resumed_with_answer: bool = False
     told_of: Exception | None = None
+    tried_again: dict[tuple[str, str | None, str | None], int] = field(default_factory=dict)
     seen_through: set[str] = field(default_factory=set)
     spoken_to: str | None = None
     node_runs: NodeRuns = field(default_factory=NodeRuns)
@@ -264,9 +265,27 @@ class InvocationContext(LikeModel):
         self._shared.told_of = error
         return not known
 
-    def expect_news(self) -> None:
-        """Note that something is tried again: what it raises then is news, even the same object."""
+    def try_again(self, name: str) -> None:
+        """Note that an agent or a node is tried again.
+
+        What it raises then is news, even the same object; and its model does not wait for what the
+        calls of the attempt that failed would have given.
+        """
         self._shared.told_of = None
+        self._shared.tried_again[name, self.node_path, self.branch] = len(self.session.events)
+
+    def tried_again_at(self, name: str) -> int | None:
+        """How many events the session had when the agent, or one that it works for, was tried
+        again; None if none was.
+        """
+        found = [
+            at
+            for (who, path, branch), at in self._shared.tried_again.items()
+            if (who, path, branch) == (name, self.node_path, self.branch)
+            or is_within(self.node_path, path, "/")
+            or is_within(self.branch, branch, ".")
+        ]
+        return max(found, default=None)
 
     def see_through(self, transfer: Event) -> None:
         """Note that the agent which transfers runs the target itself."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
+from devui.runtime.agents.abort_switch import Passage
 from devui.runtime.events.event import Event
 
 
@@ -21,8 +22,20 @@ class _Ended:
     error: BaseException | None
 
 
-async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Event, None]:
+class _Queue(asyncio.Queue["_Produced | _Ended"]):
+    """What the runs have produced."""
+
+    def is_carrying(self) -> bool:
+        """Whether there is something that nobody has taken yet."""
+        return not self.empty()
+
+
+async def merged(
+    runs: list[AsyncGenerator[Event, None]], passages: list[Passage]
+) -> AsyncGenerator[Event, None]:
     """The events of all runs as they come; a producer goes on when the consumer comes back.
+
+    `passages` are those of the invocation, of which this is one meanwhile.
 
     The tasks are held here and not by a TaskGroup: that would, when one fails, cancel the
     consumer, in whose task this generator is run.
@@ -30,7 +43,8 @@ async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Even
     Raises:
         BaseException: what the first run to fail raised; the others are cancelled.
     """
-    queue: asyncio.Queue[_Produced | _Ended] = asyncio.Queue()
+    queue = _Queue()
+    passages.append(queue)
     tasks = [asyncio.create_task(produce(run, queue)) for run in runs]
     try:
         running = len(tasks)
@@ -44,6 +58,7 @@ async def merged(runs: list[AsyncGenerator[Event, None]]) -> AsyncGenerator[Even
             else:
                 running -= 1
     finally:
+        passages.remove(queue)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

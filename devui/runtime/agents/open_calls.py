@@ -105,12 +105,15 @@ def awaits_user(ctx: InvocationContext, agents: Collection[str]) -> bool:
 
 
 def awaits_anyone(ctx: InvocationContext, agent: str) -> bool:
-    """Whether a call that the agent made, and that is answered later, has no answer at all."""
+    """Whether a call that the agent made, and that is answered later, has no answer at all.
+
+    One that has failed is not waited for.
+    """
     if not ctx.history.unanswered:
         return False
     events = own_events(ctx)
-    own = [event for event in _since_words(ctx, events) if event.author == agent]
-    return _is_open(own, answered_calls(events))
+    own = [event for event in _since(ctx, ctx.spoken_to_at, events) if event.author == agent]
+    return _is_open(own, answered_calls(events) | _failed(events))
 
 
 def has_work_below(ctx: InvocationContext, agent: str) -> bool:
@@ -121,14 +124,16 @@ def has_work_below(ctx: InvocationContext, agent: str) -> bool:
     if not ctx.history.has_unsettled(agent):
         return False
     events = own_events(ctx)
-    return bool(_unanswered(_since_words(ctx, events), agent, events))
+    # By words that it was told, or when it was tried again, it has let open calls be.
+    begun = max(ctx.spoken_to_at or 0, ctx.tried_again_at(agent) or 0)
+    return bool(_unanswered(_since(ctx, begun, events), agent, events))
 
 
-def _since_words(ctx: InvocationContext, events: list[Event]) -> list[Event]:
-    """The events that count for an agent that was told to go on: by that it lets open calls be."""
-    if ctx.spoken_to_at is None:
+def _since(ctx: InvocationContext, begun: int | None, events: list[Event]) -> list[Event]:
+    """Those of the events that are not among the first so many of the session."""
+    if not begun:
         return events
-    before = set(map(id, ctx.history.events[: ctx.begun_with]))
+    before = set(map(id, ctx.session.events[ctx.history.begins_at : begun]))
     return [event for event in events if id(event) not in before]
 
 

@@ -37,7 +37,7 @@ class ParallelAgent(BaseAgent):
         ]
         names = {agent.name for agent in self.sub_agents}
         escalated = False
-        async with aclosing(merged(runs)) as events:
+        async with aclosing(merged(runs, ctx.abort_switch.passages)) as events:
             async for event in events:
                 yield event
                 if event.actions.escalate and event.author in names:

@@ -67,7 +67,7 @@ async def _attempts(
             if retry is None or not retry.again(error, number):
                 raise
             logger.warning("Agent %r failed and is tried again: %s", agent.name, error)
-            ctx.expect_news()
+            ctx.try_again(agent.name)
         else:
             return
         await asyncio.sleep(retry.delay(number))

@@ -50,18 +50,25 @@ class GraphRun:
     async def complete(self, node_input: Any) -> None:
         """Run until nothing is left to do; what became of it stands in the workflow's run."""
         self._triggers.begin(node_input, self._run.invocation.branch)
+        passages = self._run.invocation.abort_switch.passages
+        passages.append(self)
         try:
             while self._run.error is None and await self._step():
                 pass
             if self._run.error is None:
                 await self._finish_children()
         finally:
+            passages.remove(self)
             await self._stop()
         if self._run.error is not None or self._run.invocation.is_aborted:
             return
         self._conclude()
         if not (self._run.interrupts or self._run.waits):
             await checkpoint(self._run, None)
+
+    def is_carrying(self) -> bool:
+        """Whether a node has ended and that is still to be dealt with."""
+        return any(task.done() for task in self._tasks.values())
 
     async def _step(self) -> bool:
         """Begin what can begin, and deal with what has ended; False if nothing is left."""

@@ -111,7 +111,7 @@ async def perform(start: Start) -> NodeRun:
         if from_below:
             running.recount(run.path, counts)  # what has ended below is not run again
         logger.warning("Node %r failed and is tried again: %s", run.path, run.error)
-        run.invocation.expect_news()
+        run.invocation.try_again(run.name)
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
 

@@ -3,6 +3,7 @@
 from tests.differential.case import CASES
 from tests.differential.cases import (
     aborts,
+    aborts_under_way,
     agent_limits,
     answers_together,
     auth_helpers,
@@ -74,6 +75,7 @@ from tests.differential.cases import (
 __all__ = [
     "CASES",
     "aborts",
+    "aborts_under_way",
     "agent_limits",
     "answers_together",
     "auth_helpers",

@@ -218,7 +218,8 @@ for _resumable in (False, True):
     add(Case(f"limits: what tools have done is not done again{_kind}", _play))
 
 
-async def _tool_fails(stage, resumable):
+def _shaky():
+    """A tool that fails at first."""
     runs = []
 
     async def shaky():
@@ -228,9 +229,13 @@ async def _tool_fails(stage, resumable):
             raise Boom("boom in a tool")
         return "steady"
 
+    return shaky
+
+
+async def _tool_fails(stage, resumable):
     again = stage.ns.RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
     answers = [call("shaky"), call("shaky"), "Done."]
-    root = stage.agent("agent", *answers, tools=[shaky], retry_config=again)
+    root = stage.agent("agent", *answers, tools=[_shaky()], retry_config=again)
     await stage.open(root, resumable=resumable)
     await stage.say()
 
@@ -326,4 +331,26 @@ async def a_late_target_in_an_app_that_can_resume(stage):
     root = stage.agent("root", transfer("target"), "Root.", sub_agents=[target])
     await stage.open(root, resumable=True)
     await stage.say()
+    await stage.resume()
+
+
+# What is tried again while something else waits
+
+
+@case(differs=FAILED_CALLS_TRIED_AGAIN)
+async def an_agent_is_tried_again_whose_job_could_not_begin(stage):
+    again = stage.ns.RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
+    tool = stage.ns.LongRunningFunctionTool(_shaky())
+    root = stage.agent("agent", call("shaky"), "Done.", tools=[tool], retry_config=again)
+    await stage.open(root, resumable=True)
+    await stage.say()
+
+
+@case(differs=FAILED_CALLS_TRIED_AGAIN)
+async def an_agent_is_tried_again_in_a_resumed_run(stage):
+    again = stage.ns.RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
+    answers = [call("note", key="a", value=1), call("shaky"), call("shaky"), "Done."]
+    root = stage.agent("agent", *answers, tools=[note, _shaky()], retry_config=again)
+    await stage.open(root, resumable=True)
+    await stage.say(leave=1)
     await stage.resume()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from devui.runtime.cancellation import cancel_here, stop
 from devui.runtime.time_limits import clock_stopped
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class EventRelay(Generic[T]):
         self._ctx = ctx
         self._queue: asyncio.Queue[tuple[Event, asyncio.Event] | None] = asyncio.Queue()
         self._result: T | None = None
+        self._task: asyncio.Task[T] | None = None
         self._left = False
         """Whether the consumer has left, and nobody commits events any more."""
 
@@ -37,7 +39,9 @@ class EventRelay(Generic[T]):
 
         When the consumer leaves, the work is cancelled.
         """
-        task = asyncio.create_task(work)
+        passages = self._ctx.abort_switch.passages
+        task = self._task = asyncio.create_task(work)
+        passages.append(self)
         task.add_done_callback(lambda _: self._queue.put_nowait(None))
         self._ctx.emit = self.emit
         try:
@@ -47,16 +51,20 @@ class EventRelay(Generic[T]):
                 committed.set()
             self._result = await task
         finally:
+            passages.remove(self)
             self._ctx.emit = None
             self._left = True
             if not task.done():
-                task.cancel()
-                await asyncio.wait([task])
+                await stop([task])
+
+    def is_carrying(self) -> bool:
+        """Whether there is an event, or what the work returned, that nobody has taken yet."""
+        return not self._queue.empty() or (self._task is not None and self._task.done())
 
     async def emit(self, event: Event) -> None:
         """Hand an event over; returns when it has been committed."""
-        if self._left:  # work that goes on though it was cancelled
-            raise asyncio.CancelledError
+        if self._left:  # it goes on though it was cancelled, or is about to be
+            await cancel_here()
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
         with clock_stopped():

@@ -140,7 +140,7 @@ async def execute(
     running = [ToolCall(ctx, call, tools, decisions.get(call.id or "")) for call in calls]
     if len(running) == 1:
         return Executed(_event(ctx, [(await running[0].run(), running[0])]))
-    finished, error = await run_batch(running)
+    finished, error = await run_batch(running, ctx.abort_switch.passages)
     if error is not None:
         finished = [(part, call) for part, call in finished if part is None or _is_plain(call)]
     return Executed(_event(ctx, finished), error)

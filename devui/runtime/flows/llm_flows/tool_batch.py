@@ -6,19 +6,38 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from devui.runtime.calling import plain_function_of
+from devui.runtime.cancellation import cancelled_elsewhere, stop
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from google.genai import types
 
+    from devui.runtime.agents.abort_switch import Passage
     from devui.runtime.flows.llm_flows.tool_calls import ToolCall
 
 _Task = asyncio.Task["types.Part | None"]
 Finished = list[tuple["types.Part | None", "ToolCall"]]
 
 
-async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException | None]:
+class _Batch:
+    """The calls under way, and whether the caller is going to go on because of them."""
+
+    def __init__(self, tasks: Sequence[_Task]) -> None:
+        self.tasks = tasks
+        self.ends = False
+        """Whether they are being brought to their end, for one has failed."""
+
+    def is_carrying(self) -> bool:
+        """Whether all have ended, or one has failed that nobody has seen yet."""
+        if all(task.done() for task in self.tasks):
+            return True
+        return not self.ends and any(map(_has_failed, self.tasks))
+
+
+async def run_batch(
+    calls: Sequence[ToolCall], passages: list[Passage]
+) -> tuple[Finished, BaseException | None]:
     """What the calls returned, in their order, and what the first of those that failed raised.
 
     When one fails, the others come to where they would have been if plain functions took no
@@ -28,15 +47,23 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException 
     tool included: the caller keeps what is finished before it raises the error.
     """
     tasks = [asyncio.create_task(call.run()) for call in calls]
+    batch = _Batch(tasks)
+    passages.append(batch)
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        batch.ends = True
         await _wind_up(tasks)
-    finally:  # also when the run itself is cancelled
-        await _cancel([task for task in tasks if not task.done()])
+    except BaseException:  # the run itself is cancelled
+        await stop(tasks)
+        raise
+    finally:
+        passages.remove(batch)
     finished: Finished = []
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
+            if not task.cancelling():  # and not by anybody here
+                error = error or cancelled_elsewhere(f"A callback of tool {call.name!r}")
             continue
         failure = task.exception()
         if failure is None:
@@ -46,6 +73,10 @@ async def run_batch(calls: Sequence[ToolCall]) -> tuple[Finished, BaseException 
     return finished, error
 
 
+def _has_failed(task: _Task) -> bool:
+    return task.done() and not task.cancelled() and task.exception() is not None
+
+
 async def _wind_up(tasks: Sequence[_Task]) -> None:
     while pending := [task for task in tasks if not task.done()]:
         threads = [future for task in pending if (future := plain_function_of(task))]
@@ -53,10 +84,3 @@ async def _wind_up(tasks: Sequence[_Task]) -> None:
             if plain_function_of(task) is None and not task.cancelling():
                 task.cancel()
         await asyncio.wait([*threads, *pending], return_when=asyncio.FIRST_COMPLETED)
-
-
-async def _cancel(tasks: Sequence[_Task]) -> None:
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)

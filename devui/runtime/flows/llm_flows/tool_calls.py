@@ -61,6 +61,11 @@ class ToolCall:
         """The result as text to read, if the tool speaks to the user and its answer is the last."""
 
     @property
+    def name(self) -> str:
+        """The name of the tool, as the model gave it."""
+        return self._call.name or ""
+
+    @property
     def actions(self) -> EventActions:
         """What the tool and its callbacks changed."""
         return self._context.actions

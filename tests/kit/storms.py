@@ -1,0 +1,156 @@
+"""What may happen to a run in the middle of it: an abort, a cancellation, a caller who leaves."""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+_ABORTS = ("signal", "signal soon", "signal from a thread", "code", "code in a thread")
+TROUBLES = (*_ABORTS, "cancel", "leave", "raise", "stray cancel", "hang")
+"""What may come. After a "hang" the run is aborted if no time limit ends it before."""
+GUST = "A storm."
+"""What is raised by code that fails."""
+_AFTERWARDS = ("go on", "turns", "sleep")
+MOMENT = 0.01
+"""Seconds, for what takes a moment."""
+
+
+class GustError(RuntimeError):
+    """What a storm lets code raise."""
+
+
+@dataclass
+class Storm:
+    """One trouble, which comes at a certain moment of a run.
+
+    Models, tools, callbacks, nodes and the caller of the run tell when they get to one.
+    """
+
+    kind: str = ""
+    """What happens; nothing if empty."""
+    at: int = 0
+    """At which moment."""
+    then: str = "go on"
+    """What the code does afterwards that has met with it."""
+    signal: asyncio.Event = field(default_factory=asyncio.Event)
+    contexts: list[Any] = field(default_factory=list)
+    """The invocations under way, the outermost first."""
+    caller: Any = None
+    """The task that takes the events."""
+    left: bool = False
+    """Whether it has told the caller to leave."""
+    second: "Storm | None" = None
+    """One that comes upon it."""
+    came: bool = False
+    """Whether it has come."""
+    where: str = ""
+    """At which moment it has come."""
+    moments: int = 0
+    """How many there were."""
+    patient: bool = False
+    """Whether an abort cancels nothing: below a workflow agent."""
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+
+    def __str__(self) -> str:
+        upon = f" and {self.second}" if self.second else ""
+        return f"{self.kind}@{self.at} ({self.where}, {self.then}){upon}"
+
+    @classmethod
+    def of(cls, random: Random, kinds: Any, latest: int) -> "Storm":
+        """One at random."""
+        made = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
+        if random.random() < 0.3:
+            made.second = cls(
+                random.choice(kinds), random.randint(1, 3), random.choice(_AFTERWARDS)
+            )
+            made.second.signal = made.signal
+        return made
+
+    def _comes(self, where: str) -> bool:
+        with self._lock:
+            self.moments += 1
+            if self.came or not self.kind or self.moments < self.at:
+                return False
+            self.came, self.where = True, where
+            return True
+
+    async def moment(self, where: str) -> None:
+        """Let the storm come, if it is due."""
+        if not self._comes(where):
+            if self.came and self.second:
+                await self._next().moment(where)
+            return
+        if self.kind == "hang" and where not in ("event", "on event"):
+            self._loop.call_later(20 * MOMENT, self.signal.set)  # if nothing else has a limit
+            await (asyncio.sleep(30 * MOMENT) if self.patient else asyncio.Event().wait())
+        if self.kind == "code in a thread":
+            await asyncio.to_thread(self._happen, where)
+        else:
+            self._happen(where)
+        if self.then == "turns":
+            for _ in range(7):
+                await asyncio.sleep(0)
+        elif self.then == "sleep":
+            await asyncio.sleep(MOMENT)
+
+    async def calm_moment(self, where: str) -> None:
+        """The same where nothing is raised: who fails after the end has to do it again."""
+        storm = self.second if self.came else self
+        if storm is not None and storm.kind not in ("raise", "stray cancel"):
+            await self.moment(where)
+
+    def moment_in_thread(self, where: str) -> None:
+        """The same for a plain function."""
+        if not self._comes(where):
+            if self.came and self.second:
+                self._next().moment_in_thread(where)
+            return
+        if self.kind.startswith("signal") or self.kind in ("cancel", "hang", "leave"):
+            self._loop.call_soon_threadsafe(self._happen, "thread")
+        else:
+            self._happen(where)
+        if self.then != "go on":
+            threading.Event().wait(MOMENT)
+
+    def _next(self) -> "Storm":
+        second = self.second
+        assert second is not None
+        second.contexts, second.caller, second.patient = self.contexts, self.caller, self.patient
+        return second
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the caller is to leave."""
+        return self.left or (self.second is not None and self.second.left)
+
+    def has(self, kind: str) -> bool:
+        """Whether such a trouble belongs to it."""
+        return self.kind == kind or (self.second is not None and self.second.kind == kind)
+
+    def _happen(self, where: str) -> None:
+        happens = {
+            "signal": self.signal.set,
+            "signal soon": lambda: self._loop.call_later(MOMENT / 2, self.signal.set),
+            "signal from a thread": lambda: self._in_thread(self.signal.set),
+            "code": lambda: self.contexts[-1].abort(),
+            "code in a thread": lambda: self.contexts[-1].abort(),
+            "cancel": lambda: self.caller.cancel(),
+            "hang": self.signal.set,
+        }
+        if self.kind in happens:
+            happens[self.kind]()
+        elif self.kind == "leave" or where == "event":
+            self.left = True
+        elif self.kind == "raise":
+            raise GustError(GUST)
+        elif self.kind == "stray cancel":
+            raise asyncio.CancelledError
+
+    def _in_thread(self, act: Any) -> None:
+        thread = threading.Thread(target=self._loop.call_soon_threadsafe, args=(act,))
+        thread.start()
+        thread.join()

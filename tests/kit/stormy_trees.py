@@ -1,0 +1,386 @@
+"""Trees grown at random whose code tells a storm of each of its moments."""
+
+import asyncio
+import time
+from random import Random
+from typing import Any
+
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
+from devui.runtime.auth import AuthConfig
+from devui.runtime.events import Event, RequestInput
+from devui.runtime.models import BaseLlm, LlmResponse
+from devui.runtime.plugins import BasePlugin
+from devui.runtime.tools import AgentTool, FunctionTool, LongRunningFunctionTool, ToolContext
+from devui.runtime.workflow import BaseNode, JoinNode, RetryConfig, Workflow, node
+from tests.kit.storms import MOMENT
+
+ABORTED = "The invocation was aborted."
+WAITS = "Not yet."
+WORDS = "again"
+AGAIN = RetryConfig(max_attempts=2, initial_delay=0.001, jitter=0)
+LATE = 15 * MOMENT
+
+
+class Stubborn(BaseLlm):
+    """A model that makes its calls, again if they were aborted or lost, and then is done."""
+
+    calls: list[str]
+    weather: Any
+    me: str
+    finishes: bool = False
+    target: str = ""
+    """To whom it hands over when it is done."""
+
+    async def generate_content_async(self, llm_request, stream=False):
+        self.weather.look_at(self.me, llm_request)
+        await self.weather.storm.moment(f"model {self.me}")
+        said = self._said(llm_request.contents)
+        if stream and isinstance(said, str):
+            yield LlmResponse(content=types.ModelContent(said[:2]), partial=True)
+            await self.weather.storm.moment(f"stream {self.me}")
+        yield LlmResponse(content=types.ModelContent(said))
+        await self.weather.storm.calm_moment(f"after {self.me}")
+
+    def _said(self, contents: list[types.Content]) -> Any:
+        parts = [part for each in contents for part in each.parts or []]
+        done = f"{self.me} is done"
+        before = [i for i, p in enumerate(parts) if done in (p.text or "") or _finishes(p, done)]
+        parts = parts[before[-1] + 1 :] if before else parts
+        missing, waiting = self._missing(parts)
+        if missing:
+            return [self._call(name) for name in missing]
+        if waiting:
+            return WAITS
+        if self.finishes:
+            return [self._call("finish_task", result=done)]
+        if self.target:
+            transfer = self._call("transfer_to_agent", agent_name=self.target)
+            return [types.Part(text=done), transfer]
+        return done
+
+    def _call(self, name: str, **args: str) -> types.Part:
+        if not args and "_" not in name:
+            args = {"request": "go"}
+        made = types.FunctionCall(id=self.weather.new_id(), name=name, args=args)
+        return types.Part(function_call=made)
+
+    def _missing(self, parts: list[types.Part]) -> tuple[list[str], bool]:
+        """The calls to make, and whether it waits for others."""
+        missing, waiting = [], False
+        words = max((i for i, part in enumerate(parts) if part.text == WORDS), default=-1)
+        for name in self.calls:
+            made = [
+                (i, c.id) for i, p in enumerate(parts) if (c := p.function_call) and c.name == name
+            ]
+            ids = [call_id for _, call_id in made]
+            told = [
+                r.response or {}
+                for p in parts
+                if (r := p.function_response) and r.name == name and (not ids or r.id == ids[-1])
+            ]
+            lost = not told and not name.startswith("job_")
+            if not ids or lost or (told and _is_failure(told[-1])):
+                missing.append(name)
+            elif not told or "error" in told[-1] or not any(told[-1].values()):
+                if made[-1][0] < words:  # the user does not want to wait
+                    missing.append(name)
+                waiting = True
+        return missing, waiting
+
+
+def _is_failure(response: dict[str, Any]) -> bool:
+    """Whether it is an error, and not what is told until the user has agreed."""
+    error = str(response.get("error", ""))
+    return error == ABORTED or "failed:" in error
+
+
+def _finishes(part: types.Part, done: str) -> bool:
+    call = part.function_call
+    return call is not None and call.name == "finish_task" and (call.args or {}) == {"result": done}
+
+
+class Hooks(BasePlugin):
+    """Notes the invocations, and tells of the moments of plugins."""
+
+    def __init__(self, weather: Any) -> None:
+        super().__init__(name="hooks")
+        self._weather = weather
+
+    async def before_run_callback(self, *, invocation_context):
+        self._weather.storm.contexts.append(invocation_context)
+        self._weather.contexts.append(invocation_context)
+        self._weather.runs.append((id(invocation_context), "begun"))
+
+    async def after_run_callback(self, *, invocation_context):
+        self._weather.runs.append((id(invocation_context), "ended"))
+
+    async def on_run_error_callback(self, *, invocation_context, error):
+        self._weather.runs.append((id(invocation_context), "failed"))
+
+    async def before_model_callback(self, *, callback_context, llm_request):
+        await self._weather.storm.moment("before model")
+
+    async def after_tool_callback(self, *, tool, tool_args, tool_context, result):
+        await self._weather.storm.moment("after tool")
+
+    async def on_tool_error_callback(self, *, tool, tool_args, tool_context, error):
+        await self._weather.storm.moment("tool error")
+
+    async def on_event_callback(self, *, invocation_context, event):
+        await self._weather.storm.moment("on event")
+
+
+class StormyTree:
+    """A tree of a seed."""
+
+    def __init__(self, weather: Any, seed: int, *, around: str | None = None, limits: bool = True):
+        self._weather = weather
+        self._random = Random(seed)
+        self._made = 0
+        self._limits = limits
+        kinds = ("nothing", "steps", "rounds", "both", "graph", "team")
+        self.around = around or self._random.choice(kinds)
+        self.heads: list[str] = []
+        self.root = getattr(self, f"_{self.around}")()
+
+    # Around
+
+    def _nothing(self) -> Any:
+        return self._head("chat")
+
+    def _team(self) -> Any:
+        """An agent that hands over."""
+        target = self._head("chat")
+        return self._agent("chat", 1, target=target)
+
+    def _steps(self) -> Any:
+        return SequentialAgent(name="steps", sub_agents=[self._head("chat") for _ in range(2)])
+
+    def _rounds(self) -> Any:
+        return LoopAgent(name="rounds", max_iterations=2, sub_agents=[self._head("chat")])
+
+    def _both(self) -> Any:
+        return ParallelAgent(name="both", sub_agents=[self._head("chat") for _ in range(2)])
+
+    def _graph(self, depth: int = 1) -> Any:
+        name = self._name("wf")
+        last: Any = "START"
+        edges: list[Any] = []
+        for _ in range(self._random.randint(1, 3)):
+            if self._random.random() < 0.4:
+                ways = tuple(self._node(depth) for _ in range(2))
+                join = JoinNode(name=self._name("join"))
+                edges.append((last, ways, join))
+                last = join
+            else:
+                following = self._node(depth)
+                edges.append((last, following))
+                last = following
+        edges.append((last, self._function("last" if depth == 1 else self._name("last"))))
+        if depth == 1:
+            self.heads.append("last")
+        return Workflow(name=name, edges=edges)
+
+    def _node(self, depth: int) -> Any:
+        kinds = ["function", "function", "plain", "flow", "asks", "child", "agent"]
+        kind = self._random.choice([*kinds, *(["graph"] if depth else [])])
+        if kind == "graph":
+            return self._graph(depth - 1)
+        if kind == "agent":
+            return self._agent("expert" if self._random.random() < 0.5 else "task", 1)
+        return getattr(self, f"_a_{kind}")()
+
+    def _a_function(self) -> BaseNode:
+        return self._function(self._name("f"))
+
+    def _function(self, name: str) -> BaseNode:
+        weather = self._weather
+
+        async def work(ctx):
+            await weather.storm.moment(f"node {name}")
+            weather.note(name)
+            ctx.state[f"n_{name}"] = True
+            return f"{name} is done"
+
+        return node(work, name=name, **self._limited())
+
+    def _a_plain(self) -> BaseNode:
+        weather, name = self._weather, self._name("p")
+
+        def work(node_input: Any):
+            weather.storm.moment_in_thread(f"node {name}")
+            weather.note(name)
+            return name
+
+        return node(work, name=name, **self._limited())
+
+    def _a_flow(self) -> BaseNode:
+        weather, name = self._weather, self._name("y")
+
+        async def work():
+            yield Event(message=f"{name} begins")
+            await weather.storm.moment(f"node {name}")
+            yield Event(message=f"{name} goes on")
+            weather.note(name)
+            yield {"by": name}
+
+        return node(work, name=name, **self._limited())
+
+    def _a_child(self) -> BaseNode:
+        weather, name = self._weather, self._name("c")
+        below = self._a_function()
+
+        async def work(ctx):
+            found = [await ctx.run_node(below, each) for each in (1, 2)]
+            await weather.storm.moment(f"node {name}")
+            weather.note(name)
+            return found
+
+        return node(work, name=name, rerun_on_resume=True, **self._limited())
+
+    def _a_asks(self) -> BaseNode:
+        weather, name = self._weather, self._name("q")
+
+        @node(name=name, rerun_on_resume=True)
+        async def asks(ctx, node_input):
+            answers = list(ctx.resume_inputs.values())
+            await weather.storm.moment(f"node {name}")
+            if not answers:
+                yield RequestInput(
+                    interrupt_id=f"{name}-{ctx.run_id}-{ctx.invocation_id}", message=name
+                )
+                return
+            weather.note(name)
+            yield str(answers[0])
+
+        return asks
+
+    # Agents
+
+    def _head(self, kind: str) -> LlmAgent:
+        agent = self._agent(kind, 0)
+        self.heads.append(agent.name)
+        return agent
+
+    def _agent(self, kind: str, depth: int, target: Any = None) -> LlmAgent:
+        name, random = self._name("a"), self._random
+        tools = (
+            "plain",
+            "thread",
+            "slow",
+            "clean",
+            "careless",
+            "stubborn",
+            *(("consent", "job", "login") if kind != "tool" else ()),
+        )
+        agents = {
+            "chat": ("task", "expert", "tool"),
+            "task": ("task", "expert", "tool"),
+            "expert": ("expert", "tool"),
+            "tool": (),
+        }
+        wanted = [
+            random.choice([*tools, *(agents[kind] if depth < 2 else ())])
+            for _ in range(random.randint(0 if depth else 1, 3))
+        ]
+        below = [(each, self._agent(each, depth + 1)) for each in wanted if each in _MODES]
+        own: list[Any] = [
+            self._tool(each, f"{each}_{name}{n}")
+            for n, each in enumerate(wanted)
+            if each not in _MODES
+        ]
+        own += [AgentTool(agent) for each, agent in below if each == "tool"]
+        experts = [agent for each, agent in below if each != "tool"]
+        calls = [tool.name for tool in own] + [each.name for each in experts]
+        random.shuffle(calls)
+        model = Stubborn(
+            model="stubborn",
+            calls=calls,
+            weather=self._weather,
+            me=name,
+            finishes=kind == "task",
+            target=target.name if target else "",
+        )
+        mode = _MODES.get(kind)
+        return LlmAgent(
+            name=name,
+            description="Works.",
+            model=model,
+            tools=own,
+            sub_agents=[*experts, *([target] if target else [])],
+            before_agent_callback=self._callback("before agent"),
+            after_agent_callback=self._callback("after agent"),
+            after_model_callback=self._callback("after model"),
+            before_tool_callback=self._callback("before tool"),
+            output_key=f"s_{name}" if random.random() < 0.3 and kind == "chat" else None,
+            **({"mode": mode} if mode else {}),
+            **self._limited(),
+        )
+
+    def _callback(self, where: str) -> Any:
+        weather = self._weather
+        if self._random.random() < 0.85:
+            return None
+
+        async def callback(*_: Any, **__: Any) -> None:
+            await weather.storm.moment(where)
+
+        def plain(*_: Any, **__: Any) -> None:
+            weather.storm.moment_in_thread(where)
+
+        return self._random.choice([callback, plain])
+
+    def _limited(self) -> dict[str, Any]:
+        random = self._random
+        if not self._limits or random.random() < 0.6:
+            return {}
+        return random.choice(
+            [{"timeout": LATE}, {"retry_config": AGAIN}, {"timeout": LATE, "retry_config": AGAIN}]
+        )
+
+    def _tool(self, kind: str, name: str) -> FunctionTool:
+        weather = self._weather
+        config = AuthConfig.model_validate(
+            {"auth_scheme": {"type": "apiKey", "in": "header", "name": "X"}, "credential_key": name}
+        )
+
+        async def work(tool_context: ToolContext) -> dict[str, Any] | None:
+            if kind == "login" and tool_context.get_auth_response(config) is None:
+                return tool_context.request_credential(config)
+            await weather.called(tool_context)
+            try:
+                await weather.storm.moment(f"tool {name}")
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if kind == "careless" and task.cancelling():
+                    raise ValueError("careless") from None
+                if kind == "clean":
+                    await asyncio.sleep(0.002)
+                if kind != "stubborn" or not task.cancelling():
+                    raise
+            weather.note(name)
+            tool_context.state[f"t_{name}"] = True
+            return None if kind == "job" else {"done": name}
+
+        def plain(tool_context: ToolContext) -> dict[str, Any]:
+            weather.storm.moment_in_thread(f"tool {name}")
+            weather.note(name)
+            tool_context.state[f"t_{name}"] = True
+            if kind == "thread":
+                time.sleep(0.001)
+            return {"done": name}
+
+        made = plain if kind in ("plain", "thread") else work
+        made.__name__ = name
+        if kind == "job":
+            return LongRunningFunctionTool(made)
+        return FunctionTool(made, require_confirmation=kind == "consent")
+
+    def _name(self, prefix: str) -> str:
+        self._made += 1
+        return f"{prefix}{self._made}"
+
+
+_MODES = {"task": "task", "expert": "single_turn", "tool": None}
