@@ -266,25 +266,7 @@ class StormyTree:
 
     def _agent(self, kind: str, depth: int, target: Any = None) -> LlmAgent:
         name, random = self._name("a"), self._random
-        tools = (
-            "plain",
-            "thread",
-            "slow",
-            "clean",
-            "careless",
-            "stubborn",
-            *(("consent", "job", "login") if kind != "tool" else ()),
-        )
-        agents = {
-            "chat": ("task", "expert", "tool"),
-            "task": ("task", "expert", "tool"),
-            "expert": ("expert", "tool"),
-            "tool": (),
-        }
-        wanted = [
-            random.choice([*tools, *(agents[kind] if depth < 2 else ())])
-            for _ in range(random.randint(0 if depth else 1, 3))
-        ]
+        wanted = self._wanted(kind, depth)
         below = [(each, self._agent(each, depth + 1)) for each in wanted if each in _MODES]
         own: list[Any] = [
             self._tool(each, f"{each}_{name}{n}")
@@ -310,14 +292,18 @@ class StormyTree:
             model=model,
             tools=own,
             sub_agents=[*experts, *([target] if target else [])],
-            before_agent_callback=self._callback("before agent"),
-            after_agent_callback=self._callback("after agent"),
-            after_model_callback=self._callback("after model"),
-            before_tool_callback=self._callback("before tool"),
             output_key=f"s_{name}" if random.random() < 0.3 and kind == "chat" else None,
             **({"mode": mode} if mode else {}),
             **self._limited(),
+            **{f"{where}_callback": self._callback(where) for where in _CALLBACKS},
         )
+
+    def _wanted(self, kind: str, depth: int) -> list[str]:
+        """What the agent calls: tools, and agents unless it stands too deep."""
+        kinds = [*_TOOLS, *(_ASKING if kind != "tool" else ())]
+        kinds += _BELOW[kind] if depth < 2 else ()
+        number = self._random.randint(0 if depth else 1, 3)
+        return [self._random.choice(kinds) for _ in range(number)]
 
     def _callback(self, where: str) -> Any:
         weather = self._weather
@@ -384,3 +370,14 @@ class StormyTree:
 
 
 _MODES = {"task": "task", "expert": "single_turn", "tool": None}
+_TOOLS = ("plain", "thread", "slow", "clean", "careless", "stubborn")
+_ASKING = ("consent", "job", "login")
+"""Tools whose calls the user answers."""
+_BELOW: dict[str, tuple[str, ...]] = {
+    "chat": ("task", "expert", "tool"),
+    "task": ("task", "expert", "tool"),
+    "expert": ("expert", "tool"),
+    "tool": (),
+}
+"""Which agents each kind of agent calls."""
+_CALLBACKS = ("before_agent", "after_agent", "after_model", "before_tool")
