@@ -124,8 +124,7 @@ TABLE = (
         "Other classes of models",
         "models.AnthropicGenerateContentConfig models.AnthropicLlm models.Claude"
         " models.Gemma models.Gemma3Ollama models.anthropic_llm"
-        " models.gemma_llm models.interactions_utils models.gemini_context_cache_manager"
-        " models.OCIGenAILlm models.ServiceTier",
+        " models.gemma_llm models.interactions_utils models.OCIGenAILlm models.ServiceTier",
         "One class reaches them all.",
         '`LiteLlm("anthropic/…")` with devui[litellm], or OpenAILlm for any service that speaks'
         " OpenAI's chat completions.",
@@ -211,6 +210,7 @@ TABLE = (
         " flows.llm_flows.context flows.llm_flows.core"
         " flows.llm_flows.context_cache_processor flows.llm_flows.extensions"
         " flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.tools"
+        " models.gemini_context_cache_manager"
         " platform.get_random platform.reset_random_provider platform.set_random_provider"
         " platform.thread plugins.plugin_manager.PluginCallbackName"
         " plugins.reflect_retry_tool_plugin.PerToolFailuresCounter"
