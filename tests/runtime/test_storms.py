@@ -4,6 +4,8 @@ Trees grown at random are aborted, cancelled, left and made to fail at any momen
 limit; then they go on. `Weather` tells what has to hold after each run (runtime and resume seeds).
 """
 
+import gc
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -20,6 +22,15 @@ MESSAGES = 60
 LOSSES = ("cancel", "leave", "raise", "stray cancel")
 """Of these the history says nothing, so a run goes on from it."""
 WORDS = types.UserContent("again")
+
+
+@pytest.fixture(autouse=True)
+def _only_new_garbage_is_looked_for() -> Iterator[None]:
+    """It is looked for after each run, and what other tests keep would take most of the time."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
