@@ -110,7 +110,12 @@ def told(number: int) -> types.Content:
 
 
 async def grown(
-    service: BaseSessionService, events: int, *, author: str, kind: type[Event] = Event
+    service: BaseSessionService,
+    events: int,
+    *,
+    author: str,
+    kind: type[Event] = Event,
+    began: float = HISTORY_BEGAN,
 ) -> Session:
     """A session that has so many events."""
     session = await service.create_session(**WHO, session_id=f"s{events}")
@@ -119,7 +124,7 @@ async def grown(
             invocation_id=f"i{number // 4}",
             author="user" if number % 4 == 0 else author,
             content=told(number),
-            timestamp=HISTORY_BEGAN + number,
+            timestamp=began + number,
         )
         await service.append_event(session, event)
     return session

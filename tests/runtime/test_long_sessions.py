@@ -30,9 +30,21 @@ from devui.runtime.sessions import InMemorySessionService
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.sqlite_session_service import SqliteSessionService
 from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolContext
-from tests.kit.long_sessions import WHO, Counter, Watched, after, agent, call, grown, say
+from tests.kit.long_sessions import (
+    HISTORY_BEGAN,
+    WHO,
+    Counter,
+    Watched,
+    after,
+    agent,
+    call,
+    grown,
+    say,
+)
 
 SHORT, LONG = 40, 1_000
+AHEAD = 4e9
+"""A time that no clock here tells."""
 TURNS = 4
 """The first ones also make what is made once."""
 KEY = AuthConfig(auth_scheme=APIKey(**{"in": "header", "name": "X-Key"}))
@@ -203,8 +215,14 @@ class Work:
     reads: int
 
 
-async def work_of(turn: Turn, service: BaseSessionService, counter: Counter, events: int) -> Work:
-    session = await grown(service, events, author="root", kind=Watched)
+async def work_of(
+    turn: Turn,
+    service: BaseSessionService,
+    counter: Counter,
+    events: int,
+    began: float = HISTORY_BEGAN,
+) -> Work:
+    session = await grown(service, events, author="root", kind=Watched, began=began)
     settings = ResumabilityConfig(is_resumable=turn.resumable)
     app = App(name=WHO["app_name"], root_agent=turn.root, resumability_config=settings)
     runner = Runner(app=app, session_service=service)
@@ -233,5 +251,13 @@ async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, s
     await work_of(TURNS_OF[kind](), service, counter, 8)  # what is built once
     short = await work_of(TURNS_OF[kind](), service, counter, SHORT)
     long = await work_of(TURNS_OF[kind](), service, counter, LONG)
+    assert long.calls < 1.1 * short.calls
+    assert long.reads <= short.reads + SHORT
+
+
+async def test_nor_does_one_where_the_session_is_ahead_of_the_clock(service, counter):
+    await work_of(Turn(looker()), service, counter, 8, AHEAD)
+    short = await work_of(Turn(looker()), service, counter, SHORT, AHEAD)
+    long = await work_of(Turn(looker()), service, counter, LONG, AHEAD)
     assert long.calls < 1.1 * short.calls
     assert long.reads <= short.reads + SHORT

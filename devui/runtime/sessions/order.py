@@ -5,8 +5,6 @@ begun on a machine whose clock is ahead of this one, or before a clock was set, 
 would stand amid what was said before.
 """
 
-from collections.abc import Sequence
-
 from devui.runtime.copying import filled
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
@@ -23,30 +21,24 @@ class CommitOrder:
         self._began = get_time()
         self._is_ahead: bool | None = None
         """Whether the session was ahead of the clock when the run began."""
+        self._seen: set[str] = set()
+        """The ids of what the run has committed there; who tries one again changes nothing."""
 
     def put(self, session: Session, event: Event) -> Event:
         """The event, which is about to be committed; after the last one, by its time too.
 
         Agents at work side by side make their events before those of others that are committed
         first. A time before the run is one that an agent has given its event, and its own affair,
-        unless the session is ahead. Who tries an event again changes nothing.
+        unless the session is ahead.
         """
         events = session.events
         last = events[-1].timestamp if events else event.timestamp
         if self._is_ahead is None:
             self._is_ahead = bool(events) and last > self._began
-        if event.timestamp >= last or _is_there(events, event):
+        is_again = event.id in self._seen
+        self._seen.add(event.id)
+        if event.timestamp >= last or is_again:
             return event
         if self._is_ahead or event.timestamp >= self._began:
             filled(event, timestamp=last + _STEP)
         return event
-
-
-def _is_there(events: Sequence[Event], event: Event) -> bool:
-    """Whether it has been committed; reads no further back than it can be."""
-    for known in reversed(events):
-        if known.id == event.id:
-            return True
-        if known.timestamp < event.timestamp:
-            break
-    return False
