@@ -207,6 +207,18 @@ async def test_an_agent_that_gets_no_time_fails_at_once():
         await talk.say("go")
 
 
+async def lost_and_resumed(talk: Conversation) -> list[Event]:
+    """The events of a run that is resumed after it was lost behind its first event."""
+    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
+    where = {"user_id": "user", "session_id": "s"}
+    async with aclosing(
+        talk.runner.run_async(**where, new_message=types.UserContent("go"))
+    ) as events:
+        begun = await anext(events)
+    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
+    return [event async for event in resumed]
+
+
 def failing_once(name: str) -> Any:
     """A tool that fails when it is called first."""
     calls = []
@@ -229,14 +241,7 @@ async def test_an_agent_that_is_tried_again_in_a_resumed_run_is_asked_again(yes)
     talk = resumable(
         LlmAgent(name="agent", model=model, tools=tools, retry_config=ONCE_MORE), yes=yes
     )
-    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
-    where = {"user_id": "user", "session_id": "s"}
-    async with aclosing(
-        talk.runner.run_async(**where, new_message=types.UserContent("go"))
-    ) as events:
-        begun = await anext(events)
-    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
-    heard = told([event async for event in resumed])
+    heard = told(await lost_and_resumed(talk))
     assert [each for each in heard if each] == ["ValueError", "Done."]
 
 
@@ -292,11 +297,4 @@ async def test_a_task_is_asked_again_when_who_gave_it_is_tried_again_in_a_resume
     model = scripted(call_part("clerk", request="Work."), "All done.")
     agent = LlmAgent(name="agent", model=model, sub_agents=[clerk], retry_config=ONCE_MORE)
     talk = resumable(agent, yes=True)
-    await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
-    where = {"user_id": "user", "session_id": "s"}
-    async with aclosing(
-        talk.runner.run_async(**where, new_message=types.UserContent("go"))
-    ) as events:
-        begun = await anext(events)
-    resumed = talk.runner.run_async(**where, invocation_id=begun.invocation_id)
-    assert "All done." in told([event async for event in resumed])
+    assert "All done." in told(await lost_and_resumed(talk))
