@@ -48,7 +48,7 @@ def begin(server, client):
     begun: list[Debugged] = []
 
     def start(app: str, **more: Any) -> tuple[Debugged, dict[str, Any]]:
-        (server.agents / app / "go.txt").unlink(missing_ok=True)
+        (server.agents / app / "go").unlink(missing_ok=True)
         begun.append(Debugged(client, app).start(**{"pause": False, **more}))
         return begun[-1], call_of(begun[-1], WAITS[app])
 
@@ -168,7 +168,7 @@ def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(serv
     told = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
     assert order(debugged, told["calls"][0], "end").status_code == 200
     assert debugged.settled()["status"] == "held"
-    (server.agents / "thread" / "go.txt").write_text("go", encoding="utf-8")
+    (server.agents / "thread" / "go").write_text("go", encoding="utf-8")
     until = time.monotonic() + PATIENCE
     while "fetch has come to its end in its thread" not in log(debugged):
         assert time.monotonic() < until, log(debugged)

@@ -34,7 +34,7 @@ def begin(server, client):
     begun: list[Debugged] = []
 
     def start(app: str, **more: Any) -> Debugged:
-        (server.agents / app / "go.txt").unlink(missing_ok=True)
+        (server.agents / app / "go").unlink(missing_ok=True)
         begun.append(Debugged(client, app).start(**{"pause": False, **more}))
         return begun[-1]
 
@@ -45,7 +45,7 @@ def begin(server, client):
 
 def let_go(server, debugged: Debugged) -> str:
     """Let the agent's code go on; how its run ends."""
-    (server.agents / debugged.app / "go.txt").write_text("go", encoding="utf-8")
+    (server.agents / debugged.app / "go").write_text("go", encoding="utf-8")
     if debugged.settled()["status"] == "held":
         debugged.tell("stop")
     return debugged.position["status"]

@@ -51,7 +51,7 @@ def begin(visit, server):
 
 
 def let_go(server, app: str, *, go: bool = True) -> None:
-    file = server.agents / app / "go.txt"
+    file = server.agents / app / "go"
     if go:
         file.write_text("go", encoding="utf-8")
     else:

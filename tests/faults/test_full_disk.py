@@ -234,7 +234,7 @@ def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
         file = server.data / "journal.db"
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            app.with_name("go.txt").touch()
+            app.with_name("go").touch()
             wait_until(lambda: "Another program has locked the journal" in page_of(client, "/"))
             position = client.get(f"/api/runs/{debugged.run}").json()
             assert (position["status"], position["holds"]) == ("running", [])

@@ -1,4 +1,7 @@
-"""Agents that do not come on, each for another reason; a file of the test's own lets them go."""
+"""Agents that do not come on, each for another reason; a file of the test's own lets them go.
+
+Its name has no ending that counts as an agent's: the app would be loaded anew for it.
+"""
 
 _HEAD = """
 import asyncio
@@ -10,7 +13,7 @@ from devui.runtime.events import Event
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.tools import FunctionTool
 
-GATE = pathlib.Path(__file__).parent / "go.txt"
+GATE = pathlib.Path(__file__).parent / "go"
 
 
 def calls(tool, **args):
