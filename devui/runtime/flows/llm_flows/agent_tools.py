@@ -8,11 +8,16 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.mistakes import given
+from devui.runtime.models.own_contents import own_contents
+from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.models.llm_request import LlmRequest
+
+_declares = BaseTool.process_llm_request
+"""What nearly all tools do with a request; others may change its contents."""
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
@@ -20,7 +25,8 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     context = Context(ctx)
     for entry in agent.tools:
         if isinstance(entry, BaseToolset):
-            await entry.process_llm_request(tool_context=context, llm_request=llm_request)
+            with own_contents(llm_request):
+                await entry.process_llm_request(tool_context=context, llm_request=llm_request)
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
         try:
             prepare = tool.process_llm_request
@@ -29,7 +35,11 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
                 f"A toolset of agent {agent.name!r} gives {given(tool)}; let its get_tools return"
                 " BaseTools, such as FunctionTool(...)."
             ) from None
-        await prepare(tool_context=context, llm_request=llm_request)
+        if type(tool).process_llm_request is _declares:
+            await prepare(tool_context=context, llm_request=llm_request)
+        else:
+            with own_contents(llm_request):
+                await prepare(tool_context=context, llm_request=llm_request)
 
 
 agent_tools = RequestProcessor("agent_tools", prepare=_prepare)
