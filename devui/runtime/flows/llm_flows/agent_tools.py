@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.context import Context
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 _declares = BaseTool.process_llm_request
-"""What nearly all tools do with a request; others may change its contents."""
+"""What nearly all tools do with a request, several at once; others may change its contents."""
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
@@ -27,19 +28,27 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         if isinstance(entry, BaseToolset):
             with own_contents(llm_request):
                 await entry.process_llm_request(tool_context=context, llm_request=llm_request)
+    alike: list[BaseTool] = []
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
-        try:
-            prepare = tool.process_llm_request
-        except AttributeError:
-            raise TypeError(
-                f"A toolset of agent {agent.name!r} gives {given(tool)}; let its get_tools return"
-                " BaseTools, such as FunctionTool(...)."
-            ) from None
-        if type(tool).process_llm_request is _declares:
-            await prepare(tool_context=context, llm_request=llm_request)
-        else:
-            with own_contents(llm_request):
-                await prepare(tool_context=context, llm_request=llm_request)
+        if _prepares(tool, agent.name) is _declares:
+            alike.append(tool)
+            continue
+        llm_request.append_tools(alike)
+        alike = []
+        with own_contents(llm_request):
+            await tool.process_llm_request(tool_context=context, llm_request=llm_request)
+    llm_request.append_tools(alike)
+
+
+def _prepares(tool: BaseTool, agent: str) -> Callable[..., Awaitable[None]]:
+    """What the tool's class does with requests; TypeError if it is no tool."""
+    try:
+        return type(tool).process_llm_request
+    except AttributeError:
+        raise TypeError(
+            f"A toolset of agent {agent!r} gives {given(tool)}; let its get_tools return"
+            " BaseTools, such as FunctionTool(...)."
+        ) from None
 
 
 agent_tools = RequestProcessor("agent_tools", prepare=_prepare)
