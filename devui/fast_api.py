@@ -27,18 +27,32 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 _LOCAL = frozenset({"reload_agents", "use_local_storage"})
 """What is so in any case: code that changed is loaded anew, and everything is kept here."""
+_TRIGGERS = "let what is triggered call POST /run with the bearer token"
 _ELSEWHERE = {
     "a2a": "agents of other servers are not reached by A2A",
     "agent_loader": "agents are loaded by path, in processes of their own",
     "allow_origins": "pages of other origins are not let in; have them call their own server, which"
     " calls this one with the bearer token. For a proxy's name use allowed_hosts=[...]",
     "artifact_service_uri": "artifacts are kept with the sessions",
+    "auto_create_session": "make the session first, by POST /apps/{app}/users/{user}/sessions",
+    "avatar_config": "there is no live mode",
+    "default_llm_model": "give each agent its model",
     "eval_storage_uri": "evaluation is left to test tools",
+    "express_mode": "it belongs to Google's cloud",
     "extra_plugins": "give the plugins to the App",
+    "gemini_enterprise_app_name": "it belongs to Google's cloud",
+    "logo_image_url": "the page has devui's name on it",
+    "logo_text": "the page has devui's name on it",
+    "max_llm_calls": "a run may ask 500 times; a breakpoint on its budget holds it before that",
     "memory_service_uri": "memory lives as long as the app's process",
     "otel_to_cloud": "nothing is sent to Google's cloud",
     "session_db_kwargs": "sessions are kept in the journal",
+    "task_store_uri": "agents of other servers are not reached by A2A",
     "trace_to_cloud": "nothing is sent to Google's cloud",
+    "trigger_auth_verifier": _TRIGGERS,
+    "trigger_oidc_audience": _TRIGGERS,
+    "trigger_oidc_service_accounts": _TRIGGERS,
+    "trigger_sources": _TRIGGERS,
     "url_prefix": "mount the application under a path, or let a proxy do it",
 }
 
@@ -105,6 +119,7 @@ def get_fast_api_app(
     session_service_uri: str | None = None,
     host: str = DEFAULT_HOST,
     port: int = DEFAULT_PORT,
+    bind_host: str | None = None,
     lifespan: Lifespan | None = None,
     allowed_hosts: Sequence[str] = (),
     **adk: Any,
@@ -117,6 +132,7 @@ def get_fast_api_app(
         session_service_uri: Where sessions are kept: None for `.devui` here, `sqlite:///some/x.db`
             for the folder `some/x.devui`, `memory://` for a folder that is deleted in the end.
         host: The address that uvicorn binds.
+        bind_host: The same as `host`, which it goes before.
         port: The port that uvicorn binds; requests for another one are refused.
         lifespan: A lifespan of your own, entered when the server runs.
         allowed_hosts: More names by which the server is reached, such as that of a proxy.
@@ -134,7 +150,7 @@ def get_fast_api_app(
     settings = Settings(
         agents=Path(agents_dir),
         data_dir=_data_dir(session_service_uri),
-        host=check_bind(host, token_given=bool(token), allow_remote=True),
+        host=check_bind(bind_host or host, token_given=bool(token), allow_remote=True),
         port=port,
         pages=web,
     )

@@ -1,5 +1,6 @@
 """The server as an application of a main.py, served by uvicorn in a process of its own."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -36,6 +37,7 @@ print(f"http://127.0.0.1:{{port}}", flush=True)
 config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
 uvicorn.Server(config).run(sockets=[listening])
 """
+ADK = ROOT / "tests" / "runtime" / "data" / "adk_members.txt"
 HERE = {"app_name": "field_state", "user_id": "u", "session_id": "s"}
 MESSAGE = {"role": "user", "parts": [{"text": "Plan a trip."}]}
 
@@ -124,6 +126,8 @@ def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
         ({"trace_to_cloud": True}, ValueError, "Google's cloud"),
         ({"session_service_uri": "postgresql://db"}, ValueError, "folder of its own"),
         ({"host": "0.0.0.0"}, ValueError, "DEVUI_TOKEN"),
+        ({"bind_host": "0.0.0.0"}, ValueError, "DEVUI_TOKEN"),
+        ({"trigger_sources": ["pubsub"]}, ValueError, "POST /run"),
         ({"agents_folder": "x"}, TypeError, "'agents_folder'"),
     ],
 )
@@ -131,6 +135,20 @@ def test_what_it_does_not_do_is_refused_with_advice(given, error, said, monkeypa
     monkeypatch.delenv("DEVUI_TOKEN", raising=False)
     with pytest.raises(error, match=said):
         get_fast_api_app(agents_dir="agents", **given)
+
+
+def test_adks_keywords_are_taken_or_refused_with_advice():
+    known = inspect.signature(get_fast_api_app).parameters
+    lines = ADK.read_text(encoding="utf-8").split()
+    named = [line.rpartition("get_fast_api_app(")[2][:-1] for line in lines if "fast_api" in line]
+    assert "agents_dir" in named
+    for name in named:
+        if name in known:
+            continue
+        try:
+            get_fast_api_app(agents_dir="agents", **{name: "given"})
+        except ValueError as error:
+            assert f"({name}=...) is not supported: " in str(error)  # noqa: PT017  or it is taken
 
 
 def test_adks_keywords_that_ask_for_nothing_are_taken():
