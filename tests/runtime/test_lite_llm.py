@@ -1,4 +1,4 @@
-"""`LiteLlm`: what reaches litellm, by provider, and what is kept of its answers."""
+"""`LiteLlm`: what reaches litellm, by provider."""
 
 import json
 from importlib.util import find_spec
@@ -13,7 +13,6 @@ from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.models import LlmRequest
 from devui.runtime.planners import BuiltInPlanner
 from devui.runtime.runners import InMemoryRunner
-from tests.kit.chat_server import ChatServer, says
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
 
 pytestmark = [
@@ -21,37 +20,11 @@ pytestmark = [
     *LITELLM_WARNINGS,
 ]
 if find_spec("litellm"):
-    import litellm
-
-    from devui.runtime.models.lite_llm import LiteLlm, LiteLLMClient
-else:
-    LiteLLMClient = object
+    from devui.runtime.models.lite_llm import LiteLlm
+    from tests.kit.lite_client import Listening
 
 Part, Content, Call = types.Part, types.Content, types.FunctionCall
 CLAUDE, GEMINI = "anthropic/claude-sonnet-4-5", "gemini/gemini-2.5-flash"
-
-
-class Listening(LiteLLMClient):
-    """What stands in for litellm: it keeps what it is asked, and gives what it was given."""
-
-    def __init__(self, *answers):
-        self.asked = []
-        self.answers = list(answers)
-
-    async def acompletion(self, model, messages, tools, **more):
-        self.asked.append({"model": model, "messages": messages, "tools": tools, **more})
-        answer = self.answers.pop(0) if self.answers else {"content": "ok"}
-        if more.get("stream"):
-            return _streamed(answer)
-        finish = "tool_calls" if answer.get("tool_calls") else "stop"
-        choice = {"message": {"role": "assistant", **answer}, "finish_reason": finish}
-        return litellm.ModelResponse(choices=[choice], model="served")
-
-
-async def _streamed(pieces):
-    for piece in [*pieces, None]:
-        choice = {"delta": piece or {}, "finish_reason": None if piece else "stop"}
-        yield litellm.ModelResponseStream(choices=[choice], model="served")
 
 
 def user(*parts):
@@ -380,96 +353,3 @@ async def test_gemma_has_a_role_of_its_own_for_results():
 )
 def test_who_takes_a_shape_together_with_tools(name, both):
     assert LiteLlm(name).capabilities.output_schema_and_tools is both
-
-
-async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
-    class Searching(Listening):
-        async def acompletion(self, *args, **more):
-            found = await super().acompletion(*args, **more)
-            found.vertex_ai_grounding_metadata = [{"webSearchQueries": ["rain"]}]
-            found.usage = litellm.Usage(prompt_tokens=9, cache_read_input_tokens=4)
-            return found
-
-    model = LiteLlm(GEMINI, llm_client=Searching())
-    [found] = [one async for one in model.generate_content_async(LlmRequest(contents=[user("q")]))]
-    assert found.grounding_metadata.web_search_queries == ["rain"]
-    assert found.usage_metadata.cached_content_token_count == 4
-
-
-@pytest.mark.parametrize("stream", [False, True])
-async def test_thoughts_that_nobody_counted_are_no_number(stream):
-    """litellm adds up what it has streamed, and says 0 for what it was not told."""
-    with ChatServer() as server:
-        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
-        server.answer(says("Hello.", finish="stop") | {"usage": usage})
-        model = LiteLlm("openai/m", api_base=server.url, api_key="k")
-        asked = model.generate_content_async(LlmRequest(contents=[user("q")]), stream=stream)
-        *_, found = [one async for one in asked]
-    assert found.usage_metadata.thoughts_token_count is None
-
-
-def calls_of(response):
-    return [(call.name, call.args) for call in response.get_function_calls()]
-
-
-async def answered(answer, *tools):
-    declared = [types.FunctionDeclaration(name=name) for name in tools]
-    config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declared)])
-    model = LiteLlm("ollama_chat/llama3", llm_client=Listening(answer))
-    request = LlmRequest(contents=[user("q")], config=config)
-    [found] = [one async for one in model.generate_content_async(request)]
-    return found
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        '{"a": true, "b": "it\'s"}',
-        "{'a': True, 'b': \"it's\"}",
-        '{a: true, b: "it\'s"}',
-        '{a: True, "b": "it\'s"}',
-        '```json\n{"a": true, "b": "it\'s"}\n```',
-    ],
-)
-async def test_arguments_are_read_however_a_model_writes_objects(arguments):
-    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    found = await answered({"content": None, "tool_calls": [call]}, "f")
-    assert calls_of(found) == [("f", {"a": True, "b": "it's"})]
-    assert found.error_code is None
-
-
-@pytest.mark.parametrize(
-    "arguments", ['{"a": ', "{'a': ", "[1]", "null", "f()", "{1: {2}} x", "``", "```{", "{'a': b}"]
-)
-async def test_what_is_no_object_is_an_error(arguments):
-    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    found = await answered({"content": None, "tool_calls": [call]}, "f")
-    assert (calls_of(found), found.error_code) == ([], "MALFORMED_FUNCTION_CALL")
-
-
-BEGIN, END = "<\uff5ctool\u2581call\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581end\uff5c>"
-MARKED = BEGIN + 'function<\uff5ctool\u2581sep\uff5c>f\n```json\n{"a": 1}\n```' + END
-FRAMED = f"<\uff5ctool\u2581calls\u2581begin\uff5c>{MARKED}<\uff5ctool\u2581calls\u2581end\uff5c>"
-
-
-@pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ('{"name": "f", "arguments": {"a": 1}}', []),
-        ('{"name": "f", "arguments": "{\\"a\\": 1}"} {', ["{"]),
-        ('So {x} {"name": "f", "arguments": {"a": 1}} then', ["So {x}  then"]),
-        (f"So {FRAMED}", ["So"]),
-        (MARKED, []),
-    ],
-)
-async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
-    found = await answered({"content": text}, "f")
-    assert calls_of(found) == [("f", {"a": 1})]
-    assert [part.text for part in found.content.parts if part.text] == rest
-
-
-@pytest.mark.parametrize("tools", [(), ("g",)])
-async def test_texts_that_call_no_tool_of_the_request_stay_texts(tools):
-    for text in ('{"name": "f", "arguments": {"a": 1}}', FRAMED):
-        found = await answered({"content": text}, *tools)
-        assert (calls_of(found), found.content.parts[0].text) == ([], text)

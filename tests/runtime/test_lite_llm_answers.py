@@ -1,0 +1,113 @@
+"""What `LiteLlm` makes of litellm's answers."""
+
+from importlib.util import find_spec
+
+import pytest
+from google.genai import types
+
+from devui.runtime.models import LlmRequest
+from tests.kit.chat_server import ChatServer, says
+from tests.kit.litellm_warnings import LITELLM_WARNINGS
+
+pytestmark = [
+    pytest.mark.skipif(not find_spec("litellm"), reason="litellm is not installed"),
+    *LITELLM_WARNINGS,
+]
+if find_spec("litellm"):
+    from devui.runtime.models.lite_llm import LiteLlm
+    from tests.kit.lite_client import Listening, litellm
+
+QUESTION = [types.UserContent("q")]
+
+
+async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
+    class Searching(Listening):
+        async def acompletion(self, *args, **more):
+            found = await super().acompletion(*args, **more)
+            found.vertex_ai_grounding_metadata = [{"webSearchQueries": ["rain"]}]
+            found.usage = litellm.Usage(prompt_tokens=9, cache_read_input_tokens=4)
+            return found
+
+    model = LiteLlm("gemini/gemini-2.5-flash", llm_client=Searching())
+    [found] = [one async for one in model.generate_content_async(LlmRequest(contents=QUESTION))]
+    assert found.grounding_metadata.web_search_queries == ["rain"]
+    assert found.usage_metadata.cached_content_token_count == 4
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_thoughts_that_nobody_counted_are_no_number(stream):
+    """litellm adds up what it has streamed, and says 0 for what it was not told."""
+    with ChatServer() as server:
+        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        server.answer(says("Hello.", finish="stop") | {"usage": usage})
+        model = LiteLlm("openai/m", api_base=server.url, api_key="k")
+        asked = model.generate_content_async(LlmRequest(contents=QUESTION), stream=stream)
+        *_, found = [one async for one in asked]
+    assert found.usage_metadata.thoughts_token_count is None
+
+
+def calls_of(response):
+    return [(call.name, call.args) for call in response.get_function_calls()]
+
+
+async def answered(answer, *tools):
+    declared = [types.FunctionDeclaration(name=name) for name in tools]
+    config = types.GenerateContentConfig(tools=[types.Tool(function_declarations=declared)])
+    model = LiteLlm("ollama_chat/llama3", llm_client=Listening(answer))
+    request = LlmRequest(contents=QUESTION, config=config)
+    [found] = [one async for one in model.generate_content_async(request)]
+    return found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"a": true, "b": "it\'s"}',
+        "{'a': True, 'b': \"it's\"}",
+        '{a: true, b: "it\'s"}',
+        '{a: True, "b": "it\'s"}',
+        '```json\n{"a": true, "b": "it\'s"}\n```',
+    ],
+)
+async def test_arguments_are_read_however_a_model_writes_objects(arguments):
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    found = await answered({"content": None, "tool_calls": [call]}, "f")
+    assert calls_of(found) == [("f", {"a": True, "b": "it's"})]
+    assert found.error_code is None
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"a": ', "{'a': ", "[1]", "null", "f()", "{1: {2}} x", "``", "```{", "{'a': b}"]
+)
+async def test_what_is_no_object_is_an_error(arguments):
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    found = await answered({"content": None, "tool_calls": [call]}, "f")
+    assert (calls_of(found), found.error_code) == ([], "MALFORMED_FUNCTION_CALL")
+
+
+BEGIN, END = "<\uff5ctool\u2581call\u2581begin\uff5c>", "<\uff5ctool\u2581call\u2581end\uff5c>"
+MARKED = BEGIN + 'function<\uff5ctool\u2581sep\uff5c>f\n```json\n{"a": 1}\n```' + END
+FRAMED = f"<\uff5ctool\u2581calls\u2581begin\uff5c>{MARKED}<\uff5ctool\u2581calls\u2581end\uff5c>"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ('{"name": "f", "arguments": {"a": 1}}', []),
+        ('{"name": "f", "arguments": "{\\"a\\": 1}"} {', ["{"]),
+        ('So {x} {"name": "f", "arguments": {"a": 1}} then', ["So {x}  then"]),
+        (f"So {FRAMED}", ["So"]),
+        (MARKED, []),
+    ],
+)
+async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
+    found = await answered({"content": text}, "f")
+    assert calls_of(found) == [("f", {"a": 1})]
+    assert [part.text for part in found.content.parts if part.text] == rest
+
+
+@pytest.mark.parametrize("tools", [(), ("g",)])
+async def test_texts_that_call_no_tool_of_the_request_stay_texts(tools):
+    for text in ('{"name": "f", "arguments": {"a": 1}}', FRAMED):
+        found = await answered({"content": text}, *tools)
+        assert (calls_of(found), found.content.parts[0].text) == ([], text)
