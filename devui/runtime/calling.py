@@ -64,6 +64,8 @@ def is_async_callable(function: Callable[..., Any]) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also as partial or `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
+    if type(function) is FunctionType and not function.__dict__:  # nobody has marked it as one
+        return bool(function.__code__.co_flags & inspect.CO_COROUTINE)
     if inspect.iscoroutinefunction(function):
         return True
     is_object = not isinstance(function, FunctionType)

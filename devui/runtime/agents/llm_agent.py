@@ -284,12 +284,16 @@ class LlmAgent(CalledBack):
         """
         toolsets = [entry for entry in self.tools if isinstance(entry, BaseToolset)]
         listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
-        asked = iter(await asyncio.gather(*listing) if toolsets else ())
+        listed = iter(await asyncio.gather(*listing) if toolsets else ())
         tools: list[BaseTool] = []
         for entry in self.tools:
-            tools.extend(next(asked) if isinstance(entry, BaseToolset) else [self._tool(entry)])
-        finish = [FinishTaskTool(self.output_schema)] if self.mode == "task" else []
-        return [*tools, *finish, *self.delegates]
+            if isinstance(entry, BaseToolset):
+                tools += next(listed)
+            else:
+                tools.append(self._tool(entry))
+        if self.mode == "task":
+            tools.append(FinishTaskTool(self.output_schema))
+        return [*tools, *self.delegates] if self.sub_agents else tools
 
     @property
     def transfer_targets(self) -> list[BaseAgent]:

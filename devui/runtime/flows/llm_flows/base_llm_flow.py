@@ -19,7 +19,7 @@ from devui.runtime.agents.open_calls import (
 )
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
-from devui.runtime.flows.llm_flows.extending import Extensible
+from devui.runtime.flows.llm_flows.extending import Extensible, as_processor
 from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import base_of, event_of
@@ -114,7 +114,8 @@ class BaseLlmFlow(Extensible):
     ) -> AsyncGenerator[Event, None]:
         """Let each step before the model work on the request, up to one that ends the run."""
         ctx = invocation_context
-        for processor in self._request_steps():
+        for step in self._request_steps():
+            processor = as_processor(step)
             if processor.wanted is not None and not processor.wanted(ctx):
                 continue
             if processor.prepare is not None:

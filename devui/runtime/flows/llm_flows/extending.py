@@ -63,14 +63,9 @@ class Extensible:
         steps, index = self._place(name)
         return steps.pop(index)
 
-    def _request_steps(self) -> list[RequestProcessor]:
+    def _request_steps(self) -> tuple[RequestStep, ...]:
         """All steps before the model is asked, in their order."""
-        return [
-            step
-            if isinstance(step, RequestProcessor)
-            else RequestProcessor(step.name, run=_with_own_contents(step.run_async))
-            for step in (*self.request_processors, *self.tool_request_processors)
-        ]
+        return (*self.request_processors, *self.tool_request_processors)
 
     def _response_steps(self) -> list[ResponseProcessor]:
         """All steps between a model's response and its event, in their order."""
@@ -105,8 +100,14 @@ class Extensible:
         return [step.name for step in steps if step.name]
 
 
+def as_processor(step: RequestStep) -> RequestProcessor:
+    """A step of others as one of ours: what it takes out of the contents is its own."""
+    if isinstance(step, RequestProcessor):
+        return step
+    return RequestProcessor(step.name, run=_with_own_contents(step.run_async))
+
+
 def _with_own_contents(run: Run) -> Run:
-    """The step, which may change contents in place as it is code of others."""
 
     async def run_async(
         ctx: InvocationContext, llm_request: LlmRequest
