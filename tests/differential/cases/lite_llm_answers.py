@@ -47,6 +47,7 @@ STREAMS: dict[str, list[Json]] = {
         calls(0, "c1", "lo", ""),
         calls(0, None, "ok", '{"a": 1}', finish="tool_calls"),
     ],
+    "a text after the end": [says("Hel"), says("lo.", finish="stop"), says(" Bye.")],
     "two answers": [
         says("Hel"),
         says("Good ") | {"choice": 1},
