@@ -24,7 +24,10 @@ from devui.runtime.agents import (
 from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.auth.auth_schemes import APIKey
+from devui.runtime.code_executors import BaseCodeExecutor
+from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 from devui.runtime.events import Event, RequestInput
+from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
 from devui.runtime.sessions.base_session_service import BaseSessionService
@@ -124,6 +127,13 @@ def confirmed(root: BaseAgent, **fields: Any) -> Turn:
     return Turn(root, asks="adk_request_confirmation", answer={"confirmed": True}, **fields)
 
 
+class Runs(BaseCodeExecutor):
+    """Runs any code, to no effect."""
+
+    def execute_code(self, invocation_context: Any, code_execution_input: Any) -> Any:
+        return CodeExecutionResult(stdout="ran")
+
+
 def _first(node_input: str) -> str:
     return "x"
 
@@ -171,6 +181,12 @@ TURNS_OF = {
         chief(payer("expert", mode="single_turn"), asks="expert")
     ),
     "an expert": lambda: Turn(chief(looker("expert", mode="single_turn"), asks="expert")),
+    "an expert that sees the conversation": lambda: Turn(
+        chief(looker("expert", mode="single_turn", include_contents="default"), asks="expert")
+    ),
+    "a plan": lambda: Turn(looker(planner=PlanReActPlanner())),
+    "a code executor": lambda: Turn(looker(code_executor=Runs())),
+    "data files": lambda: Turn(looker(code_executor=Runs(optimize_data_file=True))),
     "a task": lambda: Turn(chief(planner(asks=False), asks="planner")),
     "words to a task": lambda: Turn(chief(planner(asks=True), asks="planner"), then="Rome"),
     "a workflow": lambda: Turn(flow(_first)),

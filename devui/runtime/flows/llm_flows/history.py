@@ -23,7 +23,13 @@ from devui.runtime.flows.llm_flows.tool_pairs import (
     arrange,
     without_client_ids,
 )
-from devui.runtime.flows.llm_flows.visibility import USER, View, is_common_answer, is_visible
+from devui.runtime.flows.llm_flows.visibility import (
+    USER,
+    View,
+    is_common_answer,
+    is_visible,
+    line,
+)
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -54,6 +60,8 @@ class History:
         """How many contents there are before each of those; as far as they have been arranged."""
         self._callers: dict[str, str] = {}
         """Which agent made each call."""
+        self._branches: set[str] = set()
+        """Where the events were made that have been looked at."""
         self._named: set[str | None] = set()
         """The names of the calls that have no id: an answer is for one of them by its name."""
         self._open: tuple[str, ...] = ()
@@ -62,6 +70,21 @@ class History:
         """Whether one more event leaves the contents as they are."""
         self._compacted = False
         """Whether summaries stand for some of the events."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def look_from(self, branch: str | None) -> None:
+        """Tell what is seen from another branch from now on.
+
+        Its contents are made anew only if an event of theirs is seen from one of the two alone.
+        """
+        old, self._view = self._view.branch, self._view._replace(branch=branch)
+        if branch == old:
+            return
+        if not branch or not old or not self._branches.isdisjoint(line(old) ^ line(branch)):
+            self._begin()
+            self._count = 0
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -166,6 +189,8 @@ class History:
     def _entry(self, event: Event) -> Entry | None:
         """What this view sees of an event; who made its calls is kept for what comes after it."""
         content, author, view = event.content, event.author, self._view
+        if event.branch:
+            self._branches.add(event.branch)
         if content is None or not is_visible(event, view):
             return None
         called, answered = event.get_function_calls(), event.get_function_responses()

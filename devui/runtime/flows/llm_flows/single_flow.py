@@ -38,8 +38,8 @@ def _create_request_processors() -> list[RequestStep]:
         compaction,
         contents(),
         context_cache,
-        nl_planning,
-        code_execution,
+        nl_planning(),
+        code_execution(),
         output_schema,
     ]
 

@@ -1,0 +1,58 @@
+"""What a step of a flow keeps of the sessions it worked for last (devui's own).
+
+A session only grows at its end, so what was made of it for one request is of use for the next.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+
+_KEPT = 256
+_EVENTS = 100_000
+"""How much is kept: so many things, and so many events unless one thing holds more."""
+
+
+class Sized(Protocol):
+    """What is kept: it tells how much it holds."""
+
+    def __len__(self) -> int:
+        """How many events, or contents made of them."""
+        ...
+
+
+T = TypeVar("T", bound=Sized)
+
+
+class LatestSessions:
+    """Things made of sessions, those that were asked for last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        """What each held when it was asked for."""
+        self._size = 0
+
+    def of(
+        self, ctx: InvocationContext, what: Hashable, kind: Callable[..., T], *arguments: object
+    ) -> T:
+        """What was made for the last request of this session by that name, or a new one."""
+        session = ctx.session
+        key = (session.app_name, session.user_id, session.id, kind, what)
+        kept: T | None = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = kind(*arguments)
+        self._kept.move_to_end(key)
+        self._weigh(key, len(kept))
+        return kept
+
+    def _weigh(self, key: Hashable, size: int) -> None:
+        self._size += size - self._sizes.get(key, 0)
+        self._sizes[key] = size
+        while len(self._kept) > _KEPT or (self._size > _EVENTS and len(self._kept) > 1):
+            oldest, _ = self._kept.popitem(last=False)
+            self._size -= self._sizes.pop(oldest)
