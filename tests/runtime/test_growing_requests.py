@@ -74,7 +74,8 @@ def _event(path, branch, what, author):
         "call": call_part("f", "adk-1"),
         "response": response_part("f", "adk-1"),
     }[what]
-    content = types.Content(role="user" if author == "user" else "model", parts=[part])
+    role = "user" if author == "user" or what == "response" else "model"
+    content = types.Content(role=role, parts=[part])
     return Event(author=author, branch=branch, node_info=NodeInfo(path=path), content=content)
 
 

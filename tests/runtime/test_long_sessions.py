@@ -21,6 +21,7 @@ from devui.runtime.agents import (
     RunConfig,
     SequentialAgent,
 )
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.auth.auth_schemes import APIKey
@@ -89,6 +90,8 @@ class Turn:
     then: str | None = None
     """What is said in a second message: the turn that follows is looked at."""
     resumable: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Further ones of the app."""
 
 
 def _text(words: str) -> types.Content:
@@ -187,6 +190,9 @@ TURNS_OF = {
     "a plan": lambda: Turn(looker(planner=PlanReActPlanner())),
     "a code executor": lambda: Turn(looker(code_executor=Runs())),
     "data files": lambda: Turn(looker(code_executor=Runs(optimize_data_file=True))),
+    "a cache of requests": lambda: Turn(
+        looker(), settings={"context_cache_config": ContextCacheConfig()}
+    ),
     "a task": lambda: Turn(chief(planner(asks=False), asks="planner")),
     "words to a task": lambda: Turn(chief(planner(asks=True), asks="planner"), then="Rome"),
     "a workflow": lambda: Turn(flow(_first)),
@@ -240,7 +246,9 @@ async def work_of(
 ) -> Work:
     session = await grown(service, events, author="root", kind=Watched, began=began)
     settings = ResumabilityConfig(is_resumable=turn.resumable)
-    app = App(name=WHO["app_name"], root_agent=turn.root, resumability_config=settings)
+    app = App(
+        name=WHO["app_name"], root_agent=turn.root, resumability_config=settings, **turn.settings
+    )
     runner = Runner(app=app, session_service=service)
 
     async def run(message: types.Content) -> list[Event]:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from devui.runtime.agents.node_paths import is_in_line
+from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
@@ -97,9 +98,7 @@ class InLine:
         self._path = path
         self._history = History(view)
         self._seen: list[Event] = []
-        self._events: Sequence[Event] = ()
-        self._count = 0
-        """How many of the events have been looked at."""
+        self._looked_at = GrowingEvents()
         self._own: Sequence[Event] = ()
         self._own_count = 0
         """How many of the agent's own events have been left out."""
@@ -107,7 +106,7 @@ class InLine:
         """How many events were looked at, and seen, before the first that was left out."""
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._looked_at)
 
     def contents(
         self, events: Sequence[Event], own: Sequence[Event], branch: str | None
@@ -115,7 +114,7 @@ class InLine:
         """What is seen of these events from the branch, without those of the agent's own run."""
         if not self._goes_on(events, own):
             self._go_back((0, 0))
-        self._events, self._own = events, own
+        self._own = own
         if not self._take(events, own):  # a run goes on that began before the last one
             self._go_back((0, 0))
             self._take(events, own)
@@ -125,13 +124,12 @@ class InLine:
     def _goes_on(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
         """Whether there are these events and perhaps more, as far as they have been looked at."""
         if own is not self._own:  # another run, which sees those of the last one
-            self._go_back(self._before or (self._count, len(self._seen)))
-        if len(events) < self._count or len(own) < self._own_count:
-            return False
-        return events is self._events or events[: self._count] == self._events[: self._count]
+            self._go_back(self._before or (len(self), len(self._seen)))
+        return len(own) >= self._own_count and self._looked_at.goes_on(events)
 
     def _go_back(self, place: tuple[int, int]) -> None:
-        self._count, length = place
+        count, length = place
+        self._looked_at.go_back(count)
         self._seen = self._seen[:length]
         self._own_count, self._before = 0, None
 
@@ -139,13 +137,13 @@ class InLine:
         """Look at the events that are new; whether all new ones of the own are among them."""
         left_out = set(map(id, islice(own, self._own_count, None)))
         self._own_count = len(own)
-        for place, event in enumerate(islice(events, self._count, None), self._count):
+        for place, event in enumerate(self._looked_at.new(events), len(self)):
             if id(event) in left_out:
                 left_out.remove(id(event))
                 self._before = self._before or (place, len(self._seen))
             elif is_in_line(event.node_info.path, self._path):
                 self._seen.append(event)
-        self._count = len(events)
+        self._looked_at.look(events)
         return not left_out
 
 

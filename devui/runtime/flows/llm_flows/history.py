@@ -10,11 +10,11 @@ all of them in the case of a rewind or a summary.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from devui.runtime.copying import altered
 from devui.runtime.events.compactions import compacted, is_compacted
+from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import (
@@ -45,14 +45,11 @@ class History:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._looked_at = GrowingEvents()
         self._begin()
-        self._events: Sequence[Event] = []
-        """The session's list as it was given last."""
-        self._count = 0
-        """How many of its events have been looked at."""
-        self._last: Event | None = None
 
     def _begin(self) -> None:
+        self._looked_at.go_back()
         self._entries: list[Entry] = []
         """What is seen of the events that count, oldest first."""
         self._contents: list[types.Content] = []
@@ -72,7 +69,7 @@ class History:
         """Whether summaries stand for some of the events."""
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._looked_at)
 
     def look_from(self, branch: str | None) -> None:
         """Tell what is seen from another branch from now on.
@@ -84,7 +81,6 @@ class History:
             return
         if not branch or not old or not self._branches.isdisjoint(line(old) ^ line(branch)):
             self._begin()
-            self._count = 0
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -92,35 +88,20 @@ class History:
         The contents themselves are the events' own objects wherever they need
         not be changed.
         """
-        if not self._goes_on(events):
+        if not self._looked_at.goes_on(events):
             self._begin()
-            self._count = 0
-        for event in islice(events, self._count, None):
+        for event in self._looked_at.new(events):
             if self._changes_all(event):
                 self._make_anew(events)
                 break
             self._append(event)
         if len(self._starts) < len(self._entries):
             self._arrange()
-        self._events, self._count = events, len(events)
-        self._last = events[-1] if events else None
+        self._looked_at.look(events)
         if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
             start, arranged = self._arranged_from(len(self._entries) - 1)
             return [*self._contents[: self._starts[start]], *arranged.contents]
         return list(self._contents)
-
-    def _goes_on(self, events: Sequence[Event]) -> bool:
-        """Whether these are the events seen before, and perhaps more.
-
-        Within a turn it is the same list, which grows. The next turn has a list of its own, and its
-        service may have read the last turn's events anew: then all are compared. That is quick,
-        since the comparison of lists only looks into events that are not the same objects.
-        """
-        if len(events) < self._count:
-            return False
-        if events is self._events:
-            return self._count == 0 or events[self._count - 1] is self._last
-        return events[: self._count] == self._events[: self._count]
 
     def _changes_all(self, event: Event) -> bool:
         """Whether it takes more than what is seen, and the event, to go on from there.

@@ -37,7 +37,7 @@ def _create_request_processors() -> list[RequestStep]:
         identity,
         compaction,
         contents(),
-        context_cache,
+        context_cache(),
         nl_planning(),
         code_execution(),
         output_schema,
