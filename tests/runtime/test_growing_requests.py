@@ -14,7 +14,9 @@ from devui.runtime.agents.node_paths import is_in_line
 from devui.runtime.code_executors import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
-from devui.runtime.events import Event
+from devui.runtime.events import Event, EventActions
+from devui.runtime.events.compactions import CompactedEvents
+from devui.runtime.events.event_actions import EventCompaction
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.flows.llm_flows.data_files import DataFiles
 from devui.runtime.flows.llm_flows.excerpts import InLine
@@ -124,14 +126,86 @@ def test_a_history_looked_at_from_elsewhere_is_the_same_as_one_made_there(steps)
         assert outline(growing.contents(events)) == expected
 
 
+# Summaries
+
+TIMES = st.integers(0, 9)
+
+
+def _summary(times, said_at):
+    content = types.Content(role="model", parts=[types.Part(text=f"<{times}>")])
+    compaction = EventCompaction(
+        start_timestamp=min(times), end_timestamp=max(times), compacted_content=content
+    )
+    return Event(author="user", timestamp=said_at, actions=EventActions(compaction=compaction))
+
+
+def _said(words, ids, time, *, answers):
+    part = response_part if answers else call_part
+    parts = [part("f", f"adk-{i}") for i in ids] or [types.Part(text=words)]
+    content = types.Content(role="user" if answers else "model", parts=parts)
+    return Event(author="one", timestamp=time, content=content)
+
+
+IDS = st.lists(st.integers(1, 3), max_size=2, unique=True)
+SAID = st.builds(_said, st.sampled_from("abc"), IDS, TIMES, answers=st.booleans())
+SUMMARIES = st.builds(_summary, st.tuples(TIMES, TIMES), TIMES)
+SUMMED_UP = st.one_of(SAID, SUMMARIES)
+
+
+def _lines(events):
+    return [(e.timestamp, e.author, outline([e.content])) for e in events]
+
+
+@given(st.lists(SUMMED_UP, max_size=8), st.lists(SUMMED_UP, max_size=8))
+def test_summaries_that_come_later_stand_where_they_do_at_once(first, more):
+    growing = CompactedEvents(first, "one")
+    for number, event in enumerate(more, 1):
+        growing.append(event)
+        expected = CompactedEvents([*first, *more[:number]], "one").shown()
+        assert _lines(growing.shown()) == _lines(expected)
+
+
+STEPS = st.one_of(
+    st.just(("words", [])),
+    st.tuples(st.just("call"), st.lists(st.none(), min_size=1, max_size=2)),
+    st.tuples(st.just("answer"), st.lists(st.integers(1, 4), min_size=1, max_size=2, unique=True)),
+    st.tuples(st.just("summary"), st.lists(st.integers(1, 7), min_size=2, max_size=2)),
+)
+
+
+def _conversation(steps):
+    """Events of which each answers calls before it, or sums up what is so many events back."""
+    events, calls = [], 0
+    for time, (what, which) in enumerate(steps):
+        if what == "words":
+            events.append(_said("a", [], time, answers=False))
+        if what == "call":
+            ids = range(calls, calls + len(which))
+            calls += len(which)
+            events.append(_said("", ids, time, answers=False))
+        if what == "answer" and (ids := [calls - back for back in which if back <= calls]):
+            events.append(_said("", ids, time, answers=True))
+        if what == "summary":
+            events.append(_summary([max(0, time - back) for back in which], time))
+    return events
+
+
+@given(st.lists(STEPS, max_size=14), st.sets(st.integers(1, 14)))
+def test_a_history_with_summaries_grows_to_what_it_is_at_once(steps, requests):
+    growing, events = History(View("one")), _conversation(steps)
+    for number in sorted(requests):
+        expected = outline(History(View("one")).contents(events[:number]))
+        assert outline(growing.contents(events[:number])) == expected
+
+
 # Planners and code executors
 
 THOUGHT = types.Part(text="I think", thought=True)
-SAID = types.Part(text="I say")
+WORDS = types.Part(text="I say")
 FILE = types.Part(inline_data=types.Blob(data=b"a,b\n1,2\n", mime_type="text/csv"))
 CODE = types.Part(executable_code=types.ExecutableCode(code="x", language="PYTHON"))
 RESULT = types.Part(code_execution_result=types.CodeExecutionResult(outcome="OUTCOME_OK"))
-PARTS = st.sampled_from([THOUGHT, SAID, FILE, CODE, RESULT])
+PARTS = st.sampled_from([THOUGHT, WORDS, FILE, CODE, RESULT])
 CONTENTS = st.builds(
     types.Content, role=st.sampled_from(["user", "model"]), parts=st.lists(PARTS, max_size=2)
 )

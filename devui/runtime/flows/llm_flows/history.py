@@ -4,7 +4,7 @@ A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it
 were made from all events: what changes earlier contents makes them anew, from
 the call on in the case of a late tool response or a call that stays unanswered,
-all of them in the case of a rewind or a summary.
+what is left of them in the case of a summary, all of them in the case of a rewind.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devui.runtime.copying import altered
-from devui.runtime.events.compactions import compacted, is_compacted
+from devui.runtime.events.compactions import CompactedEvents, is_compacted
 from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.foreign_events import quoted
@@ -46,10 +46,16 @@ class History:
     def __init__(self, view: View) -> None:
         self._view = view
         self._looked_at = GrowingEvents()
+        self._summed_up: CompactedEvents | None = None
+        """The events that count for this view, once summaries stand for some of them."""
+        self._begin()
+
+    def _forget(self) -> None:
+        self._looked_at.go_back()
+        self._summed_up = None
         self._begin()
 
     def _begin(self) -> None:
-        self._looked_at.go_back()
         self._entries: list[Entry] = []
         """What is seen of the events that count, oldest first."""
         self._contents: list[types.Content] = []
@@ -65,8 +71,6 @@ class History:
         """The calls of the last content, as long as nobody has answered."""
         self._settled = True
         """Whether one more event leaves the contents as they are."""
-        self._compacted = False
-        """Whether summaries stand for some of the events."""
 
     def __len__(self) -> int:
         return len(self._looked_at)
@@ -80,7 +84,7 @@ class History:
         if branch == old:
             return
         if not branch or not old or not self._branches.isdisjoint(line(old) ^ line(branch)):
-            self._begin()
+            self._forget()
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -89,12 +93,12 @@ class History:
         not be changed.
         """
         if not self._looked_at.goes_on(events):
-            self._begin()
+            self._forget()
         for event in self._looked_at.new(events):
             if self._changes_all(event):
                 self._make_anew(events)
                 break
-            self._append(event)
+            self._go_on(event)
         if len(self._starts) < len(self._entries):
             self._arrange()
         self._looked_at.look(events)
@@ -104,19 +108,28 @@ class History:
         return list(self._contents)
 
     def _changes_all(self, event: Event) -> bool:
-        """Whether it takes more than what is seen, and the event, to go on from there.
+        """Whether it takes more than what is seen, and the event, to go on from there."""
+        actions = event.actions
+        return actions.rewind_before_invocation_id is not None or (
+            actions.compaction is not None and self._summed_up is None and self._counts(event)
+        )
+
+    def _go_on(self, event: Event) -> None:
+        """Take note of an event at the end.
 
         A summary may stand for a call that is answered now: then the call is brought back.
         """
-        actions = event.actions
-        return (
-            actions.rewind_before_invocation_id is not None
-            or actions.compaction is not None
-            or (
-                self._compacted
-                and any(each.id not in self._callers for each in event.get_function_responses())
-            )
-        )
+        if self._summed_up is not None and self._counts(event):
+            self._summed_up.append(event)
+            if event.actions.compaction is not None or any(
+                each.id not in self._callers for each in event.get_function_responses()
+            ):
+                self._tell(self._summed_up.shown())
+                return
+        self._append(event)
+
+    def _counts(self, event: Event) -> bool:
+        return self._view.covers(event.isolation_scope) or is_common_answer(event)
 
     def _append(self, event: Event) -> None:
         """Take note of an event at the end, and of its content unless others have to change."""
@@ -133,16 +146,16 @@ class History:
         self._contents.append(without_client_ids(content) if calls or responses else content)
 
     def _make_anew(self, events: Sequence[Event]) -> None:
+        live: Sequence[Event] = [event for event in live_events(events) if self._counts(event)]
+        self._summed_up = None
+        if is_compacted(live):
+            self._summed_up = CompactedEvents(live, self._view.agent)
+            live = self._summed_up.shown()
+        self._tell(live)
+
+    def _tell(self, events: Sequence[Event]) -> None:
         self._begin()
-        live: Sequence[Event] = [
-            event
-            for event in live_events(events)
-            if self._view.covers(event.isolation_scope) or is_common_answer(event)
-        ]
-        self._compacted = is_compacted(live)
-        if self._compacted:
-            live = compacted(live, self._view.agent)
-        for event in live:
+        for event in events:
             self._append(event)
 
     def _arrange(self) -> None:
