@@ -3,14 +3,13 @@
 Source: runtime seed ("history changes only at its end"); devui's own.
 """
 
-from types import SimpleNamespace
-
 from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.agents.node_paths import is_in_line
+from devui.runtime.apps.outline import Outline
 from devui.runtime.code_executors import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 from devui.runtime.code_executors.code_executor_context import CodeExecutorContext
@@ -22,12 +21,12 @@ from devui.runtime.flows.llm_flows.data_files import DataFiles
 from devui.runtime.flows.llm_flows.excerpts import InLine
 from devui.runtime.flows.llm_flows.growing_map import GrowingMap, common_length
 from devui.runtime.flows.llm_flows.history import History
-from devui.runtime.flows.llm_flows.latest_sessions import LatestSessions
 from devui.runtime.flows.llm_flows.visibility import View
 from devui.runtime.models import LlmRequest, Rule, Say, ScriptedLlm
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import Session
+from devui.runtime.sessions.latest_sessions import LatestSessions
 from tests.kit.conversation import Conversation, call_part, outline, response_part
 
 # A map that grows
@@ -198,6 +197,48 @@ def test_a_history_with_summaries_grows_to_what_it_is_at_once(steps, requests):
         assert outline(growing.contents(events[:number])) == expected
 
 
+def _outlined(event, invocation, scope, tokens, rewound):
+    actions = event.actions.model_copy(update={"rewind_before_invocation_id": rewound})
+    usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=tokens)
+    return event.model_copy(
+        update={
+            "invocation_id": invocation,
+            "isolation_scope": scope,
+            "usage_metadata": usage if tokens is not None else None,
+            "actions": actions,
+        }
+    )
+
+
+OUTLINED = st.builds(
+    _outlined,
+    SUMMED_UP,
+    st.sampled_from("abcd"),
+    st.sampled_from([None, None, "task"]),
+    st.sampled_from([None, None, 5, 8]),
+    st.sampled_from([None] * 9 + ["b"]),
+)
+
+
+def _told(outline):
+    return (
+        list(map(id, outline.events)),
+        [outline.prompt_tokens(agent) for agent in (None, "one", "user")],
+        outline.size(),
+        list(map(id, outline.new_invocations(2, 1))),
+        _lines(outline.compacted().shown()),
+        outline.compacted().latest,
+    )
+
+
+@given(st.lists(st.lists(OUTLINED, max_size=4), max_size=5), st.sampled_from([None, "task"]))
+def test_the_outline_of_a_session_grows_to_what_it_is_at_once(batches, scope):
+    growing, events = Outline(scope), []
+    for batch in batches:
+        events = [*events, *batch]
+        assert _told(growing.among(events)) == _told(Outline(scope).among(events))
+
+
 # Planners and code executors
 
 THOUGHT = types.Part(text="I think", thought=True)
@@ -276,8 +317,8 @@ async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_see
 # Sessions in turn
 
 
-def _context(number):
-    return SimpleNamespace(session=Session(id=str(number), app_name="app", user_id="u"))
+def _session(number):
+    return Session(id=str(number), app_name="app", user_id="u")
 
 
 class Holding(list):
@@ -286,24 +327,24 @@ class Holding(list):
 
 def test_what_was_made_of_many_small_sessions_is_kept():
     latest = LatestSessions()
-    made = [latest.of(_context(n), "x", Holding) for n in range(100)]
-    assert all(latest.of(_context(n), "x", Holding) is made[n] for n in range(100))
-    assert latest.of(_context(0), "y", Holding) is not made[0]
+    made = [latest.of(_session(n), "x", Holding) for n in range(100)]
+    assert all(latest.of(_session(n), "x", Holding) is made[n] for n in range(100))
+    assert latest.of(_session(0), "y", Holding) is not made[0]
 
 
 def test_of_large_ones_only_the_latest_are():
     latest = LatestSessions()
     made = []
     for number in range(4):
-        made.append(latest.of(_context(number), "x", Holding))
+        made.append(latest.of(_session(number), "x", Holding))
         made[-1].extend(range(40_000))
-        latest.of(_context(number), "x", Holding)
-    kept = [latest.of(_context(number), "x", Holding) is made[number] for number in (3, 2, 0)]
+        latest.of(_session(number), "x", Holding)
+    kept = [latest.of(_session(number), "x", Holding) is made[number] for number in (3, 2, 0)]
     assert kept == [True, True, False]
 
 
 def test_one_is_kept_however_large_it_is():
     latest = LatestSessions()
-    made = latest.of(_context(1), "x", Holding)
+    made = latest.of(_session(1), "x", Holding)
     made.extend(range(1_000_000))
-    assert latest.of(_context(1), "x", Holding) is made
+    assert latest.of(_session(1), "x", Holding) is made

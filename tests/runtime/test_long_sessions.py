@@ -22,12 +22,14 @@ from devui.runtime.agents import (
     SequentialAgent,
 )
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
+from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.auth.auth_schemes import APIKey
 from devui.runtime.code_executors import BaseCodeExecutor
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
-from devui.runtime.events import Event, RequestInput
+from devui.runtime.events import Event, EventActions, RequestInput
+from devui.runtime.events.event_actions import EventCompaction
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
@@ -137,6 +139,23 @@ class Runs(BaseCodeExecutor):
         return CodeExecutionResult(stdout="ran")
 
 
+class Sums(BaseEventsSummarizer):
+    """Sums up in two words."""
+
+    async def maybe_summarize_events(self, *, events: list[Event]) -> Event:
+        compaction = EventCompaction(
+            start_timestamp=events[0].timestamp,
+            end_timestamp=events[-1].timestamp,
+            compacted_content=types.ModelContent("so far"),
+        )
+        actions = EventActions(compaction=compaction)
+        return Event(author="user", invocation_id=Event.new_id(), actions=actions)
+
+
+def summed_up(**settings: int) -> dict[str, object]:
+    return {"events_compaction_config": EventsCompactionConfig(summarizer=Sums(), **settings)}
+
+
 def _first(node_input: str) -> str:
     return "x"
 
@@ -192,6 +211,12 @@ TURNS_OF = {
     "data files": lambda: Turn(looker(code_executor=Runs(optimize_data_file=True))),
     "a cache of requests": lambda: Turn(
         looker(), settings={"context_cache_config": ContextCacheConfig()}
+    ),
+    "summaries of invocations": lambda: Turn(
+        looker(), settings=summed_up(compaction_interval=3, overlap_size=1)
+    ),
+    "summaries of big prompts": lambda: Turn(
+        looker(), settings=summed_up(token_threshold=10**9, event_retention_size=3)
     ),
     "a task": lambda: Turn(chief(planner(asks=False), asks="planner")),
     "words to a task": lambda: Turn(chief(planner(asks=True), asks="planner"), then="Rome"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from devui.runtime.events.event import Event
@@ -50,12 +51,6 @@ def is_compacted(events: Sequence[Event]) -> bool:
     return any(event.actions.compaction is not None for event in events)
 
 
-def latest_compaction(events: Sequence[Event]) -> Event | None:
-    """The newest event with a summary that no other one contains."""
-    ranges = _ranges(events)
-    return events[ranges[-1].index] if ranges else None
-
-
 def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
     """The events with summaries in place of those they cover.
 
@@ -77,6 +72,18 @@ class CompactedEvents:
     def shown(self) -> list[Event]:
         """The events, in a list of the caller's own (see `compacted`)."""
         return list(_with_lost_calls([each.event for each in self._shown], self._events))
+
+    @property
+    def latest(self) -> Event | None:
+        """The newest event with a summary that no other one contains."""
+        return self._events[self._summaries[-1].index] if self._summaries else None
+
+    def shown_with(self, summary: Event) -> list[Event]:
+        """What would be shown after one more summary; nothing is appended."""
+        other = copy(self)
+        other._events = [*self._events]
+        other.append(summary)
+        return other.shown()
 
     def append(self, event: Event) -> None:
         """Add an event at the end; a summary may take the places of others."""

@@ -33,13 +33,13 @@ from devui.runtime.flows.llm_flows.data_files import (
     how_to_run_code,
 )
 from devui.runtime.flows.llm_flows.growing_map import GrowingMap
-from devui.runtime.flows.llm_flows.latest_sessions import LatestSessions
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
     agent_of,
 )
 from devui.runtime.platform.time import get_time
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -59,14 +59,14 @@ class CodeExecution:
         self, ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Run code that is due, and tell the model of code and results as text."""
-        executor = agent_of(ctx).code_executor
+        name, executor = agent_of(ctx).name, agent_of(ctx).code_executor
         if executor is None:
             return
         if isinstance(executor, BuiltInCodeExecutor):
             executor.process_llm_request(llm_request)
         else:
             if executor.optimize_data_file:
-                files = self._kept.of(ctx, agent_of(ctx).name, DataFiles)
+                files = self._kept.of(ctx.session, name, DataFiles)
                 async with aclosing(_explore(ctx, executor, llm_request, files)) as events:
                     async for event in events:
                         yield event
@@ -74,7 +74,9 @@ class CodeExecution:
                 yield told
                 llm_request.contents.append(told.content or types.Content())
         blocks, result = executor.code_block_delimiters, executor.execution_result_delimiters
-        plain = self._kept.of(ctx, agent_of(ctx).name, GrowingMap[types.Content, types.Content])
+        plain = self._kept.of(
+            ctx.session, agent_of(ctx).name, GrowingMap[types.Content, types.Content]
+        )
         llm_request.contents = plain(
             as_plain_text, llm_request.contents, blocks[0] if blocks else ("", ""), result
         )

@@ -11,13 +11,13 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.growing_map import GrowingMap
-from devui.runtime.flows.llm_flows.latest_sessions import LatestSessions
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
     agent_of,
 )
 from devui.runtime.planners.built_in_planner import BuiltInPlanner
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -49,7 +49,7 @@ class Planning:
         if instruction:
             llm_request.append_instructions([instruction])
         # Its own plan is what the model goes by, and models skip what is marked as a thought.
-        told = self._told.of(ctx, agent.name, GrowingMap[types.Content, types.Content])
+        told = self._told.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
         llm_request.contents = told(_without_marks, llm_request.contents)
 
 

@@ -13,9 +13,9 @@ from devui.runtime.agents.llm_agent_node import gives_one_answer
 from devui.runtime.agents.tasks import asked
 from devui.runtime.flows.llm_flows.excerpts import CurrentTurn, InLine, OwnRun
 from devui.runtime.flows.llm_flows.history import History
-from devui.runtime.flows.llm_flows.latest_sessions import LatestSessions
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.visibility import View
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -45,8 +45,10 @@ class Contents:
         if gives_one_answer(ctx):
             return self._of_one_answer(ctx, view)
         if agent_of(ctx).include_contents == "none":
-            return self._kept.of(ctx, view, CurrentTurn, view).contents(events)
-        return self._kept.of(ctx, view, History, view).contents(events[_task_begins(ctx, view) :])
+            return self._kept.of(ctx.session, view, CurrentTurn, view).contents(events)
+        return self._kept.of(ctx.session, view, History, view).contents(
+            events[_task_begins(ctx, view) :]
+        )
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         """What an agent that answers once was asked, and what it did since.
@@ -55,12 +57,12 @@ class Contents:
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
         made = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
-        own = self._kept.of(ctx, (view, path), OwnRun, view, path)
+        own = self._kept.of(ctx.session, (view, path), OwnRun, view, path)
         since = own.contents(ctx.history.events, made.index if made else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
             around = view._replace(branch=None)  # each call of the agent has a branch of its own
-            line = self._kept.of(ctx, (around, path), InLine, around, path)
+            line = self._kept.of(ctx.session, (around, path), InLine, around, path)
             before = line.contents(ctx.session.events, own.events, view.branch)
         message = ctx.user_content
         if message is None or any(map(is_, reversed(before), repeat(message))):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Self
 
 from devui.runtime.copying import altered
 from devui.runtime.events.growing_events import GrowingEvents
-from devui.runtime.flows.llm_flows.latest_sessions import LatestSessions
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -58,7 +58,7 @@ class ContextCache:
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Put the app's wishes into the request, and what the agent's answers have told."""
         name = agent_of(ctx).name
-        told = self._kept.of(ctx, name, _Answers, name).among(ctx.session.events)
+        told = self._kept.of(ctx.session, name, _Answers, name).among(ctx.session.events)
         cached, sized = told.cached, told.sized
         llm_request.cache_config = ctx.context_cache_config
         llm_request.cache_metadata = _cache(cached, ctx.invocation_id) if cached else None

@@ -1,16 +1,15 @@
-"""What a step of a flow keeps of the sessions it worked for last (devui's own).
+"""What is kept of the sessions that were worked for last (devui's own).
 
-A session only grows at its end, so what was made of it for one request is of use for the next.
+A session only grows at its end, so what was made of it for one turn is of use for the next.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.sessions.session import Session
 
 _KEPT = 256
 _EVENTS = 100_000
@@ -37,11 +36,8 @@ class LatestSessions:
         """What each held when it was asked for."""
         self._size = 0
 
-    def of(
-        self, ctx: InvocationContext, what: Hashable, kind: Callable[..., T], *arguments: object
-    ) -> T:
-        """What was made for the last request of this session by that name, or a new one."""
-        session = ctx.session
+    def of(self, session: Session, what: Hashable, kind: Callable[..., T], *arguments: object) -> T:
+        """What was made of this session by that name, or a new one."""
         key = (session.app_name, session.user_id, session.id, kind, what)
         kept: T | None = self._kept.get(key)
         if kept is None:
