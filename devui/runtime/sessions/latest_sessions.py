@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from devui.runtime.sessions.session import Session
 
-_KEPT = 256
+_KEPT = 64
 _EVENTS = 100_000
 """How much is kept: so many things, and so many events unless one thing holds more."""
 
@@ -32,8 +32,9 @@ class LatestSessions:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._last: object = None
         self._sizes: dict[Hashable, int] = {}
-        """What each held when it was asked for."""
+        """What each held when it was asked for after another."""
         self._size = 0
 
     def of(self, session: Session, what: Hashable, kind: Callable[..., T], *arguments: object) -> T:
@@ -42,8 +43,10 @@ class LatestSessions:
         kept: T | None = self._kept.get(key)
         if kept is None:
             kept = self._kept[key] = kind(*arguments)
-        self._kept.move_to_end(key)
-        self._weigh(key, len(kept))
+        if kept is not self._last:  # else it is asked for at each step of a turn
+            self._last = kept
+            self._kept.move_to_end(key)
+            self._weigh(key, len(kept))
         return kept
 
     def _weigh(self, key: Hashable, size: int) -> None:
