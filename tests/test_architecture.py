@@ -30,6 +30,7 @@ FLOORS: dict[str, set[str]] = {
     "web": {"devui", "settings", "debugger", "store", "wire"},
     "cli": {"devui", "address", "keys", "settings", "web", "debugger", "store", "wire"},
     "fast_api": {"devui", "settings", "web", "debugger", "store", "wire"},
+    "runtime.cli": {"fast_api"},  # where google-adk has it, for a main.py: nobody here loads it
     "__main__": {"cli"},
 }
 """Which floors a floor may import besides itself (`devui`: the package itself, its version)."""
@@ -114,6 +115,8 @@ def imports_of(module: Module, ours: set[str]) -> Iterator[Import]:
 def floor_of(name: str) -> str:
     """The floor of a module of ours, from its dotted name."""
     parts = name.split(".")
+    if parts[1:3] == ["runtime", "cli"]:
+        return "runtime.cli"
     return parts[1] if len(parts) > 1 else parts[0]
 
 

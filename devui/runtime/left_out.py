@@ -175,10 +175,13 @@ TABLE = (
     ),
     LeftOut(
         "ADK's command line",
-        "cli",
-        "It is the server's, which a runtime does not load; devui has its own.",
-        "`devui AGENTS_DIR` on the command line, and `from devui.fast_api import"
-        " get_fast_api_app` in a main.py.",
+        "cli.main cli.__main__ cli._dev_deploy cli._telemetry cli.adk_web_server cli.agent_graph"
+        " cli.agent_test_runner cli.api_server cli.browser cli.built_in_agents cli.cli"
+        " cli.cli_create cli.cli_deploy cli.cli_eval cli.cli_tools_click cli.conformance"
+        " cli.deployers cli.dev_server cli.plugins cli.service_registry cli.trigger_routes"
+        " cli.utils",
+        "devui has commands of its own.",
+        "`devui AGENTS_DIR` on the command line; `cli.fast_api.get_fast_api_app` is here, too.",
     ),
     LeftOut(
         "Switches of features",

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 
-from devui.fast_api import get_fast_api_app
+from {package}.fast_api import get_fast_api_app
 
 listening = socket.create_server(("127.0.0.1", 0))
 port = listening.getsockname()[1]
@@ -41,10 +41,10 @@ MESSAGE = {"role": "user", "parts": [{"text": "Plan a trip."}]}
 
 
 @contextmanager
-def hosted(folder, more="", **environment):
+def hosted(folder, more="", package="devui", **environment):
     """The address of a main.py that is running, and its process."""
     main = folder / "main.py"
-    main.write_text(MAIN.format(agents=str(SAMPLES), more=more), encoding="utf-8")
+    main.write_text(MAIN.format(agents=str(SAMPLES), more=more, package=package), encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, str(main)],
         cwd=folder,
@@ -68,11 +68,15 @@ def client(address: str, token: str = TOKEN) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
 
 
-def test_a_run_is_made_and_kept_where_the_uri_says(tmp_path):
+@pytest.mark.parametrize("package", ["devui", "devui.runtime.cli"])
+def test_a_run_is_made_and_kept_where_the_uri_says(tmp_path, package):
     uri = f"sqlite+aiosqlite:///{tmp_path}/kept/sessions.db"
     (tmp_path / "kept").mkdir()
     with (
-        hosted(tmp_path, f"session_service_uri={uri!r}", DEVUI_TOKEN=TOKEN) as (address, *_),
+        hosted(tmp_path, f"session_service_uri={uri!r}", package=package, DEVUI_TOKEN=TOKEN) as (
+            address,
+            *_,
+        ),
         client(address) as http,
     ):
         assert "field_state" in http.get("/list-apps").json()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import altered, blank
 from devui.runtime.models.cache_metadata import CacheMetadata
+from devui.runtime.models.own_contents import taken_out
 from devui.runtime.models.system_instruction import appended
 
 if TYPE_CHECKING:
@@ -29,15 +30,17 @@ class LlmRequest(BaseModel):
     """One request to a model (adk-runtime 9.1).
 
     Its contents are the session's own `Content` objects, not copies: a model that
-    wants to change one replaces it in the list by a changed copy. Callbacks, and steps of one's
-    own in a flow, get copies.
+    wants to change one replaces it in the list by a changed copy. What callbacks, and steps of
+    one's own in a flow, take out of the list is a copy.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)
 
     model: str | None = None
     """The name of the model to ask."""
-    contents: list[types.Content] = Field(default_factory=list)
+    contents: Annotated[list[types.Content], BeforeValidator(taken_out)] = Field(
+        default_factory=list
+    )
     """The conversation, oldest first."""
     config: types.GenerateContentConfig = Field(default_factory=lambda: altered(_NO_CONFIG))
     """Generation settings, system instruction and tool declarations."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from devui.runtime.models.own_contents import for_reading
 from devui.runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
@@ -66,16 +68,18 @@ class ContextFilterPlugin(BasePlugin):
     def _newest(self, contents: list[types.Content]) -> list[types.Content]:
         if not self._kept or self._kept < 0:
             return contents
-        starts = _starts(contents)
+        read = for_reading(contents)
+        starts = list(islice(_newest_starts(read), self._kept + self._remove_amount))
         if len(starts) < self._kept + self._remove_amount:
             return contents
-        return contents[_with_calls(contents, starts[-self._kept]) :]
+        return contents[_with_calls(read, starts[self._kept - 1]) :]
 
 
-def _starts(contents: Sequence[types.Content]) -> list[int]:
-    """Where turns begin: at the first of the user's contents after the model's."""
-    users = [_is_humans(content) for content in contents]
-    return [i for i, is_users in enumerate(users) if is_users and (i == 0 or not users[i - 1])]
+def _newest_starts(contents: Sequence[types.Content]) -> Iterator[int]:
+    """Where turns begin, from the newest on: where the user speaks after the model."""
+    for index in range(len(contents) - 1, -1, -1):
+        if _is_humans(contents[index]) and (index == 0 or not _is_humans(contents[index - 1])):
+            yield index
 
 
 def _is_humans(content: types.Content) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.models.own_contents import for_reading
+
 if TYPE_CHECKING:
     from google.genai import types
 
@@ -70,7 +72,7 @@ def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
     return {
         "model": request.model,
         "content_count": len(request.contents),
-        "contents": [plain_content(content) for content in request.contents],
+        "contents": [plain_content(content) for content in for_reading(request.contents)],
         "tools": list(request.tools_dict) or None,
         "config": {name: value for name, value in settings.items() if value is not None} or None,
     }

@@ -24,7 +24,6 @@ from devui.runtime.flows.llm_flows.functions import get_long_running_function_ca
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import base_of, event_of
 from devui.runtime.flows.llm_flows.output_schema import lost_answer
-from devui.runtime.flows.llm_flows.own_contents import own_contents
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
@@ -118,8 +117,6 @@ class BaseLlmFlow(Extensible):
         for processor in self._request_steps():
             if processor.wanted is not None and not processor.wanted(ctx):
                 continue
-            if processor.foreign:
-                llm_request.contents = own_contents(llm_request.contents)
             if processor.prepare is not None:
                 await processor.prepare(ctx, llm_request)
             if processor.run is not None:

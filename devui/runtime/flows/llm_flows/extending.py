@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
 from devui.runtime.flows.llm_flows._base_llm_processor import (
     BaseLlmRequestProcessor,
     BaseLlmResponseProcessor,
 )
-from devui.runtime.flows.llm_flows.processors import RequestProcessor, ResponseProcessor
+from devui.runtime.flows.llm_flows.processors import RequestProcessor, ResponseProcessor, Run
+from devui.runtime.models.own_contents import own_contents
+
+if TYPE_CHECKING:
+    from devui.runtime.agents.invocation_context import InvocationContext
+    from devui.runtime.events.event import Event
+    from devui.runtime.models.llm_request import LlmRequest
 
 RequestStep = RequestProcessor | BaseLlmRequestProcessor
 ResponseStep = ResponseProcessor | BaseLlmResponseProcessor
@@ -58,7 +68,7 @@ class Extensible:
         return [
             step
             if isinstance(step, RequestProcessor)
-            else RequestProcessor(step.name, run=step.run_async, foreign=True)
+            else RequestProcessor(step.name, run=_with_own_contents(step.run_async))
             for step in (*self.request_processors, *self.tool_request_processors)
         ]
 
@@ -93,3 +103,17 @@ class Extensible:
     def _names(self) -> list[str]:
         steps = (*self.request_processors, *self.tool_request_processors)
         return [step.name for step in steps if step.name]
+
+
+def _with_own_contents(run: Run) -> Run:
+    """The step, which may change contents in place as it is code of others."""
+
+    async def run_async(
+        ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        with own_contents(llm_request):
+            async with aclosing(run(ctx, llm_request)) as events:
+                async for event in events:
+                    yield event
+
+    return run_async

@@ -12,11 +12,11 @@ from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.agents.run_config import StreamingMode
 from devui.runtime.callbacks import Callback, check_result, first_result, is_not_none, is_truthy
-from devui.runtime.flows.llm_flows.own_contents import own_contents
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.visibility import says_something
 from devui.runtime.mistakes import given, place
 from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.own_contents import own_contents
 from devui.runtime.models.response_aggregator import NO_CONTENT
 from devui.runtime.tools.answer_sources import kept_sources
 
@@ -58,8 +58,8 @@ class ModelCall:
         """
         answer = None
         if self._plugins.has("before_model_callback", self._agent):
-            self._request.contents = own_contents(self._request.contents)
-            answer = await self._before()
+            with own_contents(self._request):
+                answer = await self._before()
         if answer is not None:
             yield answer
             return

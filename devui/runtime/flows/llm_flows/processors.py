@@ -36,8 +36,6 @@ class RequestProcessor:
     """Changes the request and yields events, each committed before it goes on."""
     wanted: Callable[[InvocationContext], bool] | None = None
     """Whether there is anything to do, which most requests have not; None: always."""
-    foreign: bool = False
-    """Whether it is code of others, which may change the contents in place."""
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
