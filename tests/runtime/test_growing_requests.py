@@ -17,6 +17,7 @@ from devui.runtime.events import Event, EventActions
 from devui.runtime.events.compactions import CompactedEvents
 from devui.runtime.events.event_actions import EventCompaction
 from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows.data_files import DataFiles
 from devui.runtime.flows.llm_flows.excerpts import InLine
 from devui.runtime.flows.llm_flows.growing_map import GrowingMap, common_length
@@ -169,32 +170,49 @@ STEPS = st.one_of(
     st.tuples(st.just("call"), st.lists(st.none(), min_size=1, max_size=2)),
     st.tuples(st.just("answer"), st.lists(st.integers(1, 4), min_size=1, max_size=2, unique=True)),
     st.tuples(st.just("summary"), st.lists(st.integers(1, 7), min_size=2, max_size=2)),
+    st.tuples(st.just("rewind"), st.lists(st.integers(1, 4), min_size=1, max_size=1)),
+    st.tuples(st.just("rewind"), st.lists(st.integers(1, 4), min_size=1, max_size=1)),
 )
 
 
 def _conversation(steps):
-    """Events of which each answers calls before it, or sums up what is so many events back."""
+    """Events of which each answers calls before it, or sums up or takes back what was before."""
     events, calls = [], 0
     for time, (what, which) in enumerate(steps):
+        ids, event = [calls - back for back in which if back and back <= calls], None
         if what == "words":
-            events.append(_said("a", [], time, answers=False))
+            event = _said("a", [], time, answers=False)
         if what == "call":
-            ids = range(calls, calls + len(which))
+            event = _said("", range(calls, calls + len(which)), time, answers=False)
             calls += len(which)
-            events.append(_said("", ids, time, answers=False))
-        if what == "answer" and (ids := [calls - back for back in which if back <= calls]):
-            events.append(_said("", ids, time, answers=True))
+        if what == "answer" and ids:
+            event = _said("", ids, time, answers=True)
         if what == "summary":
-            events.append(_summary([max(0, time - back) for back in which], time))
+            event = _summary([max(0, time - back) for back in which], time)
+        if what == "rewind":
+            actions = EventActions(rewind_before_invocation_id=str(time // 2 - which[0]))
+            event = Event(author="user", timestamp=time, actions=actions)
+        if event is not None:
+            events.append(event.model_copy(update={"invocation_id": str(time // 2)}))
     return events
 
 
-@given(st.lists(STEPS, max_size=14), st.sets(st.integers(1, 14)))
-def test_a_history_with_summaries_grows_to_what_it_is_at_once(steps, requests):
-    growing, events = History(View("one")), _conversation(steps)
+CONVERSATIONS = st.lists(STEPS, max_size=18).map(_conversation)
+REQUESTS = st.sets(st.integers(1, 18))
+"""After how many events there are requests."""
+
+
+@given(CONVERSATIONS, REQUESTS)
+def test_a_history_with_summaries_and_rewinds_grows_to_what_it_is_at_once(events, requests):
+    growing = History(View("one"))
     for number in sorted(requests):
-        expected = outline(History(View("one")).contents(events[:number]))
+        expected = outline(_at_once(events[:number]))
         assert outline(growing.contents(events[:number])) == expected
+
+
+def _at_once(events):
+    """The contents of what counts, without a history that has seen more."""
+    return History(View("one")).contents(list(live_events(events)))
 
 
 def _outlined(event, invocation, scope, tokens, rewound):

@@ -4,18 +4,19 @@ A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it
 were made from all events: what changes earlier contents makes them anew, from
 the call on in the case of a late tool response or a call that stays unanswered,
-what is left of them in the case of a summary, all of them in the case of a rewind.
+and what is left of them in the case of a summary; a rewind leaves those before it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devui.runtime.copying import altered
 from devui.runtime.events.compactions import CompactedEvents, is_compacted
 from devui.runtime.events.growing_events import GrowingEvents
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.events.rewinds import live_places, taken_back_from
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import (
     Arranged,
@@ -58,6 +59,12 @@ class History:
     def _begin(self) -> None:
         self._entries: list[Entry] = []
         """What is seen of the events that count, oldest first."""
+        self._places: list[int] = []
+        """Where in the session those are, unless summaries stand for some."""
+        self._rewound_at = -1
+        """The place of a rewind after which there is none."""
+        self._calls_again = False
+        """Whether two calls have the same id."""
         self._contents: list[types.Content] = []
         self._starts: list[int] = []
         """How many contents there are before each of those; as far as they have been arranged."""
@@ -94,11 +101,12 @@ class History:
         """
         if not self._looked_at.goes_on(events):
             self._forget()
-        for event in self._looked_at.new(events):
-            if self._changes_all(event):
+        for place, event in enumerate(self._looked_at.new(events), len(self)):
+            if not self._changes_all(event):
+                self._go_on(event, place)
+            elif not self._take_back(events, place):
                 self._make_anew(events)
                 break
-            self._go_on(event)
         if len(self._starts) < len(self._entries):
             self._arrange()
         self._looked_at.look(events)
@@ -114,7 +122,28 @@ class History:
             actions.compaction is not None and self._summed_up is None and self._counts(event)
         )
 
-    def _go_on(self, event: Event) -> None:
+    def _take_back(self, events: Sequence[Event], rewind: int) -> bool:
+        """Go back to before what a rewind at that place takes back; whether that can be done."""
+        is_rewind = events[rewind].actions.rewind_before_invocation_id is not None
+        if self._summed_up is not None or not is_rewind:
+            return False
+        begin = taken_back_from(events, rewind)
+        gone = [event for event in events[begin:rewind] if is_visible(event, self._view)]
+        calls = [call.id for event in gone for call in event.get_function_calls()]
+        if begin <= self._rewound_at or self._calls_again or not all(calls):
+            return False
+        kept = bisect_left(self._places, begin)
+        # What was called before and answered since is to be arranged anew, as is the last entry.
+        arranged = min(self._arranged_from(kept)[0], max(kept - 1, 0))
+        if arranged < len(self._starts):
+            del self._contents[self._starts[arranged] :], self._starts[arranged:]
+        del self._entries[kept:], self._places[kept:]
+        for call_id in calls:
+            self._callers.pop(str(call_id), None)
+        self._settled, self._open, self._rewound_at = kept == 0, (), rewind
+        return True
+
+    def _go_on(self, event: Event, place: int) -> None:
         """Take note of an event at the end.
 
         A summary may stand for a call that is answered now: then the call is brought back.
@@ -126,17 +155,18 @@ class History:
             ):
                 self._tell(self._summed_up.shown())
                 return
-        self._append(event)
+        self._append(event, place)
 
     def _counts(self, event: Event) -> bool:
         return self._view.covers(event.isolation_scope) or is_common_answer(event)
 
-    def _append(self, event: Event) -> None:
+    def _append(self, event: Event, place: int) -> None:
         """Take note of an event at the end, and of its content unless others have to change."""
         entry = self._entry(event)
         if entry is None:
             return
         self._entries.append(entry)
+        self._places.append(place)
         content, calls, responses = entry.content, entry.calls, entry.responses
         if not self._settled or responses != self._open:
             self._settled = False
@@ -146,17 +176,21 @@ class History:
         self._contents.append(without_client_ids(content) if calls or responses else content)
 
     def _make_anew(self, events: Sequence[Event]) -> None:
-        live: Sequence[Event] = [event for event in live_events(events) if self._counts(event)]
-        self._summed_up = None
-        if is_compacted(live):
-            self._summed_up = CompactedEvents(live, self._view.agent)
-            live = self._summed_up.shown()
-        self._tell(live)
+        places = [place for place in live_places(events) if self._counts(events[place])]
+        live = [events[place] for place in places]
+        self._summed_up = CompactedEvents(live, self._view.agent) if is_compacted(live) else None
+        if self._summed_up is not None:
+            self._tell(self._summed_up.shown())
+            return
+        self._begin()
+        self._rewound_at = len(events) - 1
+        for place in places:
+            self._append(events[place], place)
 
     def _tell(self, events: Sequence[Event]) -> None:
         self._begin()
-        for event in events:
-            self._append(event)
+        for place, event in enumerate(events):
+            self._append(event, place)
 
     def _arrange(self) -> None:
         """Bring the contents up to the last of the events that are seen."""
@@ -192,6 +226,7 @@ class History:
         responses = tuple([each.id for each in answered if each.id]) if answered else ()
         own = responses
         for call_id in calls:
+            self._calls_again |= call_id in self._callers
             self._callers[call_id] = author
         teller = self._foreign_author(author, responses)
         if teller is not None:
