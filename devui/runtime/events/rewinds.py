@@ -1,8 +1,12 @@
 """Which events of a history still count after rewinds (adk-runtime 2.7)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import attrgetter, indexOf
 
 from devui.runtime.events.event import Event
+
+_INVOCATION = attrgetter("invocation_id")
 
 
 def live_events_backwards(events: Sequence[Event]) -> Iterator[Event]:
@@ -29,11 +33,11 @@ def live_places(events: Sequence[Event]) -> Sequence[int]:
 
 def taken_back_from(events: Sequence[Event], rewind: int) -> int:
     """The place from which on the rewind at the other place takes back events."""
-    invocation_id = events[rewind].actions.rewind_before_invocation_id
-    for index in range(rewind):
-        if events[index].invocation_id == invocation_id:
-            return index
-    return rewind
+    before = map(_INVOCATION, islice(events, rewind))
+    try:
+        return indexOf(before, events[rewind].actions.rewind_before_invocation_id)
+    except ValueError:
+        return rewind
 
 
 def _live_places_backwards(events: Sequence[Event]) -> Iterator[int]:
