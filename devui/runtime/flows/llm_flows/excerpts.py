@@ -106,7 +106,7 @@ class InLine:
         """How many events were looked at, and seen, before the first that was left out."""
 
     def __len__(self) -> int:
-        return len(self._looked_at)
+        return self._looked_at.count
 
     def contents(
         self, events: Sequence[Event], own: Sequence[Event], branch: str | None

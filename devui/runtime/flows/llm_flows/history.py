@@ -80,7 +80,7 @@ class History:
         """Whether one more event leaves the contents as they are."""
 
     def __len__(self) -> int:
-        return len(self._looked_at)
+        return self._looked_at.count
 
     def look_from(self, branch: str | None) -> None:
         """Tell what is seen from another branch from now on.
@@ -101,7 +101,8 @@ class History:
         """
         if not self._looked_at.goes_on(events):
             self._forget()
-        for place, event in enumerate(self._looked_at.new(events), len(self)):
+        for place in range(self._looked_at.count, len(events)):
+            event = events[place]
             if not self._changes_all(event):
                 self._go_on(event, place)
             elif not self._take_back(events, place):
