@@ -26,6 +26,12 @@ def spoke(author: str, **kwargs) -> Event:
     return Event(author=author, message="words", **kwargs)
 
 
+def test_of_a_speaker_that_is_no_more_is_told_once(caplog):
+    history = [spoke("stranger"), spoke("other"), spoke("user"), spoke("stranger")]
+    assert last_speaker(tree(), history).name == "root"
+    assert caplog.text.count("'stranger'") == caplog.text.count("'other'") == 1
+
+
 @pytest.mark.parametrize(
     ("history", "chosen"),
     [

@@ -21,10 +21,16 @@ from devui.runtime.agents import (
     RunConfig,
     SequentialAgent,
 )
-from devui.runtime.apps import App, ResumabilityConfig
+from devui.runtime.agents.context_cache_config import ContextCacheConfig
+from devui.runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
+from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
 from devui.runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes
 from devui.runtime.auth.auth_schemes import APIKey
-from devui.runtime.events import Event, RequestInput
+from devui.runtime.code_executors import BaseCodeExecutor
+from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
+from devui.runtime.events import Event, EventActions, RequestInput
+from devui.runtime.events.event_actions import EventCompaction
+from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService
 from devui.runtime.sessions.base_session_service import BaseSessionService
@@ -86,6 +92,8 @@ class Turn:
     then: str | None = None
     """What is said in a second message: the turn that follows is looked at."""
     resumable: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    """Further ones of the app."""
 
 
 def _text(words: str) -> types.Content:
@@ -122,6 +130,30 @@ def chief(*below: BaseAgent, asks: str) -> LlmAgent:
 
 def confirmed(root: BaseAgent, **fields: Any) -> Turn:
     return Turn(root, asks="adk_request_confirmation", answer={"confirmed": True}, **fields)
+
+
+class Runs(BaseCodeExecutor):
+    """Runs any code, to no effect."""
+
+    def execute_code(self, invocation_context: Any, code_execution_input: Any) -> Any:
+        return CodeExecutionResult(stdout="ran")
+
+
+class Sums(BaseEventsSummarizer):
+    """Sums up in two words."""
+
+    async def maybe_summarize_events(self, *, events: list[Event]) -> Event:
+        compaction = EventCompaction(
+            start_timestamp=events[0].timestamp,
+            end_timestamp=events[-1].timestamp,
+            compacted_content=types.ModelContent("so far"),
+        )
+        actions = EventActions(compaction=compaction)
+        return Event(author="user", invocation_id=Event.new_id(), actions=actions)
+
+
+def summed_up(**settings: int) -> dict[str, object]:
+    return {"events_compaction_config": EventsCompactionConfig(summarizer=Sums(), **settings)}
 
 
 def _first(node_input: str) -> str:
@@ -171,6 +203,21 @@ TURNS_OF = {
         chief(payer("expert", mode="single_turn"), asks="expert")
     ),
     "an expert": lambda: Turn(chief(looker("expert", mode="single_turn"), asks="expert")),
+    "an expert that sees the conversation": lambda: Turn(
+        chief(looker("expert", mode="single_turn", include_contents="default"), asks="expert")
+    ),
+    "a plan": lambda: Turn(looker(planner=PlanReActPlanner())),
+    "a code executor": lambda: Turn(looker(code_executor=Runs())),
+    "data files": lambda: Turn(looker(code_executor=Runs(optimize_data_file=True))),
+    "a cache of requests": lambda: Turn(
+        looker(), settings={"context_cache_config": ContextCacheConfig()}
+    ),
+    "summaries of invocations": lambda: Turn(
+        looker(), settings=summed_up(compaction_interval=3, overlap_size=1)
+    ),
+    "summaries of big prompts": lambda: Turn(
+        looker(), settings=summed_up(token_threshold=10**9, event_retention_size=3)
+    ),
     "a task": lambda: Turn(chief(planner(asks=False), asks="planner")),
     "words to a task": lambda: Turn(chief(planner(asks=True), asks="planner"), then="Rome"),
     "a workflow": lambda: Turn(flow(_first)),
@@ -224,7 +271,9 @@ async def work_of(
 ) -> Work:
     session = await grown(service, events, author="root", kind=Watched, began=began)
     settings = ResumabilityConfig(is_resumable=turn.resumable)
-    app = App(name=WHO["app_name"], root_agent=turn.root, resumability_config=settings)
+    app = App(
+        name=WHO["app_name"], root_agent=turn.root, resumability_config=settings, **turn.settings
+    )
     runner = Runner(app=app, session_service=service)
 
     async def run(message: types.Content) -> list[Event]:

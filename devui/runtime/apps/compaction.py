@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from google.genai import types
 
 from devui.runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from devui.runtime.apps.outline import Outline
 from devui.runtime.apps.self_contained import retained_from, self_contained_prefix
 from devui.runtime.errors.stale_session_error import StaleSessionError
-from devui.runtime.events.compactions import compacted, latest_compaction
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.apps.configs import EventsCompactionConfig
     from devui.runtime.models.base_llm import BaseLlm
+    from devui.runtime.plugins.plugin_manager import PluginManager
 
 logger = logging.getLogger(__name__)
 
 _CHARACTERS_PER_TOKEN = 4
+_latest: WeakKeyDictionary[PluginManager, LatestSessions] = WeakKeyDictionary()
+"""What each Runner, of which each has a plugin manager, keeps of its sessions."""
 
 
 async def compact_by_tokens(
@@ -44,11 +47,11 @@ async def compact_by_tokens(
     config = ctx.events_compaction_config
     if config is None or config.token_threshold is None or config.event_retention_size is None:
         return False
-    events = _in_scope(ctx, ctx.isolation_scope)
-    if _prompt_tokens(events, agent) < config.token_threshold:
+    outline = _outline(ctx, ctx.isolation_scope)
+    if _prompt_tokens(outline, agent) < config.token_threshold:
         return False
-    chosen = _all_but_newest(events, config.event_retention_size)
-    if not chosen or not _is_worth_it(events, chosen):
+    chosen = _all_but_newest(outline, config.event_retention_size)
+    if not chosen or not _is_worth_it(outline, chosen):
         return False
     return await _summarised(ctx, config, chosen, llm)
 
@@ -58,9 +61,10 @@ async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) ->
     config = ctx.events_compaction_config
     if config is None or config.compaction_interval is None or config.overlap_size is None:
         return False
-    events = _in_scope(ctx, None)
-    chosen = _window(events, config.compaction_interval, config.overlap_size)
-    if not chosen or not _is_worth_it(events, chosen):
+    outline = _outline(ctx, None)
+    new = outline.new_invocations(config.compaction_interval, config.overlap_size)
+    chosen = self_contained_prefix(new, outline.events) if new else []
+    if not chosen or not _is_worth_it(outline, chosen):
         return False
     return await _summarised(ctx, config, chosen, llm)
 
@@ -98,27 +102,25 @@ async def _summarised(
     return True
 
 
-def _in_scope(ctx: InvocationContext, scope: str | None) -> list[Event]:
-    return [event for event in live_events(ctx.session.events) if event.isolation_scope == scope]
+def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
+    latest = _latest.get(ctx.plugin_manager)
+    if latest is None:
+        latest = _latest[ctx.plugin_manager] = LatestSessions()
+    return latest.of(ctx.session, scope, Outline, scope).among(ctx.session.events)
 
 
 # By tokens
 
 
-def _prompt_tokens(events: Sequence[Event], agent: str | None) -> int:
+def _prompt_tokens(outline: Outline, agent: str | None) -> int:
     """The size of the latest prompt since the last summary, measured or else estimated."""
-    for event in reversed(events):
-        if event.actions.compaction is not None:
-            break
-        usage = event.usage_metadata
-        if usage and usage.prompt_token_count is not None and agent in (None, event.author):
-            return usage.prompt_token_count
-    return _size(compacted(events)) // _CHARACTERS_PER_TOKEN
+    told = outline.prompt_tokens(agent)
+    return outline.size() // _CHARACTERS_PER_TOKEN if told is None else told
 
 
-def _all_but_newest(events: Sequence[Event], retained: int) -> list[Event]:
+def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
     """The events since the last summary but the newest, after that summary."""
-    latest = latest_compaction(events)
+    events, latest = outline.events, outline.compacted().latest
     compaction = latest.actions.compaction if latest else None
     end = compaction.end_timestamp if compaction else 0.0
     new = [e for e in events if e.actions.compaction is None and e.timestamp > end]
@@ -136,30 +138,10 @@ def _all_but_newest(events: Sequence[Event], retained: int) -> list[Event]:
     return [seed, *chosen]
 
 
-# By invocations
-
-
-def _window(events: Sequence[Event], interval: int, overlap: int) -> list[Event]:
-    """The new invocations and `overlap` ones before them; none if there are too few new ones."""
-    spoken = [event for event in events if event.actions.compaction is None]
-    end = next(
-        (e.actions.compaction.end_timestamp for e in reversed(events) if e.actions.compaction), 0.0
-    )
-    latest: dict[str, float] = {}
-    for event in spoken:
-        latest[event.invocation_id] = max(event.timestamp, latest.get(event.invocation_id, 0.0))
-    invocations = list(latest)
-    new = [each for each in invocations if latest[each] > end]
-    if len(new) < interval:
-        return []
-    first = max(0, invocations.index(new[0]) - overlap)
-    start = next(i for i, e in enumerate(spoken) if e.invocation_id == invocations[first])
-    return self_contained_prefix(spoken[start:], events)
-
-
-def _is_worth_it(events: Sequence[Event], chosen: Sequence[Event]) -> bool:
+def _is_worth_it(outline: Outline, chosen: Sequence[Event]) -> bool:
     """Whether a summary as long as the last one would make requests shorter."""
-    latest = latest_compaction(events)
+    compacted = outline.compacted()
+    latest = compacted.latest
     last = latest.actions.compaction if latest else None
     empty = EventCompaction(
         start_timestamp=min(event.timestamp for event in chosen),
@@ -167,7 +149,7 @@ def _is_worth_it(events: Sequence[Event], chosen: Sequence[Event]) -> bool:
         compacted_content=types.Content(role="model", parts=[]),
     )
     weightless = Event(author="user", actions=EventActions(compaction=empty))
-    saved = _weight(compacted(events)) - _weight(compacted([*events, weightless]))
+    saved = _weight(compacted.shown()) - _weight(compacted.shown_with(weightless))
     return saved > (_heaviness(last.compacted_content) if last else 0)
 
 
@@ -178,23 +160,3 @@ def _weight(events: Sequence[Event]) -> int:
 def _heaviness(content: types.Content) -> int:
     """Characters of a content as JSON: what a request carries of it, files and names included."""
     return len(content.model_dump_json(exclude_none=True, fallback=str))
-
-
-def _size(events: Sequence[Event]) -> int:
-    return sum(_content_size(event.content) for event in events)
-
-
-def _content_size(content: types.Content | None) -> int:
-    """Characters of a content that a model reads."""
-    size = 0
-    for part in (content.parts if content else None) or []:
-        size += len(part.text or "")
-        if call := part.function_call:
-            size += len(call.name or "") + _length(call.args)
-        if response := part.function_response:
-            size += len(response.name or "") + _length(response.response)
-    return size
-
-
-def _length(payload: object) -> int:
-    return len(json.dumps(payload, default=str)) if payload else 0

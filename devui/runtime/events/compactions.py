@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from devui.runtime.events.event import Event
@@ -26,16 +27,28 @@ class _Range:
     def end(self) -> float:
         return self.compaction.end_timestamp
 
+    def contains(self, other: _Range) -> bool:
+        return self.start <= other.start and self.end >= other.end
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """An event that is shown, or a summary as an event."""
+
+    place: int
+    """Of the event, or of the last one that the summary covers."""
+    index: int
+    """Of the event, or of the one that holds the summary."""
+    event: Event
+    is_summary: bool = False
+
+    def order(self) -> tuple[int, int]:
+        return self.place, self.index
+
 
 def is_compacted(events: Sequence[Event]) -> bool:
     """Whether there is any summary among the events."""
     return any(event.actions.compaction is not None for event in events)
-
-
-def latest_compaction(events: Sequence[Event]) -> Event | None:
-    """The newest event with a summary that no other one contains."""
-    ranges = _ranges(events)
-    return events[ranges[-1].index] if ranges else None
 
 
 def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
@@ -44,22 +57,77 @@ def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
     A summary stands where the last event that it covers stood, as words of `agent`. Calls whose
     responses are not covered are brought back, with the responses to their siblings.
     """
-    ranges = _ranges(events)
-    by_time = sorted(ranges, key=lambda each: each.start)
-    starts, ends = [each.start for each in by_time], [each.end for each in by_time]
-    place = {each.index: each.index for each in ranges}
-    kept: dict[int, Event] = {}
-    for index, event in enumerate(events):
-        time = event.timestamp
-        # None contains another, so those that began later also end later.
-        around = by_time[bisect_left(ends, time) : bisect_right(starts, time)]
-        covering = [each.index for each in around if index < each.index]
-        place.update(dict.fromkeys(covering, index))
-        if not covering and event.actions.compaction is None:
-            kept[index] = event
-    told = [(place[each.index], _told(events[each.index], agent)) for each in ranges]
-    shown = sorted([*kept.items(), *told], key=lambda item: item[0])
-    return list(_with_lost_calls([event for _, event in shown], events))
+    return CompactedEvents(events, agent).shown()
+
+
+class CompactedEvents:
+    """Events with summaries in place of those they cover, to which more are appended."""
+
+    def __init__(self, events: Sequence[Event], agent: str = "model") -> None:
+        self._events = list(events)
+        self._agent = agent
+        self._summaries = _ranges(events)
+        self._shown = self._all_shown()
+
+    def shown(self) -> list[Event]:
+        """The events, in a list of the caller's own (see `compacted`)."""
+        return list(_with_lost_calls([each.event for each in self._shown], self._events))
+
+    @property
+    def latest(self) -> Event | None:
+        """The newest event with a summary that no other one contains."""
+        return self._events[self._summaries[-1].index] if self._summaries else None
+
+    def shown_with(self, summary: Event) -> list[Event]:
+        """What would be shown after one more summary; nothing is appended."""
+        other = copy(self)
+        other._events = [*self._events]
+        other.append(summary)
+        return other.shown()
+
+    def append(self, event: Event) -> None:
+        """Add an event at the end; a summary may take the places of others."""
+        index = len(self._events)
+        self._events.append(event)
+        if event.actions.compaction is None:
+            self._shown.append(_Shown(index, index, event))
+        else:
+            self._sum_up(_Range(index, event.actions.compaction))
+
+    def _all_shown(self) -> list[_Shown]:
+        by_time = sorted(self._summaries, key=lambda each: each.start)
+        starts, ends = [each.start for each in by_time], [each.end for each in by_time]
+        place = {each.index: each.index for each in by_time}
+        shown = []
+        for index, event in enumerate(self._events):
+            time = event.timestamp
+            # None contains another, so those that began later also end later.
+            around = by_time[bisect_left(ends, time) : bisect_right(starts, time)]
+            covering = [each.index for each in around if index < each.index]
+            place.update(dict.fromkeys(covering, index))
+            if not covering and event.actions.compaction is None:
+                shown.append(_Shown(index, index, event))
+        told = [self._told(each, place[each.index]) for each in self._summaries]
+        return sorted([*shown, *told], key=_Shown.order)
+
+    def _sum_up(self, new: _Range) -> None:
+        if any(each.contains(new) and not new.contains(each) for each in self._summaries):
+            return
+        gone = {each.index for each in self._summaries if new.contains(each)}
+        self._summaries = [each for each in self._summaries if each.index not in gone] + [new]
+        times = (self._events[index].timestamp for index in range(new.index - 1, -1, -1))
+        covered = next((n for n, time in enumerate(times, 1) if new.start <= time <= new.end), 0)
+        self._shown = [
+            each
+            for each in self._shown
+            if each.index not in gone
+            and (each.is_summary or not new.start <= each.event.timestamp <= new.end)
+        ]
+        insort(self._shown, self._told(new, new.index - covered), key=_Shown.order)
+
+    def _told(self, summary: _Range, place: int) -> _Shown:
+        told = _told(self._events[summary.index], self._agent)
+        return _Shown(place, summary.index, told, is_summary=True)
 
 
 def _ranges(events: Sequence[Event]) -> list[_Range]:

@@ -1,8 +1,12 @@
 """Which events of a history still count after rewinds (adk-runtime 2.7)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import attrgetter, indexOf
 
 from devui.runtime.events.event import Event
+
+_INVOCATION = attrgetter("invocation_id")
 
 
 def live_events_backwards(events: Sequence[Event]) -> Iterator[Event]:
@@ -11,26 +15,36 @@ def live_events_backwards(events: Sequence[Event]) -> Iterator[Event]:
     A rewind takes back itself and all from the first event of its invocation on. One that names
     an unknown invocation takes back only itself.
     """
-    index = len(events) - 1
-    while index >= 0:
-        event = events[index]
-        rewound = event.actions.rewind_before_invocation_id
-        if rewound is None:
-            yield event
-        else:
-            index = _first_of(events, rewound, index)
-        index -= 1
+    return map(events.__getitem__, _live_places_backwards(events))
 
 
 def live_events(events: Sequence[Event]) -> Sequence[Event]:
     """The events that count, oldest first; the same sequence if nothing was rewound."""
+    places = live_places(events)
+    return events if isinstance(places, range) else [events[place] for place in places]
+
+
+def live_places(events: Sequence[Event]) -> Sequence[int]:
+    """Where the events that count are, in order; a range if nothing was rewound."""
     if all(event.actions.rewind_before_invocation_id is None for event in events):
-        return events
-    return list(live_events_backwards(events))[::-1]
+        return range(len(events))
+    return list(_live_places_backwards(events))[::-1]
 
 
-def _first_of(events: Sequence[Event], invocation_id: str, before: int) -> int:
-    for index in range(before):
-        if events[index].invocation_id == invocation_id:
-            return index
-    return before
+def taken_back_from(events: Sequence[Event], rewind: int) -> int:
+    """The place from which on the rewind at the other place takes back events."""
+    before = map(_INVOCATION, islice(events, rewind))
+    try:
+        return indexOf(before, events[rewind].actions.rewind_before_invocation_id)
+    except ValueError:
+        return rewind
+
+
+def _live_places_backwards(events: Sequence[Event]) -> Iterator[int]:
+    index = len(events) - 1
+    while index >= 0:
+        if events[index].actions.rewind_before_invocation_id is None:
+            yield index
+        else:
+            index = taken_back_from(events, index)
+        index -= 1

@@ -18,8 +18,9 @@ def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
 
     Reads the history backwards and no further than needed.
     """
+    strangers: set[str] = set()
     for event in live_events_backwards(history):
-        if _says_nothing(event):
+        if _says_nothing(event) or event.author in strangers:
             continue
         agent = root.find_agent(event.author)
         target = _handed_to(agent, event.actions.transfer_to_agent)
@@ -28,6 +29,7 @@ def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
         if agent is None and is_work_of_a_tool(event):
             continue  # the agent that made the call comes earlier
         if agent is None:
+            strangers.add(event.author)
             logger.warning("No agent %r in the tree of %r.", event.author, root.name)
         elif agent is root or can_hand_back(agent):
             return agent

@@ -28,16 +28,18 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.flows.llm_flows._nl_planning import reads_answers
 from devui.runtime.flows.llm_flows.data_files import (
+    DataFiles,
     exploring_code,
     how_to_run_code,
-    set_aside,
 )
+from devui.runtime.flows.llm_flows.growing_map import GrowingMap
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
     agent_of,
 )
 from devui.runtime.platform.time import get_time
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -47,25 +49,37 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
-async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
-    executor = agent_of(ctx).code_executor
-    if executor is None:
-        return
-    if isinstance(executor, BuiltInCodeExecutor):
-        executor.process_llm_request(llm_request)
-    else:
-        if executor.optimize_data_file:
-            async with aclosing(_explore(ctx, executor, llm_request)) as events:
-                async for event in events:
-                    yield event
-        if told := await _run_lost(ctx, executor):
-            yield told
-            llm_request.contents.append(told.content or types.Content())
-    block = executor.code_block_delimiters[0] if executor.code_block_delimiters else ("", "")
-    llm_request.contents = [
-        as_plain_text(content, block, executor.execution_result_delimiters)
-        for content in llm_request.contents
-    ]
+class CodeExecution:
+    """Lets executors work on requests, and keeps what it has made of the contents."""
+
+    def __init__(self) -> None:
+        self._kept = LatestSessions()
+
+    async def run(
+        self, ctx: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Run code that is due, and tell the model of code and results as text."""
+        name, executor = agent_of(ctx).name, agent_of(ctx).code_executor
+        if executor is None:
+            return
+        if isinstance(executor, BuiltInCodeExecutor):
+            executor.process_llm_request(llm_request)
+        else:
+            if executor.optimize_data_file:
+                files = self._kept.of(ctx.session, name, DataFiles)
+                async with aclosing(_explore(ctx, executor, llm_request, files)) as events:
+                    async for event in events:
+                        yield event
+            if told := await _run_lost(ctx, executor):
+                yield told
+                llm_request.contents.append(told.content or types.Content())
+        blocks, result = executor.code_block_delimiters, executor.execution_result_delimiters
+        plain = self._kept.of(
+            ctx.session, agent_of(ctx).name, GrowingMap[types.Content, types.Content]
+        )
+        llm_request.contents = plain(
+            as_plain_text, llm_request.contents, blocks[0] if blocks else ("", ""), result
+        )
 
 
 async def _run_lost(ctx: InvocationContext, executor: BaseCodeExecutor) -> Event | None:
@@ -79,14 +93,17 @@ async def _run_lost(ctx: InvocationContext, executor: BaseCodeExecutor) -> Event
 
 
 async def _explore(
-    ctx: InvocationContext, executor: BaseCodeExecutor, llm_request: LlmRequest
+    ctx: InvocationContext,
+    executor: BaseCodeExecutor,
+    llm_request: LlmRequest,
+    files: DataFiles,
 ) -> AsyncGenerator[Event, None]:
     """Look at data files that are new; the model reads what was found as if it had done it."""
     llm_request.append_instructions([how_to_run_code(executor)])
     if _failures(ctx) >= executor.error_retry_attempts:
         return
     context = CodeExecutorContext(ctx.session.state)
-    for file in set_aside(llm_request, context):
+    for file in files.set_aside(llm_request, context):
         if file.name in context.get_processed_file_names():
             continue
         said = types.Part(text=f"I look at the file `{file.name}` first.")
@@ -211,8 +228,16 @@ def _event(ctx: InvocationContext, content: types.Content | None, actions: Event
     )
 
 
-request_processor = code_execution = RequestProcessor(
-    "code_execution", run=_prepare, wanted=lambda ctx: _has_executor(agent_of(ctx))
-)
+def code_execution() -> RequestProcessor:
+    """A code execution processor for one flow."""
+    return RequestProcessor(
+        "code_execution",
+        run=CodeExecution().run,
+        wanted=lambda ctx: _has_executor(agent_of(ctx)),
+    )
+
+
+request_processor = code_execution()
+"""For flows of one's own, which may share it."""
 code_execution_response = ResponseProcessor("code_execution", wanted=_has_executor, run=_process)
 response_processor = code_execution_response

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
+from google.genai import types
+
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.events.event import Event
+from devui.runtime.flows.llm_flows.growing_map import GrowingMap
 from devui.runtime.flows.llm_flows.processors import (
     RequestProcessor,
     ResponseProcessor,
     agent_of,
 )
 from devui.runtime.planners.built_in_planner import BuiltInPlanner
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
-    from google.genai import types
-
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.llm_agent import LlmAgent
     from devui.runtime.models.llm_request import LlmRequest
@@ -28,18 +30,27 @@ def _has_planner(ctx: InvocationContext) -> bool:
     return agent_of(ctx).planner is not None
 
 
-async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
-    planner = agent_of(ctx).planner
-    if planner is None:
-        return
-    if isinstance(planner, BuiltInPlanner):
-        planner.apply_thinking_config(llm_request)
-        return
-    instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
-    if instruction:
-        llm_request.append_instructions([instruction])
-    # Its own plan is what the model goes by, and models skip what is marked as a thought.
-    llm_request.contents = [_without_marks(content) for content in llm_request.contents]
+class Planning:
+    """Lets planners work on requests, and keeps what it has made of the contents."""
+
+    def __init__(self) -> None:
+        self._told = LatestSessions()
+
+    async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
+        """Add the planner's instruction, and tell the model what it has thought."""
+        agent = agent_of(ctx)
+        planner = agent.planner
+        if planner is None:
+            return
+        if isinstance(planner, BuiltInPlanner):
+            planner.apply_thinking_config(llm_request)
+            return
+        instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
+        if instruction:
+            llm_request.append_instructions([instruction])
+        # Its own plan is what the model goes by, and models skip what is marked as a thought.
+        told = self._told.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
+        llm_request.contents = told(_without_marks, llm_request.contents)
 
 
 def _without_marks(content: types.Content) -> types.Content:
@@ -76,8 +87,12 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
         )
 
 
-request_processor = nl_planning = RequestProcessor(
-    "nl_planning", prepare=_prepare, wanted=_has_planner
-)
+def nl_planning() -> RequestProcessor:
+    """A planning processor for one flow."""
+    return RequestProcessor("nl_planning", prepare=Planning().prepare, wanted=_has_planner)
+
+
+request_processor = nl_planning()
+"""For flows of one's own, which may share it."""
 nl_planning_response = ResponseProcessor("nl_planning", wanted=reads_answers, run=_process)
 response_processor = nl_planning_response

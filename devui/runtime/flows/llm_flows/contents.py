@@ -5,17 +5,17 @@ See adk-runtime 7.3.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import repeat
+from operator import is_
+from typing import TYPE_CHECKING
 
 from devui.runtime.agents.llm_agent_node import gives_one_answer
-from devui.runtime.agents.node_paths import is_in_line
 from devui.runtime.agents.tasks import asked
-from devui.runtime.flows.llm_flows.excerpts import CurrentTurn, OwnRun
+from devui.runtime.flows.llm_flows.excerpts import CurrentTurn, InLine, OwnRun
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.visibility import View
+from devui.runtime.sessions.latest_sessions import LatestSessions
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -23,15 +23,12 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.models.llm_request import LlmRequest
 
-_HISTORIES_KEPT = 8
-T = TypeVar("T")
-
 
 class Contents:
     """Fills a request's contents, and keeps the histories of the latest sessions for the next."""
 
     def __init__(self) -> None:
-        self._histories: OrderedDict[Hashable, Any] = OrderedDict()
+        self._kept = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
         """Put the history before what is in the request, and that before the user's last turn."""
@@ -48,42 +45,29 @@ class Contents:
         if gives_one_answer(ctx):
             return self._of_one_answer(ctx, view)
         if agent_of(ctx).include_contents == "none":
-            return self._kept(ctx, view, CurrentTurn, view).contents(events)
-        return self._kept(ctx, view, History, view).contents(events[_task_begins(ctx, view) :])
+            return self._kept.of(ctx.session, view, CurrentTurn, view).contents(events)
+        return self._kept.of(ctx.session, view, History, view).contents(
+            events[_task_begins(ctx, view) :]
+        )
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
         """What an agent that answers once was asked, and what it did since.
 
-        Before that comes the conversation, if it is told to include it: what was said above it and
-        in earlier runs of the same place, nothing of its neighbours (adk-runtime 7.3).
+        Before that comes the conversation around it, if it is told to include it (adk-runtime 7.3).
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
         made = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
-        own = self._kept(ctx, (view, path), OwnRun, view, path)
+        own = self._kept.of(ctx.session, (view, path), OwnRun, view, path)
         since = own.contents(ctx.history.events, made.index if made else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
-            ids = set(map(id, own.events))
-            others = (event for event in ctx.session.events if id(event) not in ids)
-            seen = [event for event in others if is_in_line(event.node_info.path, path)]
-            before = self._kept(ctx, view, History, view).contents(seen)
+            around = view._replace(branch=None)  # each call of the agent has a branch of its own
+            line = self._kept.of(ctx.session, (around, path), InLine, around, path)
+            before = line.contents(ctx.session.events, own.events, view.branch)
         message = ctx.user_content
-        if message is None or any(message is content for content in before):
+        if message is None or any(map(is_, reversed(before), repeat(message))):
             return [*before, *since]  # a node without input
         return [*before, message, *since]
-
-    def _kept(
-        self, ctx: InvocationContext, what: Hashable, kind: Callable[..., T], *arguments: object
-    ) -> T:
-        """The history, or the excerpt, that was made for the last request of this session."""
-        key = (ctx.app_name, ctx.user_id, ctx.session.id, kind, what)
-        kept: T | None = self._histories.get(key)
-        if kept is None:
-            kept = self._histories[key] = kind(*arguments)
-        self._histories.move_to_end(key)
-        if len(self._histories) > _HISTORIES_KEPT:
-            self._histories.popitem(last=False)
-        return kept
 
 
 def contents() -> RequestProcessor:

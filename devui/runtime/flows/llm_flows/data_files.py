@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from itertools import compress, count
 from typing import TYPE_CHECKING
 
 from google.genai import types
 
 from devui.runtime.code_executors.code_execution_utils import File
+from devui.runtime.flows.llm_flows.growing_map import GrowingMap
 
 if TYPE_CHECKING:
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
@@ -48,21 +50,28 @@ def how_to_run_code(executor: BaseCodeExecutor) -> str:
     )
 
 
-def set_aside(llm_request: LlmRequest, context: CodeExecutorContext) -> list[File]:
-    """Put the names of data files in the place of their contents; all files there are."""
-    known = {file.name for file in context.get_input_files()}
-    for number, content in enumerate(llm_request.contents, 1):
-        if content.role != "user":
-            continue
-        parts = list(content.parts or [])
-        for place, file in _files(number, parts):
-            # Contents belong to the history, so a changed one is a new one.
-            parts[place] = types.Part(text=f"\nThe file `{file.name}` is here.\n")
-            if file.name not in known:
-                context.add_input_files([file])
-        if parts != content.parts:
-            llm_request.contents[number - 1] = content.model_copy(update={"parts": parts})
-    return context.get_input_files()
+class DataFiles:
+    """Finds the data files of a session's contents, of which it looks at each once."""
+
+    def __init__(self) -> None:
+        self._has_files = GrowingMap[types.Content, bool]()
+
+    def __len__(self) -> int:
+        return len(self._has_files)
+
+    def set_aside(self, llm_request: LlmRequest, context: CodeExecutorContext) -> list[File]:
+        """Put the names of data files in the place of their contents; all files there are."""
+        known = {file.name for file in context.get_input_files()}
+        contents = llm_request.contents
+        for index in compress(count(), self._has_files(_has_files, contents)):
+            parts = list(contents[index].parts or [])
+            for place, file in _files(index + 1, parts):
+                # Contents belong to the history, so a changed one is a new one.
+                parts[place] = types.Part(text=f"\nThe file `{file.name}` is here.\n")
+                if file.name not in known:
+                    context.add_input_files([file])
+            contents[index] = contents[index].model_copy(update={"parts": parts})
+        return context.get_input_files()
 
 
 def exploring_code(file: File) -> str:
@@ -71,6 +80,15 @@ def exploring_code(file: File) -> str:
     variable = f"_{stem}" if stem[0].isdigit() else stem
     loader = _LOADERS[file.mime_type][1]
     return _EXPLORE.format(variable=variable, loader=loader, name=file.name)
+
+
+def _has_files(content: types.Content) -> bool:
+    return content.role == "user" and any(map(_is_file, content.parts or ()))
+
+
+def _is_file(part: types.Part) -> bool:
+    blob = part.inline_data
+    return blob is not None and blob.mime_type in _LOADERS and blob.data is not None
 
 
 def _files(number: int, parts: list[types.Part]) -> Iterator[tuple[int, File]]:

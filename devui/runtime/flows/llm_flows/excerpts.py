@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.node_paths import is_in_line
+from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
@@ -31,6 +33,9 @@ class CurrentTurn:
         self._events: Sequence[Event] = ()
         self._count = 0
         """How many of the events have been looked at."""
+
+    def __len__(self) -> int:
+        return self._count
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """What the turn is of these events, as contents."""
@@ -65,6 +70,9 @@ class OwnRun:
         self._count = 0
         """How many of the events have been looked at."""
 
+    def __len__(self) -> int:
+        return self._count
+
     def contents(self, events: Sequence[Event], start: int) -> list[types.Content]:
         """What the run did of these events of its invocation, as contents; `start`: begin there."""
         if events is not self._events:
@@ -79,6 +87,64 @@ class OwnRun:
                 self.events.append(event)
         self._count = len(events)
         return self._history.contents(self.events)
+
+
+class InLine:
+    """The conversation around an agent that answers once: what was said above it and in earlier
+    runs of the same place, nothing of its neighbours.
+    """
+
+    def __init__(self, view: View, path: str) -> None:
+        self._path = path
+        self._history = History(view)
+        self._seen: list[Event] = []
+        self._looked_at = GrowingEvents()
+        self._own: Sequence[Event] = ()
+        self._own_count = 0
+        """How many of the agent's own events have been left out."""
+        self._before: tuple[int, int] | None = None
+        """How many events were looked at, and seen, before the first that was left out."""
+
+    def __len__(self) -> int:
+        return self._looked_at.count
+
+    def contents(
+        self, events: Sequence[Event], own: Sequence[Event], branch: str | None
+    ) -> list[types.Content]:
+        """What is seen of these events from the branch, without those of the agent's own run."""
+        if not self._goes_on(events, own):
+            self._go_back((0, 0))
+        self._own = own
+        if not self._take(events, own):  # a run goes on that began before the last one
+            self._go_back((0, 0))
+            self._take(events, own)
+        self._history.look_from(branch)
+        return self._history.contents(self._seen)
+
+    def _goes_on(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
+        """Whether there are these events and perhaps more, as far as they have been looked at."""
+        if own is not self._own:  # another run, which sees those of the last one
+            self._go_back(self._before or (len(self), len(self._seen)))
+        return len(own) >= self._own_count and self._looked_at.goes_on(events)
+
+    def _go_back(self, place: tuple[int, int]) -> None:
+        count, length = place
+        self._looked_at.go_back(count)
+        self._seen = self._seen[:length]
+        self._own_count, self._before = 0, None
+
+    def _take(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
+        """Look at the events that are new; whether all new ones of the own are among them."""
+        left_out = set(map(id, islice(own, self._own_count, None)))
+        self._own_count = len(own)
+        for place, event in enumerate(self._looked_at.new(events), len(self)):
+            if id(event) in left_out:
+                left_out.remove(id(event))
+                self._before = self._before or (place, len(self._seen))
+            elif is_in_line(event.node_info.path, self._path):
+                self._seen.append(event)
+        self._looked_at.look(events)
+        return not left_out
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:

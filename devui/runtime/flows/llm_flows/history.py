@@ -4,18 +4,19 @@ A session only grows at its end, so the contents made for one request are kept,
 and the next request adds what is new. The result is always the same as if it
 were made from all events: what changes earlier contents makes them anew, from
 the call on in the case of a late tool response or a call that stays unanswered,
-all of them in the case of a rewind or a summary.
+and what is left of them in the case of a summary; a rewind leaves those before it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from devui.runtime.copying import altered
-from devui.runtime.events.compactions import compacted, is_compacted
-from devui.runtime.events.rewinds import live_events
+from devui.runtime.events.compactions import CompactedEvents, is_compacted
+from devui.runtime.events.growing_events import GrowingEvents
+from devui.runtime.events.rewinds import live_places, taken_back_from
 from devui.runtime.flows.llm_flows.foreign_events import quoted
 from devui.runtime.flows.llm_flows.tool_pairs import (
     Arranged,
@@ -23,7 +24,13 @@ from devui.runtime.flows.llm_flows.tool_pairs import (
     arrange,
     without_client_ids,
 )
-from devui.runtime.flows.llm_flows.visibility import USER, View, is_common_answer, is_visible
+from devui.runtime.flows.llm_flows.visibility import (
+    USER,
+    View,
+    is_common_answer,
+    is_visible,
+    line,
+)
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -39,29 +46,52 @@ class History:
 
     def __init__(self, view: View) -> None:
         self._view = view
+        self._looked_at = GrowingEvents()
+        self._summed_up: CompactedEvents | None = None
+        """The events that count for this view, once summaries stand for some of them."""
         self._begin()
-        self._events: Sequence[Event] = []
-        """The session's list as it was given last."""
-        self._count = 0
-        """How many of its events have been looked at."""
-        self._last: Event | None = None
+
+    def _forget(self) -> None:
+        self._looked_at.go_back()
+        self._summed_up = None
+        self._begin()
 
     def _begin(self) -> None:
         self._entries: list[Entry] = []
         """What is seen of the events that count, oldest first."""
+        self._places: list[int] = []
+        """Where in the session those are, unless summaries stand for some."""
+        self._rewound_at = -1
+        """The place of a rewind after which there is none."""
+        self._calls_again = False
+        """Whether two calls have the same id."""
         self._contents: list[types.Content] = []
         self._starts: list[int] = []
         """How many contents there are before each of those; as far as they have been arranged."""
         self._callers: dict[str, str] = {}
         """Which agent made each call."""
+        self._branches: set[str] = set()
+        """Where the events were made that have been looked at."""
         self._named: set[str | None] = set()
         """The names of the calls that have no id: an answer is for one of them by its name."""
         self._open: tuple[str, ...] = ()
         """The calls of the last content, as long as nobody has answered."""
         self._settled = True
         """Whether one more event leaves the contents as they are."""
-        self._compacted = False
-        """Whether summaries stand for some of the events."""
+
+    def __len__(self) -> int:
+        return self._looked_at.count
+
+    def look_from(self, branch: str | None) -> None:
+        """Tell what is seen from another branch from now on.
+
+        Its contents are made anew only if an event of theirs is seen from one of the two alone.
+        """
+        old, self._view = self._view.branch, self._view._replace(branch=branch)
+        if branch == old:
+            return
+        if not branch or not old or not self._branches.isdisjoint(line(old) ^ line(branch)):
+            self._forget()
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents for these events, in a list of the caller's own.
@@ -69,57 +99,75 @@ class History:
         The contents themselves are the events' own objects wherever they need
         not be changed.
         """
-        if not self._goes_on(events):
-            self._begin()
-            self._count = 0
-        for event in islice(events, self._count, None):
-            if self._changes_all(event):
+        if not self._looked_at.goes_on(events):
+            self._forget()
+        for place in range(self._looked_at.count, len(events)):
+            event = events[place]
+            if not self._changes_all(event):
+                self._go_on(event, place)
+            elif not self._take_back(events, place):
                 self._make_anew(events)
                 break
-            self._append(event)
         if len(self._starts) < len(self._entries):
             self._arrange()
-        self._events, self._count = events, len(events)
-        self._last = events[-1] if events else None
+        self._looked_at.look(events)
         if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
             start, arranged = self._arranged_from(len(self._entries) - 1)
             return [*self._contents[: self._starts[start]], *arranged.contents]
         return list(self._contents)
 
-    def _goes_on(self, events: Sequence[Event]) -> bool:
-        """Whether these are the events seen before, and perhaps more.
-
-        Within a turn it is the same list, which grows. The next turn has a list of its own, and its
-        service may have read the last turn's events anew: then all are compared. That is quick,
-        since the comparison of lists only looks into events that are not the same objects.
-        """
-        if len(events) < self._count:
-            return False
-        if events is self._events:
-            return self._count == 0 or events[self._count - 1] is self._last
-        return events[: self._count] == self._events[: self._count]
-
     def _changes_all(self, event: Event) -> bool:
-        """Whether it takes more than what is seen, and the event, to go on from there.
+        """Whether it takes more than what is seen, and the event, to go on from there."""
+        actions = event.actions
+        return actions.rewind_before_invocation_id is not None or (
+            actions.compaction is not None and self._summed_up is None and self._counts(event)
+        )
+
+    def _take_back(self, events: Sequence[Event], rewind: int) -> bool:
+        """Go back to before what a rewind at that place takes back; whether that can be done."""
+        is_rewind = events[rewind].actions.rewind_before_invocation_id is not None
+        if self._summed_up is not None or not is_rewind:
+            return False
+        begin = taken_back_from(events, rewind)
+        gone = [event for event in events[begin:rewind] if is_visible(event, self._view)]
+        calls = [call.id for event in gone for call in event.get_function_calls()]
+        if begin <= self._rewound_at or self._calls_again or not all(calls):
+            return False
+        kept = bisect_left(self._places, begin)
+        # What was called before and answered since is to be arranged anew, as is the last entry.
+        arranged = min(self._arranged_from(kept)[0], max(kept - 1, 0))
+        if arranged < len(self._starts):
+            del self._contents[self._starts[arranged] :], self._starts[arranged:]
+        del self._entries[kept:], self._places[kept:]
+        for call_id in calls:
+            self._callers.pop(str(call_id), None)
+        self._settled, self._open, self._rewound_at = kept == 0, (), rewind
+        return True
+
+    def _go_on(self, event: Event, place: int) -> None:
+        """Take note of an event at the end.
 
         A summary may stand for a call that is answered now: then the call is brought back.
         """
-        actions = event.actions
-        return (
-            actions.rewind_before_invocation_id is not None
-            or actions.compaction is not None
-            or (
-                self._compacted
-                and any(each.id not in self._callers for each in event.get_function_responses())
-            )
-        )
+        if self._summed_up is not None and self._counts(event):
+            self._summed_up.append(event)
+            if event.actions.compaction is not None or any(
+                each.id not in self._callers for each in event.get_function_responses()
+            ):
+                self._tell(self._summed_up.shown())
+                return
+        self._append(event, place)
 
-    def _append(self, event: Event) -> None:
+    def _counts(self, event: Event) -> bool:
+        return self._view.covers(event.isolation_scope) or is_common_answer(event)
+
+    def _append(self, event: Event, place: int) -> None:
         """Take note of an event at the end, and of its content unless others have to change."""
         entry = self._entry(event)
         if entry is None:
             return
         self._entries.append(entry)
+        self._places.append(place)
         content, calls, responses = entry.content, entry.calls, entry.responses
         if not self._settled or responses != self._open:
             self._settled = False
@@ -129,17 +177,21 @@ class History:
         self._contents.append(without_client_ids(content) if calls or responses else content)
 
     def _make_anew(self, events: Sequence[Event]) -> None:
+        places = [place for place in live_places(events) if self._counts(events[place])]
+        live = [events[place] for place in places]
+        self._summed_up = CompactedEvents(live, self._view.agent) if is_compacted(live) else None
+        if self._summed_up is not None:
+            self._tell(self._summed_up.shown())
+            return
         self._begin()
-        live: Sequence[Event] = [
-            event
-            for event in live_events(events)
-            if self._view.covers(event.isolation_scope) or is_common_answer(event)
-        ]
-        self._compacted = is_compacted(live)
-        if self._compacted:
-            live = compacted(live, self._view.agent)
-        for event in live:
-            self._append(event)
+        self._rewound_at = len(events) - 1
+        for place in places:
+            self._append(events[place], place)
+
+    def _tell(self, events: Sequence[Event]) -> None:
+        self._begin()
+        for place, event in enumerate(events):
+            self._append(event, place)
 
     def _arrange(self) -> None:
         """Bring the contents up to the last of the events that are seen."""
@@ -166,6 +218,8 @@ class History:
     def _entry(self, event: Event) -> Entry | None:
         """What this view sees of an event; who made its calls is kept for what comes after it."""
         content, author, view = event.content, event.author, self._view
+        if event.branch:
+            self._branches.add(event.branch)
         if content is None or not is_visible(event, view):
             return None
         called, answered = event.get_function_calls(), event.get_function_responses()
@@ -173,6 +227,7 @@ class History:
         responses = tuple([each.id for each in answered if each.id]) if answered else ()
         own = responses
         for call_id in calls:
+            self._calls_again |= call_id in self._callers
             self._callers[call_id] = author
         teller = self._foreign_author(author, responses)
         if teller is not None:

@@ -37,9 +37,9 @@ def _create_request_processors() -> list[RequestStep]:
         identity,
         compaction,
         contents(),
-        context_cache,
-        nl_planning,
-        code_execution,
+        context_cache(),
+        nl_planning(),
+        code_execution(),
         output_schema,
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.genai import types
@@ -56,6 +57,11 @@ def is_on_path(branch: str | None, own: str | None) -> bool:
     if not branch or not own:
         return True
     return branch == own or own.startswith(f"{branch}.")
+
+
+def line(branch: str) -> set[str]:
+    """The branches that are seen from one: that itself and those above it."""
+    return set(accumulate(branch.split("."), "{}.{}".format))
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:
