@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given, settings
+from hypothesis import given as drawn
+from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import Field
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.models import BaseLlm, LlmRequest, LlmResponse
 from devui.runtime.models.own_contents import OwnContents, own_contents
+from devui.runtime.planners import BasePlanner
 from devui.runtime.plugins import BasePlugin, ContextFilterPlugin
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import Session
@@ -96,7 +98,7 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], made: dict[str
         return type(error)
 
 
-@given(st.integers(0, 6), st.lists(STEPS, max_size=8))
+@drawn(st.integers(0, 6), st.lists(STEPS, max_size=8))
 @settings(max_examples=300)
 def test_it_is_a_list_like_others(size, steps):
     others = [said(str(number)) for number in range(size)]
@@ -272,10 +274,27 @@ class PreparingSet(BaseToolset):
         llm_request.contents[-1].parts.append(types.Part(text="Be brief."))
 
 
-@pytest.mark.parametrize("tool", [Preparing(name="p", description=""), PreparingSet()])
-async def test_a_tool_changes_the_request_and_not_the_history(tool):
+class Planning(BasePlanner):
+    """The same, as a planner."""
+
+    def build_planning_instruction(self, readonly_context, llm_request):
+        llm_request.contents[-1].parts.append(types.Part(text="Be brief."))
+
+    def process_planning_response(self, callback_context, response_parts):
+        return None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tools": [Preparing(name="p", description="")]},
+        {"tools": [PreparingSet()]},
+        {"planner": Planning()},
+    ],
+)
+async def test_tools_and_planners_change_the_request_and_not_the_history(given):
     model = Told()
-    session = await asked(LlmAgent(name="a", model=model, tools=[tool]))
+    session = await asked(LlmAgent(name="a", model=model, **given))
     assert copied(model, session) == [False] * 4 + [True]
     assert [part.text for part in model.contents[-1].parts] == ["three", "Be brief."]
     assert all(len(event.content.parts) == 1 for event in session.events)

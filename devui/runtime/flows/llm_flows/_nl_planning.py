@@ -16,6 +16,7 @@ from devui.runtime.flows.llm_flows.processors import (
     ResponseProcessor,
     agent_of,
 )
+from devui.runtime.models.own_contents import own_contents
 from devui.runtime.planners.built_in_planner import BuiltInPlanner
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
@@ -45,7 +46,8 @@ class Planning:
         if isinstance(planner, BuiltInPlanner):
             planner.apply_thinking_config(llm_request)
             return
-        instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
+        with own_contents(llm_request):
+            instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
         if instruction:
             llm_request.append_instructions([instruction])
         # Its own plan is what the model goes by, and models skip what is marked as a thought.
