@@ -184,10 +184,10 @@ TABLE = (
         "`devui AGENTS_DIR` on the command line; `cli.fast_api.get_fast_api_app` is here, too.",
     ),
     LeftOut(
-        "Switches of features",
-        "features utils.feature_decorator",
+        "Marks for features",
+        "utils.feature_decorator",
         "Nothing here is switched on or off: what google-adk does by default is what is done.",
-        "Leave the line out; a class of your own needs no `@experimental`.",
+        "Leave the line out: a class of your own needs no `@experimental`.",
     ),
     LeftOut(
         "The inside of google-adk",

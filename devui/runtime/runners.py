@@ -23,7 +23,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.invocations.agent_choice import last_speaker
 from devui.runtime.invocations.invocation_places import InvocationPlaces
-from devui.runtime.invocations.loop import message_for, run_with_hooks
+from devui.runtime.invocations.loop import label, message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
     Answered,
     answered,
@@ -354,8 +354,8 @@ class Runner:
             isolation_scope=answer.scope if answer else None,
             content=message,
             actions=EventActions(state_delta=dict(given_state(state_delta, "state_delta"))),
-            custom_metadata=dict(ctx.custom_metadata) or None,
         )
+        label(ctx, event)
         event = ctx.in_order(event)
         return await self.session_service.append_event(session=ctx.session, event=event)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.agents.run_config import RunConfig
-from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, OpenAILlm
+from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, LlmResponse, OpenAILlm
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
 from tests.kit.chat_server import ChatServer, calls, says
@@ -220,6 +220,49 @@ async def test_a_call_without_a_result_gets_a_stand_in(server, model):
     found = server.received[0].body["messages"]
     assert [message["role"] for message in found] == ["user", "assistant", "tool", "user"]
     assert found[2]["tool_call_id"] == "a"
+
+
+async def test_calls_that_have_no_ids_get_some_by_which_their_results_are_known(server, model):
+    server.answer(says("ok", finish="stop"))
+    seen = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
+    results = [("see", "sea"), ("see", "sky"), ("hear", "wind")]
+    told = [Part.from_function_response(name=name, response={"is": what}) for name, what in results]
+    again = Content(role="model", parts=[Part.from_function_call(name="see", args={})])
+    later = Part.from_function_response(name="see", response={"is": "sun"})
+
+    await ask(model, request(Content(role="model", parts=seen), user(*told), again, user(later)))
+
+    sent = server.received[-1].body["messages"]
+    ids = [call["id"] for one in sent for call in one.get("tool_calls") or ()]
+    known = {
+        one["tool_call_id"]: json.loads(one["content"])
+        for one in sent
+        if "content" in one and one["role"] == "tool"
+    }
+    assert len(set(ids)) == 4
+    assert [known[call_id]["is"] for call_id in ids] == ["sea", "wind", "sky", "sun"]
+
+
+async def test_calls_of_a_callback_are_known_by_their_results(server, model):
+    def look(a: int) -> str:
+        """Looks."""
+        return f"seen {a}"
+
+    def at_first(callback_context, llm_request):
+        if len(llm_request.contents) == 1:
+            made = [Part.from_function_call(name="look", args={"a": a}) for a in (1, 2)]
+            return LlmResponse(content=Content(role="model", parts=made))
+        return None
+
+    server.answer(says("ok", finish="stop"))
+    agent = LlmAgent(name="a", model=model, tools=[look], before_model_callback=at_first)
+    await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
+
+    asked, *results = server.received[-1].body["messages"][-3:]
+    ids = [call["id"] for call in asked["tool_calls"]]
+    assert [one["tool_call_id"] for one in results] == ids
+    assert len(set(ids)) == 2
+    assert all(ids)
 
 
 async def test_tools_and_settings_reach_the_service(server, model):

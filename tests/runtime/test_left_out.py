@@ -77,6 +77,8 @@ IMPORTED = {
     "BaseToolset": "tools tools.base_toolset",
     "Workflow": ". workflow workflow._workflow",
     "node": "workflow workflow._node",
+    "FeatureName": "features",
+    "override_feature_enabled": "features",
     "Context": ". agents",
     "RequestInput": "events",
     "JoinNode": "workflow workflow._join_node",
@@ -166,7 +168,7 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
         ("from devui.runtime.tools.agent_tool import AgentToolConfig", "in Python"),
         ("from devui.runtime.models.lite_llm import acompletion", "from litellm import"),
-        ("from devui.runtime.features import FeatureName", "Leave the line out"),
+        ("from devui.runtime.utils.feature_decorator import experimental", "Leave the line out"),
         (
             "from devui.runtime.tools.skill_toolset import UnloadSkillTool",
             "lifecycle_config",

@@ -115,7 +115,7 @@ class Context(NodeContext):
 
     @property
     def custom_metadata(self) -> dict[str, Any]:
-        """The labels of the run; may be changed."""
+        """The labels of the run; may be changed, for those that run later, and not on events."""
         return self._invocation_context.custom_metadata
 
     def get_invocation_context(self) -> InvocationContext:

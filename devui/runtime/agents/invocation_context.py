@@ -144,7 +144,7 @@ class InvocationContext(LikeModel):
     """Credentials that are ready in this invocation, by `credential_key`."""
 
     custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """Labels that every event of the invocation gets; callbacks may add to them."""
+    """Labels of the run, and what callbacks have added; events get those of `run_config` alone."""
     _shared: _Shared = field(default_factory=_Shared, init=False, repr=False)
 
     def __post_init__(self) -> None:

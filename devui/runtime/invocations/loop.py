@@ -9,7 +9,7 @@ from google.genai import types
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
-from devui.runtime.agents.invocation_context import InvocationContext
+from devui.runtime.agents.invocation_context import InvocationContext, public_metadata
 from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
@@ -125,18 +125,24 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
 
     A partial event is not stored: the session services let it pass.
     """
-    labels = ctx.custom_metadata
-    if labels:
-        event.custom_metadata = {**labels, **(event.custom_metadata or {})}
+    label(ctx, event)
     plugins = ctx.plugin_manager
     if plugins.has("on_event_callback"):
         noted = internal_metadata(event)
         replacement = await plugins.run_on_event_callback(invocation_context=ctx, event=event)
         if replacement is not None:
             event = replaced(event, replacement)
+            label(ctx, event)
         if noted:
             event.custom_metadata = {**noted, **(event.custom_metadata or {})}
     if not event.partial:
         event = ctx.in_order(event)
         await ctx.session_service.append_event(session=ctx.session, event=event)
     return event
+
+
+def label(ctx: InvocationContext, event: Event) -> None:
+    """Give the event the labels of the run; its own win."""
+    run = ctx.run_config
+    if run is not None and run.custom_metadata:
+        event.custom_metadata = {**public_metadata(run), **(event.custom_metadata or {})}

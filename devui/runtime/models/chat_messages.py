@@ -6,6 +6,7 @@ from typing import Any
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.models.call_ids import CallIds
 from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_media import media, piece
 from devui.runtime.models.chat_thoughts import blocks, written
@@ -21,8 +22,9 @@ def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
         dialect: How the service wants them.
     """
     found: list[Json] = []
+    ids = CallIds()
     for content in contents:
-        parts = content.parts or []
+        parts = ids.parts(content)
         found += [_tool_message(p.function_response, dialect) for p in parts if p.function_response]
         if content.role in ("model", "assistant"):
             others = [part for part in parts if not part.function_response]

@@ -26,7 +26,13 @@ ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
 
 
 class BaseToolset(ABC):
-    """A source of tools, asked once per invocation (adk-runtime 8.9)."""
+    """A source of tools, asked once per invocation (adk-runtime 8.9).
+
+    A toolset whose tools change on the way sets `_use_invocation_cache` to False: it is asked at
+    every step.
+    """
+
+    _use_invocation_cache = True
 
     def __init__(
         self, *, tool_filter: ToolFilter | None = None, tool_name_prefix: str | None = None
@@ -49,12 +55,13 @@ class BaseToolset(ABC):
     async def get_tools_with_prefix(
         self, readonly_context: "ReadonlyContext | None" = None
     ) -> list[BaseTool]:
-        """`get_tools` under prefixed names; remembered until the invocation changes."""
+        """`get_tools` under prefixed names; mostly remembered until the invocation changes."""
         invocation_id = readonly_context.invocation_id if readonly_context else None
-        if self._listed is None or self._listed[0] != invocation_id:
+        listed = self._listed if self._use_invocation_cache else None
+        if listed is None or listed[0] != invocation_id:
             tools = await self.get_tools(readonly_context)
-            self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
-        return self._listed[1]
+            listed = self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
+        return listed[1]
 
     def get_auth_config(self) -> AuthConfig | None:
         """The credential that the toolset needs to list or call its tools; None if it needs none.

@@ -75,6 +75,8 @@ class SkillDiscoveryMode(Enum):
 class SkillToolset(BaseToolset):
     """Tools to list, read and run skills; those that a skill names come when it has been read."""
 
+    _use_invocation_cache = False
+
     def __init__(
         self,
         skills: list[Skill] | None = None,
@@ -219,13 +221,6 @@ class SkillToolset(BaseToolset):
             discovery_mode=self._discovery_mode,
             lifecycle_config=self.active.config,
         )
-
-    async def get_tools_with_prefix(
-        self, readonly_context: "ReadonlyContext | None" = None
-    ) -> list[BaseTool]:
-        """`get_tools` under prefixed names; asked each time, since reading a skill adds some."""
-        self._listed = None
-        return await super().get_tools_with_prefix(readonly_context)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
         """The tools of skills, and those that the active ones name."""

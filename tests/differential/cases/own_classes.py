@@ -515,3 +515,33 @@ async def answers_are_checked_against_schemas(stage):
             stage.note(stage.ns.validate_schema(schema, text))
         except ValueError:
             stage.note("refused", text)
+
+
+async def _loads(stage, cached):
+    ns = stage.ns
+
+    def look() -> str:
+        """Looks."""
+        return "seen"
+
+    class Growing(ns.BaseToolset):
+        def __init__(self):
+            super().__init__(tool_name_prefix="my")
+            self._use_invocation_cache = cached
+
+        async def get_tools(self, readonly_context=None):
+            loaded = readonly_context.state.get("loaded") if readonly_context else False
+            return [ns.FunctionTool(load), *([ns.FunctionTool(look)] if loaded else [])]
+
+    def load(tool_context) -> str:
+        """Loads a tool."""
+        tool_context.state["loaded"] = True
+        return "loaded"
+
+    answers = call("my_load"), call("my_look"), "Done.", "Next."
+    await stage.open(stage.agent("agent", *answers, tools=[Growing()]))
+    await stage.say()
+    await stage.say("next")
+
+
+add(Case("a toolset is asked at every step", partial(_loads, cached=False)))

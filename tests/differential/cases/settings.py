@@ -382,3 +382,31 @@ async def http_options_of_a_run_and_of_its_agent(stage):
     await stage.open(stage.agent("agent", "Hi.", "Ho.", generate_content_config=config))
     await stage.say()
     await stage.say("again", run_config=stage.ns.RunConfig(http_options=of_run))
+
+
+@case()
+async def callbacks_note_what_no_event_tells(stage):
+    """Only the labels of the run are on its events, whatever is added to them on the way."""
+    stage.words.add("noted")
+
+    class Labeller(stage.ns.BasePlugin):
+        async def on_user_message_callback(self, *, invocation_context, user_message):
+            stage.note("labels", dict(stage.ns.CallbackContext(invocation_context).custom_metadata))
+
+        async def on_event_callback(self, *, invocation_context, event):
+            if event.is_final_response():
+                return stage.ns.Event(author=event.author, custom_metadata={"plugin": 1})
+            return None
+
+    def noting(callback_context, llm_request):
+        callback_context.custom_metadata.setdefault("noted", []).append(len(llm_request.contents))
+
+    def seen(tool_context) -> str:
+        """Tells."""
+        return f"{tool_context.custom_metadata}"
+
+    answers = call("seen"), "Done.", "Next."
+    agent = stage.agent("agent", *answers, tools=[seen], before_model_callback=noting)
+    await stage.open(agent, plugins=[Labeller(name="labeller")])
+    await stage.say(run_config=stage.ns.RunConfig(custom_metadata={"job": 7}))
+    await stage.say("next")

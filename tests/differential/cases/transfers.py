@@ -7,7 +7,7 @@ from google.genai import types
 from tests.differential.case import Case, add, case
 from tests.differential.differing import FAILED_TRANSFER, WHO_FAILED
 from tests.differential.differing_sharing import HANDS_OVER_WITH_OPEN_CALL
-from tests.differential.script import Boom, Raise, Say, call, transfer
+from tests.differential.script import Boom, Call, Raise, Say, call, transfer
 
 
 def look() -> str:
@@ -382,3 +382,16 @@ for _together in (False, True):
             differs=HANDS_OVER_WITH_OPEN_CALL,
         )
     )
+
+
+@case()
+async def a_call_is_told_to_others_with_its_arguments_by_name(stage):
+    def pair(left: int = 0, right: int = 0, above: dict | None = None) -> str:
+        """Pairs."""
+        return "ok"
+
+    asked = Call("pair", {"right": 2, "left": 1, "above": {"z": 1, "a": 2}})
+    first = stage.agent("first", asked, "Said.", tools=[pair])
+    second = stage.agent("second", "Heard.")
+    await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=[first, second]))
+    await stage.say()

@@ -22,7 +22,8 @@ def _told(part: types.Part, author: str, *, thoughts: bool) -> types.Part | None
     if part.text is not None:
         return _quotation(f"[{author}] said:", part.text)
     if call := part.function_call:
-        return _quotation(f"[{author}] called the tool `{call.name}` with:", str(call.args or {}))
+        given = dict(sorted((call.args or {}).items()))
+        return _quotation(f"[{author}] called the tool `{call.name}` with:", str(given))
     if response := part.function_response:
         said = f"[{author}] got this from the tool `{response.name}`:"
         return _quotation(said, str(response.response))

@@ -1,0 +1,68 @@
+"""Agents that set google-adk's switches of features run as they are."""
+
+import json
+import warnings
+
+import pytest
+
+from devui.runtime.features import (
+    FeatureName,
+    experimental,
+    is_feature_enabled,
+    override_feature_enabled,
+    stable,
+    working_in_progress,
+)
+from tests.kit.oracle import needs_adk, run_adk
+
+_TOLD = """
+import json
+from google.adk.features import FeatureName, is_feature_enabled
+public = [one for one in FeatureName if not one.name.startswith("_")]
+print(json.dumps({one.name: [one.value, is_feature_enabled(one)] for one in public}))
+"""
+
+
+@needs_adk
+def test_features_have_the_names_of_google_adk_and_what_it_does_not_do_is_not_done():
+    told = json.loads(run_adk(_TOLD))
+    assert {one.name: one.value for one in FeatureName} == {
+        name: value for name, (value, _) in told.items()
+    }
+    assert not [one for one in FeatureName if is_feature_enabled(one) and not told[one.name][1]]
+
+
+def test_asking_for_what_is_done_is_silent():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        override_feature_enabled(FeatureName.JSON_SCHEMA_FOR_FUNC_DECL, True)
+        override_feature_enabled(FeatureName.FUNCTION_TOOL_ARG_VALIDATION, False)
+
+
+@pytest.mark.parametrize(
+    ("feature", "enabled", "told"),
+    [
+        (FeatureName.SKILL_LIFECYCLE, True, "never does what SKILL_LIFECYCLE switches"),
+        (FeatureName.TOOL_CONFIRMATION, False, "always does what TOOL_CONFIRMATION switches"),
+    ],
+)
+def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, told):
+    with pytest.warns(UserWarning, match=told):
+        override_feature_enabled(feature, enabled)
+    assert is_feature_enabled(feature) is not enabled
+
+
+def test_a_feature_that_nobody_knows_is_a_mistake():
+    with pytest.raises(ValueError, match="TELEPATHY"):
+        override_feature_enabled("TELEPATHY", True)
+
+
+@pytest.mark.parametrize("mark", [experimental, stable, working_in_progress])
+def test_marks_leave_classes_and_functions_as_they_are(mark):
+    class Tool:
+        pass
+
+    assert mark(FeatureName.AGENT_STATE)(Tool) is Tool
+    assert mark("MY_OWN")(len) is len
+    with pytest.raises(TypeError, match="needs the name of a feature"):
+        mark(Tool)
