@@ -5,8 +5,8 @@ import time
 from functools import partial
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ENDS_OF_TEAMS
 from tests.differential.differing_limits import ERRORS_WHILE_STOPPING, STOPPED_THREADS
+from tests.differential.differing_resume import ENDS_OF_TEAMS
 from tests.differential.script import Boom, call, transfer
 
 

@@ -4,8 +4,8 @@ import asyncio
 from functools import partial
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import REPLAYED_NODES
 from tests.differential.differing_limits import ERRORS_OF_STOPPED_SEQUENCES
+from tests.differential.differing_nodes import REPLAYED_NODES
 from tests.differential.script import Boom, call
 
 ONCE = {

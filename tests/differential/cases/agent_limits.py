@@ -6,12 +6,13 @@ from functools import partial
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ENDS_OF_TEAMS, WHO_FAILED
+from tests.differential.differing import WHO_FAILED
 from tests.differential.differing_limits import (
     EXPERTS_OF_PARTS,
     FAILED_CALLS_TRIED_AGAIN,
     TIME_OF_THE_CALLER,
 )
+from tests.differential.differing_resume import ENDS_OF_TEAMS
 from tests.differential.script import Boom, Raise, call, transfer
 
 ALONE = {"disallow_transfer_to_parent": True, "disallow_transfer_to_peers": True}

@@ -6,8 +6,8 @@ from tests.differential.case import Case, add, case
 from tests.differential.cases.delegation import ALONE
 from tests.differential.cases.human import CONFIRM, guarded, look
 from tests.differential.cases.tasks import finish, worker
-from tests.differential.differing import RESTORED_TOOLS
 from tests.differential.differing_humans import BESIDE_TASKS, OPEN_QUESTIONS
+from tests.differential.differing_resume import RESTORED_TOOLS
 from tests.differential.script import Boom, call
 
 WORK = call("worker", request="Work.")

@@ -7,7 +7,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import (
+from tests.differential.differing_tasks import (
     ARGUMENTS_OF_TASKS,
     SINGLE_TURN_ARGUMENTS,
     SINGLE_TURN_BUDGET,

@@ -9,8 +9,9 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ARGUMENTS_OF_TASKS, PLUGIN_STATE
+from tests.differential.differing import PLUGIN_STATE
 from tests.differential.differing_files import DOCUMENTS
+from tests.differential.differing_tasks import ARGUMENTS_OF_TASKS
 from tests.differential.script import Boom, Call, Raise, Say, call
 
 

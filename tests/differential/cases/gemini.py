@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add
-from tests.differential.differing import ARGUMENTS_AT_ONCE, EMPTY_STREAMS, EXPLAINED_ENDS
+from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
+from tests.differential.differing_nodes import EMPTY_STREAMS
 from tests.kit.gemini_server import GeminiServer
 
 Json = dict[str, Any]

@@ -4,7 +4,8 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import case
-from tests.differential.differing import GENERATORS_IN_WORKFLOWS, SIGNALS_OF_GENERATORS
+from tests.differential.differing import SIGNALS_OF_GENERATORS
+from tests.differential.differing_nodes import GENERATORS_IN_WORKFLOWS
 from tests.differential.script import Boom, Call, call
 
 

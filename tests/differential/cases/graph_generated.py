@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add
-from tests.differential.differing import LOST_ORDER
+from tests.differential.differing_nodes import LOST_ORDER
 from tests.differential.script import Boom
 
 GRAPHS = 60

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add
-from tests.differential.differing import UNFIT_INPUT
 from tests.differential.differing_elsewhere import ROUTES_OF_CALLBACKS
+from tests.differential.differing_nodes import UNFIT_INPUT
 from tests.differential.script import Boom
 
 

@@ -9,13 +9,13 @@ from tests.differential.case import Case, add, case
 from tests.differential.cases.graph_nodes import run
 from tests.differential.cases.graphs import same, upper
 from tests.differential.cases.human import key_given, knocking
-from tests.differential.differing import (
-    PAUSED_WORKFLOW,
+from tests.differential.differing_nodes import (
     REPLAYED_NODES,
     SILENT_NODES,
     STOPPED_NODES,
     TEXT_ANSWERS,
 )
+from tests.differential.differing_resume import PAUSED_WORKFLOW
 from tests.differential.script import Boom, call
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.differential.case import Case, add, case
 from tests.differential.cases.graph_nodes import Trip, run
-from tests.differential.differing import UNFIT_INPUT, WHO_FAILED
+from tests.differential.differing import WHO_FAILED
+from tests.differential.differing_nodes import UNFIT_INPUT
 from tests.differential.script import Boom, Raise, Say, call
 
 

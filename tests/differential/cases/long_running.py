@@ -4,7 +4,8 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import ANSWERS_TOLD, ORDER_OF_ANSWERS
+from tests.differential.differing import ORDER_OF_ANSWERS
+from tests.differential.differing_resume import ANSWERS_TOLD
 from tests.differential.differing_state import STATE_OF_WAITING_TOOLS
 from tests.differential.script import call
 

@@ -7,11 +7,11 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import (
+from tests.differential.differing import PARALLEL_ROOT
+from tests.differential.differing_nodes import (
     ASKING_NODE_TOOLS,
     FAILED_NODE_TOOLS,
     NODE_TOOLS_IN_WORKFLOWS,
-    PARALLEL_ROOT,
     SAME_QUESTIONS,
     SILENT_NODE_TOOLS,
 )

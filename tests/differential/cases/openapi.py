@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import MISSING_FIELDS
+from tests.differential.differing_tasks import MISSING_FIELDS
 from tests.differential.differing_tools import FORM_FILES
 from tests.differential.script import Call
 

@@ -4,10 +4,10 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, Difference, add, case
-from tests.differential.differing import (
+from tests.differential.differing_nodes import ERRORS_IN_WORKFLOWS
+from tests.differential.differing_resume import (
     ANSWERS_TOLD,
     ENDS_OF_TEAMS,
-    ERRORS_IN_WORKFLOWS,
     PAUSED_WORKFLOW,
     RESTORED_TOOLS,
     RESUMED_AT_THE_END,

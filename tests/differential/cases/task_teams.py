@@ -2,10 +2,10 @@
 
 from tests.differential.case import case
 from tests.differential.cases.tasks import ALONE, Bill, Order, finish, look, worker
-from tests.differential.differing import (
+from tests.differential.differing import ORDER_OF_ANSWERS
+from tests.differential.differing_tasks import (
     CHAT_BELOW_TASKS,
     LEAVING_TASKS,
-    ORDER_OF_ANSWERS,
     SINGLE_TURN_BELOW_TASKS,
     SINGLE_TURN_ERRORS,
     TASK_AFTER_TRANSFER,

@@ -5,15 +5,15 @@ from typing import Any
 from pydantic import BaseModel
 
 from tests.differential.case import case
-from tests.differential.differing import (
+from tests.differential.differing import WHO_FAILED
+from tests.differential.differing_resume import RESTORED_TOOLS
+from tests.differential.differing_tasks import (
     AFTER_TASKS,
     ARGUMENTS_OF_TASKS,
     CALLBACKS_OF_TASKS,
     CHECKED_OUTPUT,
     ENDS_OF_TASKS,
-    RESTORED_TOOLS,
     TASK_ALWAYS_TOLD,
-    WHO_FAILED,
 )
 from tests.differential.script import Boom, Raise, Say, call
 

@@ -5,12 +5,9 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add, case
-from tests.differential.differing import (
-    ERRORS_IN_WORKFLOWS,
-    PAUSED_WORKFLOW,
-    UNSIGNED_EVENTS,
-    USER_MESSAGE,
-)
+from tests.differential.differing import UNSIGNED_EVENTS, USER_MESSAGE
+from tests.differential.differing_nodes import ERRORS_IN_WORKFLOWS
+from tests.differential.differing_resume import PAUSED_WORKFLOW
 from tests.differential.differing_state import FILES_OF_MESSAGES
 from tests.differential.script import Boom, Raise, Say, call
 

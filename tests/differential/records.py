@@ -1,0 +1,21 @@
+"""What records of runs are without, where differences on purpose are taken out of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+Json = Any
+
+
+def events_where(keep: Callable[[Json], bool]) -> Callable[[Json], Json]:
+    """A record of only those events, both yielded and stored."""
+
+    def kept(record: Json) -> Json:
+        for holder in (*record["runs"], *record["sessions"].values()):
+            holder["events"] = [event for event in holder["events"] if keep(event)]
+        return record
+
+    return kept
+
+
+def without_errors(event: Json) -> bool:
+    return "errorCode" not in event
