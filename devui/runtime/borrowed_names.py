@@ -33,6 +33,7 @@ _HOMES = {
     ),
     "events": "Event",
     "events.tool_confirmation": "ToolConfirmation",
+    "features": "FeatureName",
     "flows.llm_flows._base_llm_processor": "BaseLlmRequestProcessor",
     "memory": "BaseMemoryService",
     "models": "LlmRequest LlmResponse",
@@ -78,8 +79,8 @@ BORROWED = {
     "flows.llm_flows.base_llm_flow": "BaseAgent InvocationContext LlmResponse",
     "flows.llm_flows.basic": "BaseLlmRequestProcessor Event InvocationContext LlmRequest",
     "flows.llm_flows.request_confirmation": (
-        "BaseLlmRequestProcessor BaseTool Event InvocationContext LlmRequest "
-        "ToolConfirmation ToolContext"
+        "BaseLlmRequestProcessor BaseTool Event InvocationContext LlmRequest ToolConfirmation "
+        "ToolContext"
     ),
     "models.llm_request": "BaseTool ServiceTier",
     "planners.base_planner": "CallbackContext LlmRequest ReadonlyContext",
@@ -105,35 +106,38 @@ BORROWED = {
         "AlreadyExistsError BaseSessionService Event GetSessionConfig ListSessionsResponse "
         "Session SessionNotFoundError StaleSessionError State"
     ),
-    "sessions.in_memory_session_service": "State",
+    "sessions.in_memory_session_service": "FeatureName State",
     "sessions.sqlite_session_service": (
         "AlreadyExistsError SessionNotFoundError StaleSessionError State"
     ),
-    "tools.agent_tool": "ToolContext",
+    "skills.models": "FeatureName",
+    "tools.agent_tool": "FeatureName ToolContext",
     "tools.authenticated_function_tool": "AuthCredential ToolContext",
     "tools.base_authenticated_tool": "ToolContext",
     "tools.base_toolset": "ReadonlyContext",
     "tools.enterprise_search_tool": "BaseTool ToolContext",
     "tools.example_tool": "ToolErrorType ToolExecutionError",
-    "tools.function_tool": "ToolContext",
+    "tools.function_tool": "FeatureName ToolContext",
     "tools.google_maps_grounding_tool": "BaseTool ToolContext",
     "tools.google_search_tool": "ToolContext",
-    "tools.load_artifacts_tool": "BaseTool",
-    "tools.load_mcp_resource_tool": "BaseTool LlmRequest",
+    "tools.load_artifacts_tool": "BaseTool FeatureName",
+    "tools.load_mcp_resource_tool": "BaseTool FeatureName LlmRequest",
+    "tools.load_memory_tool": "FeatureName",
+    "tools.mcp_tool.mcp_session_manager": "FeatureName",
     "tools.mcp_tool.mcp_tool": (
-        "AuthConfig AuthCredential BaseAuthenticatedTool CallbackContext ReadonlyContext "
-        "SetModelResponseTool ToolContext"
+        "AuthConfig AuthCredential BaseAuthenticatedTool CallbackContext FeatureName "
+        "ReadonlyContext SetModelResponseTool ToolContext"
     ),
     "tools.mcp_tool.mcp_toolset": "MCPTool ReadonlyContext ToolPredicate",
     "tools.openapi_tool.openapi_spec_parser.openapi_toolset": (
         "AuthConfig OpenApiSpecParser ReadonlyContext ToolPredicate"
     ),
     "tools.openapi_tool.openapi_spec_parser.rest_api_tool": (
-        "InputValidationError OperationEndpoint ReadonlyContext ToolContext"
+        "FeatureName InputValidationError OperationEndpoint ReadonlyContext ToolContext"
     ),
     "tools.set_model_response_tool": "ToolContext",
     "tools.skill_toolset": (
-        "BaseCodeExecutor CodeExecutionInput ReadonlyContext ToolContext ToolPredicate"
+        "BaseCodeExecutor CodeExecutionInput FeatureName ReadonlyContext ToolContext ToolPredicate"
     ),
     "tools.tool_context": "Context",
     "tools.url_context_tool": "BaseTool ToolContext",
