@@ -5,6 +5,9 @@ begun on a machine whose clock is ahead of this one, or before a clock was set, 
 would stand amid what was said before.
 """
 
+from collections.abc import Sequence
+from itertools import islice
+
 from devui.runtime.copying import filled
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
@@ -21,8 +24,9 @@ class CommitOrder:
         self._began = get_time()
         self._is_ahead: bool | None = None
         """Whether the session was ahead of the clock when the run began."""
-        self._seen: set[str] = set()
-        """The ids of what the run has committed there; who tries one again changes nothing."""
+        self._known: set[str] = set()
+        """The ids of events of the session from where the run began, as far as they were asked."""
+        self._count = 0
 
     def put(self, session: Session, event: Event) -> Event:
         """The event, which is about to be committed; after the last one, by its time too.
@@ -34,11 +38,15 @@ class CommitOrder:
         events = session.events
         last = events[-1].timestamp if events else event.timestamp
         if self._is_ahead is None:
-            self._is_ahead = bool(events) and last > self._began
-        is_again = event.id in self._seen
-        self._seen.add(event.id)
-        if event.timestamp >= last or is_again:
+            self._is_ahead, self._count = bool(events) and last > self._began, len(events)
+        if event.timestamp >= last or self._is_committed(event, events):
             return event
         if self._is_ahead or event.timestamp >= self._began:
             filled(event, timestamp=last + _STEP)
         return event
+
+    def _is_committed(self, event: Event, events: Sequence[Event]) -> bool:
+        """Whether the run has committed it; who tries one again changes nothing."""
+        self._known.update([each.id for each in islice(events, self._count, None)])
+        self._count = len(events)
+        return event.id in self._known

@@ -100,10 +100,8 @@ class Extensible:
         return [step.name for step in steps if step.name]
 
 
-def as_processor(step: RequestStep) -> RequestProcessor:
+def as_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:
     """A step of others as one of ours: what it takes out of the contents is its own."""
-    if isinstance(step, RequestProcessor):
-        return step
     return RequestProcessor(step.name, run=_with_own_contents(step.run_async))
 
 
