@@ -23,11 +23,10 @@ _declares = BaseTool.process_llm_request
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    context = Context(ctx)
     for entry in agent.tools:
         if isinstance(entry, BaseToolset):
             with own_contents(llm_request):
-                await entry.process_llm_request(tool_context=context, llm_request=llm_request)
+                await entry.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
     alike: list[BaseTool] = []
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
         if _prepares(tool, agent.name) is _declares:
@@ -36,7 +35,7 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         llm_request.append_tools(alike)
         alike = []
         with own_contents(llm_request):
-            await tool.process_llm_request(tool_context=context, llm_request=llm_request)
+            await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
     llm_request.append_tools(alike)
 
 
