@@ -212,7 +212,7 @@ class Driver:
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
         """Run on this worker; False if it ended before the run had begun, so that another may."""
         live = self.live
-        worker.runs.add(live.row.id)
+        worker.take(live.row.id)
         try:
             await self._begin(worker, request)
         except BaseException:

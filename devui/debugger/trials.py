@@ -153,7 +153,7 @@ class Trials:
         future: asyncio.Future[Tried] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (worker, future)
         name = f"trial-{number}"
-        worker.runs.add(name)  # so that it is not ended meanwhile
+        worker.take(name)  # so that it is not ended meanwhile
         try:
             await worker.send(make(number))
             async with asyncio.timeout(PATIENCE):

@@ -55,6 +55,9 @@ class Worker:
     process: WorkerProcess
     loaded: asyncio.Future[AppInfo]
     runs: set[str] = field(default_factory=set)
+    """Those under way."""
+    has_run: bool = False
+    """Whether any has begun."""
     retired: bool = False
     """No new runs, for good: its code is outdated or a thread of it is stuck."""
     printed: Printed = field(default_factory=Printed)
@@ -66,6 +69,11 @@ class Worker:
     def importing(self) -> bool:
         """Whether what it says is said by the import of its app: that is under way, or failed."""
         return not self.loaded.done() or self.loaded.exception() is not None
+
+    def take(self, run: str) -> None:
+        """Note that a run begins."""
+        self.runs.add(run)
+        self.has_run = True
 
     async def send(self, message: ToWorker) -> None:
         """Send a message to the process."""
@@ -276,7 +284,8 @@ class Workers:
                 worker.process.kill()
 
         def overhear(text: str) -> None:
-            if worker.importing:
+            # What children of the import say may come after the word that it has ended.
+            if worker.importing or not worker.has_run:
                 worker.printed.overhear(text)
             else:
                 self._overhear(worker, text)

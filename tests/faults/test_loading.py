@@ -2,10 +2,12 @@
 
 import re
 import threading
+import time
 
 import pytest
 
 from tests.faults.seen import HTML, session_page
+from tests.kit.patience import PATIENCE
 from tests.kit.server import make_session, run
 
 pytestmark = pytest.mark.req("R50")
@@ -45,8 +47,21 @@ def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
     assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in printed
     assert "warning: prices: they are of last year\n" in printed
     assert "no end" in printed
-    while "from a child" not in client.get(f"/apps/{app}", headers=HTML).text:
-        threading.Event().wait(0.1)  # it comes by another way than the rest
+    shows(client, app, "from a child")  # it comes by another way than the rest
+
+
+def shows(client, app: str, text: str) -> None:
+    """Wait until the app's page shows the text."""
+    until = time.monotonic() + PATIENCE
+    while text not in client.get(f"/apps/{app}", headers=HTML).text:
+        assert time.monotonic() < until, f"{text!r} is not shown"
+        threading.Event().wait(0.1)
+
+
+@pytest.mark.req("R51")
+def test_what_a_child_of_the_import_prints_after_it_is_on_the_page(client):
+    client.post("/apps/murmurs/reload")
+    shows(client, "murmurs", "spoken afterwards")
 
 
 @pytest.mark.req("R51")

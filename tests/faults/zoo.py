@@ -294,6 +294,9 @@ root_agent = Agent(name="spins", tools=[again], model=model)
         "threading.Thread(target=spin).start()",
     ),
     "announces": _IMPORT + _agent("pass"),
+    "murmurs": "import subprocess, sys\n"
+    "subprocess.Popen(['sh', '-c', 'sleep 1; echo spoken afterwards'], stdout=sys.stderr)\n"
+    + _agent("pass"),
     "laments": _IMPORT + "raise RuntimeError('no key')\n",
     "prattles": "for n in range(10_000): print('line', n)\n" + _agent("pass"),
     "tools": TOOLS,
