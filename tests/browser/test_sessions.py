@@ -118,7 +118,7 @@ def test_a_session_is_deleted_after_a_question_only(visit):
     visit.answer_next_dialog(accept=True)
     delete(session)
     session.page.wait_for_url("**/apps/summary")
-    expect(session.page.locator(".sessions")).not_to_contain_text("Short-lived")
+    expect(session.page.locator("main")).not_to_contain_text("Short-lived")
     expect(other.page.locator("#warnings")).to_contain_text("This session was deleted")
     gone = visit.open(other.path)
     expect(gone.locator("main")).to_contain_text("it may have been deleted")
