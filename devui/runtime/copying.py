@@ -42,6 +42,20 @@ def altered(model: M, /, **values: Any) -> M:
     return copied
 
 
+def exchanged(model: M, name: str, value: Any) -> M:
+    """`altered` for one value: the quicker form, for what is done to each content of a history."""
+    copied = _new(type(model))
+    values, names = model.__dict__.copy(), model.__pydantic_fields_set__.copy()
+    values[name] = value
+    names.add(name)
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set_values(copied, values)
+    _set_names(copied, names)
+    _set_extra(copied, extra if extra is None else {**extra})
+    _set_private(copied, private if private is None else {**private})
+    return copied
+
+
 def renewed(model: M, /, **values: Any) -> M:
     """A copy of a model of defaults: as if it were made anew, and its default factories had given
     `values`, which therefore do not count as set. It has no private attributes.

@@ -26,7 +26,7 @@ from devui.runtime.runners import Runner
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
 from devui.runtime.sessions.session import Session
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
 from devui.runtime.tools.tool_confirmation import ToolConfirmation
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.trials import DescribeTools, Trial, Tried, TryModel, TryTool
@@ -105,7 +105,7 @@ class Trials:
             context = ReadonlyContext(self._invocation(agent))
             listed = await agent.canonical_tools(context)
             tools += [_described(agent.name, tool) for tool in listed]
-            asked = [tool for tool in agent.tools if isinstance(tool, BaseToolset)]
+            asked = toolsets_of(agent.tools)
             silent += [told for each in asked if (told := await _silence(agent, each, context))]
         return {"tools": tools, "silent": silent}
 

@@ -48,7 +48,7 @@ from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
 from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool, DelegatedNodeTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.function_tool import FunctionTool
@@ -235,9 +235,10 @@ class LlmAgent(CalledBack):
             and not self.sub_agents
         )
         wanted = SingleFlow if alone else AutoFlow
-        if type(self._flow) is not wanted:
-            self._flow = wanted()
-        return self._flow
+        flow = self._flow
+        if type(flow) is not wanted:
+            flow = self._flow = wanted()
+        return flow
 
     # What the fields stand for
 
@@ -248,10 +249,8 @@ class LlmAgent(CalledBack):
         Raises:
             ValueError: no class is known for the model's name.
         """
-        if isinstance(self.model, BaseLlm):
-            return self.model
-        if self.model:
-            return self._by_name(self.model)
+        if model := self.model:
+            return self._by_name(model) if isinstance(model, str) else model
         ancestor = self.parent_agent
         while ancestor is not None:
             if isinstance(ancestor, LlmAgent):
@@ -282,12 +281,12 @@ class LlmAgent(CalledBack):
 
         A toolset that fails is logged, and the agent runs without its tools.
         """
-        toolsets = [entry for entry in self.tools if isinstance(entry, BaseToolset)]
+        toolsets = toolsets_of(self.tools)
         listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
         listed = iter(await asyncio.gather(*listing) if toolsets else ())
         tools: list[BaseTool] = []
         for entry in self.tools:
-            if isinstance(entry, BaseToolset):
+            if toolsets and isinstance(entry, BaseToolset):
                 tools += next(listed)
             else:
                 tools.append(self._tool(entry))
@@ -300,7 +299,7 @@ class LlmAgent(CalledBack):
         """The agents that this one may hand over to (adk-runtime 6.6)."""
         targets = [agent for agent in self.sub_agents if not agent.is_delegated]
         parent = self.parent_agent
-        if self.is_delegated or not isinstance(parent, LlmAgent):
+        if parent is None or self.is_delegated or not isinstance(parent, LlmAgent):
             return targets
         if not self.disallow_transfer_to_parent:
             targets.append(parent)

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.closing import finish, take_all
-from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.base_toolset import toolsets_of
 from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.parallel_worker import ParallelWorker
@@ -48,7 +48,7 @@ async def _closed_in_time(toolset: _Closes) -> None:
 def _toolsets(node: BaseNode) -> Iterator[_Closes]:
     """The toolsets, and what else holds connections: an instruction may come from a server."""
     if isinstance(node, LlmAgent):
-        yield from (tool for tool in node.tools if isinstance(tool, BaseToolset))
+        yield from toolsets_of(node.tools)
         if isinstance(node.instruction, _Closes):
             yield node.instruction
         for tool in node.tools:

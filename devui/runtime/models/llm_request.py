@@ -9,7 +9,7 @@ from google.genai import types
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
-from devui.runtime.copying import altered, blank
+from devui.runtime.copying import altered, blank, exchanged
 from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.own_contents import taken_out
 from devui.runtime.models.system_instruction import appended
@@ -186,7 +186,7 @@ class LlmRequest(BaseModel):
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 tool.function_declarations.extend(declarations)
                 return
-        self.config.tools = [*tools, altered(_NO_TOOL, function_declarations=declarations)]
+        self.config.tools = [*tools, exchanged(_NO_TOOL, "function_declarations", declarations)]
 
 
 def _is_said(content: types.Content) -> bool:

@@ -2,8 +2,8 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.models.llm_request import LlmRequest
@@ -93,3 +93,11 @@ class BaseToolset(ABC):
         renamed = copy.copy(tool)
         renamed.name = f"{self.tool_name_prefix}_{tool.name}"
         return renamed
+
+
+def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
+    """The toolsets among an agent's `tools`, where functions and tools stand beside them.
+
+    See adk-runtime 8.9.
+    """
+    return [entry for entry in tools if isinstance(entry, BaseToolset)]

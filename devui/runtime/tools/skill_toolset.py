@@ -13,7 +13,7 @@ from devui.runtime.skills.models import Skill
 from devui.runtime.skills.prompt import format_skills_as_xml
 from devui.runtime.skills.skill_registry import SkillRegistry
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter, toolsets_of
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.tools.skill_instruction import (
@@ -272,9 +272,8 @@ class SkillToolset(BaseToolset):
         """Close the toolsets among the additional tools, and the environment."""
         if self._workspace is not None:
             await self._workspace.close()
-        for entry in self._additional:
-            if isinstance(entry, BaseToolset):
-                await entry.close()
+        for toolset in toolsets_of(self._additional):
+            await toolset.close()
 
     def _runs_scripts(self, context: "ReadonlyContext | None") -> bool:
         """Whether there is a script to run and something to run it; unknown counts as yes."""

@@ -11,7 +11,7 @@ from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.mistakes import given
 from devui.runtime.models.own_contents import own_contents
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.base_toolset import toolsets_of
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -23,10 +23,9 @@ _declares = BaseTool.process_llm_request
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    for entry in agent.tools:
-        if isinstance(entry, BaseToolset):
-            with own_contents(llm_request):
-                await entry.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
+    for toolset in toolsets_of(agent.tools):
+        with own_contents(llm_request):
+            await toolset.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
     alike: list[BaseTool] = []
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
         if _prepares(tool, agent.name) is _declares:

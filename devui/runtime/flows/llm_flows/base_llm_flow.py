@@ -19,12 +19,16 @@ from devui.runtime.agents.open_calls import (
 )
 from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.agent_tools import agent_tools
-from devui.runtime.flows.llm_flows.extending import Extensible, as_processor
+from devui.runtime.flows.llm_flows.extending import (
+    Extensible,
+    as_request_processor,
+    as_response_processor,
+)
 from devui.runtime.flows.llm_flows.functions import get_long_running_function_calls, give_ids
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import base_of, event_of
 from devui.runtime.flows.llm_flows.output_schema import lost_answer
-from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 from devui.runtime.models.llm_request import LlmRequest
@@ -97,17 +101,20 @@ class BaseLlmFlow(Extensible):
                     yield event
             return
         base, is_told = base_of(ctx), False
-        async with aclosing(self._call_llm_async(ctx, llm_request, base)) as responses:
+        responses = self._call_llm_async(ctx, llm_request, base)
+        try:
             async for response in responses:
                 if is_told:  # a whole answer has become that event
                     base = base_of(ctx, base.actions)
                 is_told = not response.partial
                 events = self._postprocess_async(ctx, llm_request, response, base)
-                try:
-                    async for event in events:
-                        yield event
-                finally:
-                    await events.aclose()
+                async for event in events:
+                    yield event
+        finally:
+            try:
+                await events.aclose()
+            finally:
+                await responses.aclose()
 
     async def _preprocess_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -115,7 +122,7 @@ class BaseLlmFlow(Extensible):
         """Let each step before the model work on the request, up to one that ends the run."""
         ctx = invocation_context
         for step in self._request_steps():
-            processor = step if isinstance(step, RequestProcessor) else as_processor(step)
+            processor = as_request_processor(step)
             if processor.wanted is not None and not processor.wanted(ctx):
                 continue
             if processor.prepare is not None:
@@ -148,9 +155,10 @@ class BaseLlmFlow(Extensible):
         `model_response_event` is what all events of the model call have in common.
         """
         ctx, agent = invocation_context, agent_of(invocation_context)
-        for step in self._response_steps():
-            if step.wanted(agent):
-                async with aclosing(step.run(ctx, llm_response)) as events:
+        for step in self.response_processors:
+            processor = as_response_processor(step)
+            if processor.wanted(agent):
+                async with aclosing(processor.run(ctx, llm_response)) as events:
                     async for before in events:
                         yield before
         event = event_of(llm_response, model_response_event)

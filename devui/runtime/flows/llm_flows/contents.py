@@ -83,8 +83,9 @@ def _view(ctx: InvocationContext) -> View:
     thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
     agent = agent_of(ctx)
     # Nobody has given the root its task: that stands in what the user said, outside of the task.
-    is_root = ctx.isolation_scope == f"{agent.name}@1"
-    return View(agent.name, ctx.branch, ctx.isolation_scope, thoughts, whole_session=is_root)
+    scope = ctx.isolation_scope
+    is_root = scope is not None and scope == f"{agent.name}@1"
+    return View(agent.name, ctx.branch, scope, thoughts, whole_session=is_root)
 
 
 def _task_begins(ctx: InvocationContext, view: View) -> int:

@@ -67,15 +67,6 @@ class Extensible:
         """All steps before the model is asked, in their order."""
         return (*self.request_processors, *self.tool_request_processors)
 
-    def _response_steps(self) -> list[ResponseProcessor]:
-        """All steps between a model's response and its event, in their order."""
-        return [
-            step
-            if isinstance(step, ResponseProcessor)
-            else ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
-            for step in self.response_processors
-        ]
-
     def _place(self, name: str) -> tuple[list[RequestStep], int]:
         found = [
             (steps, index)
@@ -100,9 +91,18 @@ class Extensible:
         return [step.name for step in steps if step.name]
 
 
-def as_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:
-    """A step of others as one of ours: what it takes out of the contents is its own."""
+def as_request_processor(step: RequestStep) -> RequestProcessor:
+    """A step as one of ours: what one of others takes out of the contents is its own."""
+    if isinstance(step, RequestProcessor):
+        return step
     return RequestProcessor(step.name, run=_with_own_contents(step.run_async))
+
+
+def as_response_processor(step: ResponseStep) -> ResponseProcessor:
+    """A step as one of ours."""
+    if isinstance(step, ResponseProcessor):
+        return step
+    return ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
 
 
 def _with_own_contents(run: Run) -> Run:

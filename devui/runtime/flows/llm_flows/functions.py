@@ -12,7 +12,7 @@ from devui.runtime.agents.open_calls import (
     REQUEST_CREDENTIAL,
     REQUEST_INPUT,
 )
-from devui.runtime.copying import altered
+from devui.runtime.copying import exchanged
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.node_info import NodeInfo
@@ -167,7 +167,7 @@ def _event(ctx: InvocationContext, finished: Finished) -> Event | None:
         author=ctx.agent.name if ctx.agent else "",
         branch=ctx.branch,
         node_info=NodeInfo(path=ctx.node_path or ""),
-        content=altered(_ANSWER, parts=parts) if parts else None,
+        content=exchanged(_ANSWER, "parts", parts) if parts else None,
         actions=actions[0] if len(actions) == 1 else _merged(actions, ctx.session.state),
     )
 

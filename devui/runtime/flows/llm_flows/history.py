@@ -281,10 +281,12 @@ class History:
         """Which other agent an event is about; None if it is the view's own or the user's."""
         if author not in (USER, self._view.agent):
             return author
-        if not responses:
-            return None
-        callers = {self._callers.get(call_id, self._view.agent) for call_id in responses}
-        return None if self._view.agent in callers else callers.pop()
+        caller = None
+        for call_id in responses:
+            caller = self._callers.get(call_id)
+            if caller in (None, self._view.agent):
+                return None
+        return caller
 
 
 def _asks(event: Event) -> bool:

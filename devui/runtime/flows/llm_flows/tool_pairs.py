@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from google.genai import types
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import altered, exchanged
 
 CLIENT_ID = "adk-"
 """How ids begin that the runtime gave to calls; the models that made them do not know them."""
@@ -84,7 +84,7 @@ def without_client_ids(content: types.Content) -> types.Content:
     parts = [_without_client_id(part) for part in given]
     if all(map(operator.is_, parts, given)):
         return content
-    return altered(content, parts=parts)
+    return exchanged(content, "parts", parts)
 
 
 def _responses(entries: Sequence[Entry]) -> list[_Response]:
@@ -157,7 +157,7 @@ def _without_calls(content: types.Content, dropped: set[str]) -> types.Content:
 def _without_client_id(part: types.Part) -> types.Part:
     call, response = part.function_call, part.function_response
     if call is not None and (call.id or "").startswith(CLIENT_ID):
-        return altered(part, function_call=altered(call, id=None))
+        return exchanged(part, "function_call", exchanged(call, "id", None))
     if response is not None and (response.id or "").startswith(CLIENT_ID):
-        return altered(part, function_response=altered(response, id=None))
+        return exchanged(part, "function_response", exchanged(response, "id", None))
     return part

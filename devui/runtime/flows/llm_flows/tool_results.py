@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
-from devui.runtime.copying import altered
+from devui.runtime.copying import altered, exchanged
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
@@ -31,7 +31,7 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
         response.parts = media
     if tool.response_scheduling is not None:
         response.scheduling = tool.response_scheduling
-    return altered(_PART, function_response=response)
+    return exchanged(_PART, "function_response", response)
 
 
 def as_response(result: Any) -> dict[str, Any]:
@@ -52,10 +52,10 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
 
     Containers that held nothing else are left out, too.
     """
-    if isinstance(result, types.Part):
-        medium = as_media(result)
+    if not isinstance(result, _CONTAINERS):
+        medium = as_media(result) if isinstance(result, types.Part) else None
         return ({}, [medium]) if medium else (result, [])
-    if depth > _MEDIA_DEPTH or not isinstance(result, _CONTAINERS):
+    if depth > _MEDIA_DEPTH:
         return result, []
     entries = result.items() if isinstance(result, dict) else enumerate(result)
     found: list[types.FunctionResponsePart] = []

@@ -12,7 +12,7 @@ from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.auth.credential_manager import CredentialManager
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
 from devui.runtime.flows.llm_flows.user_requests import credential_event
-from devui.runtime.tools.base_toolset import BaseToolset
+from devui.runtime.tools.base_toolset import toolsets_of
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -26,16 +26,17 @@ TOOLSET_AUTH_CREDENTIAL_ID_PREFIX = "_adk_toolset_auth_"
 
 
 def _has_toolsets(ctx: InvocationContext) -> bool:
-    return any(isinstance(entry, BaseToolset) for entry in agent_of(ctx).tools)
+    return bool(toolsets_of(agent_of(ctx).tools))
 
 
 async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerator[Event, None]:
     missing: dict[str, AuthConfig] = {}
-    for entry in agent_of(ctx).tools:
-        if isinstance(entry, BaseToolset) and (config := entry.get_auth_config()):
-            request = await _request(ctx, config, type(entry).__name__)
+    for toolset in toolsets_of(agent_of(ctx).tools):
+        if config := toolset.get_auth_config():
+            name = type(toolset).__name__
+            request = await _request(ctx, config, name)
             if request is not None:
-                missing[f"{TOOLSET_AUTH_CREDENTIAL_ID_PREFIX}{type(entry).__name__}"] = request
+                missing[f"{TOOLSET_AUTH_CREDENTIAL_ID_PREFIX}{name}"] = request
     if missing:
         yield credential_event(ctx, missing, role=None)
         ctx.end_invocation = True

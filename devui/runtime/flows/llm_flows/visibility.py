@@ -47,8 +47,7 @@ def is_visible(event: Event, view: View) -> bool:
             or (is_on_path(branch, view.branch) and not _is_progress(branch, view.branch))
         )
         and content is not None
-        and says_something(content)
-        and not _is_internal(content)
+        and _tells_model(content)
     )
 
 
@@ -98,15 +97,20 @@ def _says_something(part: types.Part) -> bool:
     )
 
 
-def _is_internal(content: types.Content) -> bool:
-    """Talk between the runtime and its clients, such as requests for credentials.
+def _tells_model(content: types.Content) -> bool:
+    """Whether a content says something, and not only what runtime and clients say to each other.
 
-    A message of the user may also answer calls of the model, which are not.
+    Requests for credentials are such talk. A message of the user may hold more than their answers.
     """
-    internal = False
+    if not content.role:
+        return False
+    says = is_internal = False
     for part in content.parts or ():
-        if each := part.function_call or part.function_response:
-            internal = each.name in _INTERNAL_CALLS
-            if not internal:
-                break
-    return internal
+        call = part.function_call or part.function_response
+        if call is None:
+            says = says or _says_something(part)
+        elif call.name in _INTERNAL_CALLS:
+            is_internal = True
+        else:
+            return True
+    return says and not is_internal
