@@ -4,7 +4,7 @@ Source: runtime seed ("history changes only at its end"); devui's own.
 """
 
 from google.genai import types
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from devui.runtime.agents import LlmAgent
@@ -124,6 +124,50 @@ def test_a_history_looked_at_from_elsewhere_is_the_same_as_one_made_there(steps)
         growing.look_from(branch)
         expected = outline(History(View("one", branch)).contents(events))
         assert outline(growing.contents(events)) == expected
+
+
+def _any_event(kinds, author, invocation, *, later):
+    """An event of words, calls and responses in any order, whose ids other events have, too."""
+    makes = {"call": call_part, "response": response_part}
+    parts = [makes[kind](f"f{call_id}", call_id) for kind, call_id in kinds]
+    calls = [call_id for kind, call_id in kinds if kind == "call"]
+    role = "user" if len(calls) < len(kinds) else "model"
+    return Event(
+        author=author,
+        invocation_id=invocation,
+        content=types.Content(role=role, parts=parts or [types.Part(text="words")]),
+        long_running_tool_ids=set(calls) if later and calls else None,
+    )
+
+
+KINDS = st.lists(
+    st.tuples(st.sampled_from(["call", "response"]), st.sampled_from("abc")), max_size=2
+)
+ANY_EVENT = st.builds(
+    _any_event,
+    KINDS,
+    st.sampled_from(["user", "one", "one", "two"]),
+    st.sampled_from("12"),
+    later=st.booleans(),
+)
+
+
+CALL, ANSWER = ("call", "a"), ("response", "a")
+
+
+@given(st.lists(st.lists(ANY_EVENT, max_size=3), max_size=5))
+@example(
+    [
+        [_any_event([ANSWER], "user", "1", later=False)],
+        [_any_event([CALL], "one", "1", later=False)],
+        [_any_event([CALL, ANSWER], "one", "1", later=False)],
+    ]
+)
+def test_a_history_grows_to_what_it_is_at_once_whatever_calls_what(batches):
+    growing, events = History(View("one")), []
+    for batch in batches:
+        events = [*events, *batch]
+        assert outline(growing.contents(events)) == outline(History(View("one")).contents(events))
 
 
 # Summaries

@@ -169,7 +169,8 @@ class History:
         self._entries.append(entry)
         self._places.append(place)
         content, calls, responses = entry.content, entry.calls, entry.responses
-        if not self._settled or responses != self._open:
+        both = calls and responses  # of one event, which is taken apart
+        if not self._settled or responses != self._open or both:
             self._settled = False
             return
         self._open = calls
