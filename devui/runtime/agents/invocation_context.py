@@ -210,7 +210,8 @@ class InvocationContext(LikeModel):
         """How many events the session had when the agent was taken up where it was; None if it is
         new, or the user's words have told it how to go on.
         """
-        return None if self.is_spoken_to else self._shared.begun_at
+        begun = self._shared.begun_at
+        return None if begun is None or self.is_spoken_to else begun
 
     @property
     def begun_with(self) -> int:

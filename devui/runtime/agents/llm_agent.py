@@ -201,7 +201,8 @@ class LlmAgent(CalledBack):
             async for event in events:
                 problem = output.save(event)
                 yield event
-                _raise(problem)
+                if problem is not None:
+                    raise problem
                 if output.complete:
                     return
                 turn.watch(event)
@@ -384,11 +385,6 @@ def _as_tool(agent: BaseAgent) -> BaseTool:
     if not isinstance(agent, LlmAgent):
         return DelegatedNodeTool(agent)
     return TaskAgentTool(agent) if agent.mode == "task" else DelegatedAgentTool(agent)
-
-
-def _raise(problem: Exception | None) -> None:
-    if problem is not None:
-        raise problem
 
 
 Agent = LlmAgent

@@ -35,7 +35,9 @@ def is_request(name: str | None) -> bool:
 def pausing_calls(event: Event) -> list[types.FunctionCall]:
     """The calls of the event that a human or a job answers later."""
     calls = event.get_function_calls()
-    awaited: Collection[str] = (event.long_running_tool_ids or ()) if calls else ()
+    if not calls:
+        return calls
+    awaited: Collection[str] = event.long_running_tool_ids or ()
     return [call for call in calls if call.id in awaited or call.name in _PAUSING]
 
 

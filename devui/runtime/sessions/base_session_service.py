@@ -83,11 +83,12 @@ class BaseSessionService(ABC):
 
     def _extend(self, session: Session, event: Event) -> Event:
         """Commit a whole event to the session object."""
-        self._apply_temp_state(session, event)
-        trimmed = self._trim_temp_delta_state(event)
-        self._update_session_state(session, trimmed)
-        session.events.append(trimmed)
-        return trimmed
+        if event.actions.state_delta:
+            self._apply_temp_state(session, event)
+            event = self._trim_temp_delta_state(event)
+            self._update_session_state(session, event)
+        session.events.append(event)
+        return event
 
     # The steps of it, which services of one's own take by themselves, or override
 

@@ -233,7 +233,7 @@ def code_execution() -> RequestProcessor:
     return RequestProcessor(
         "code_execution",
         run=CodeExecution().run,
-        wanted=lambda ctx: _has_executor(agent_of(ctx)),
+        wanted=lambda ctx: agent_of(ctx).code_executor is not None,
     )
 
 

@@ -28,7 +28,11 @@ from devui.runtime.flows.llm_flows.functions import get_long_running_function_ca
 from devui.runtime.flows.llm_flows.model_call import ModelCall
 from devui.runtime.flows.llm_flows.model_events import base_of, event_of
 from devui.runtime.flows.llm_flows.output_schema import lost_answer
-from devui.runtime.flows.llm_flows.processors import agent_of
+from devui.runtime.flows.llm_flows.processors import (
+    RequestProcessor,
+    ResponseProcessor,
+    agent_of,
+)
 from devui.runtime.flows.llm_flows.run_calls import run_calls
 from devui.runtime.flows.llm_flows.toolset_auth import toolset_auth
 from devui.runtime.models.llm_request import LlmRequest
@@ -122,7 +126,7 @@ class BaseLlmFlow(Extensible):
         """Let each step before the model work on the request, up to one that ends the run."""
         ctx = invocation_context
         for step in self._request_steps():
-            processor = as_request_processor(step)
+            processor = step if isinstance(step, RequestProcessor) else as_request_processor(step)
             if processor.wanted is not None and not processor.wanted(ctx):
                 continue
             if processor.prepare is not None:
@@ -156,7 +160,7 @@ class BaseLlmFlow(Extensible):
         """
         ctx, agent = invocation_context, agent_of(invocation_context)
         for step in self.response_processors:
-            processor = as_response_processor(step)
+            processor = step if isinstance(step, ResponseProcessor) else as_response_processor(step)
             if processor.wanted(agent):
                 async with aclosing(processor.run(ctx, llm_response)) as events:
                     async for before in events:

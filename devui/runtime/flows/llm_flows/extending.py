@@ -91,17 +91,13 @@ class Extensible:
         return [step.name for step in steps if step.name]
 
 
-def as_request_processor(step: RequestStep) -> RequestProcessor:
-    """A step as one of ours: what one of others takes out of the contents is its own."""
-    if isinstance(step, RequestProcessor):
-        return step
+def as_request_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:
+    """A step of others as one of ours: what it takes out of the contents is its own."""
     return RequestProcessor(step.name, run=_with_own_contents(step.run_async))
 
 
-def as_response_processor(step: ResponseStep) -> ResponseProcessor:
-    """A step as one of ours."""
-    if isinstance(step, ResponseProcessor):
-        return step
+def as_response_processor(step: BaseLlmResponseProcessor) -> ResponseProcessor:
+    """A step of others as one of ours."""
     return ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
 
 
