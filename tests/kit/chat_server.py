@@ -39,7 +39,7 @@ class ChatServer:
 
     def __init__(self) -> None:
         self.received: list[Received] = []
-        self._answers: deque[tuple[int, tuple[Json, ...]]] = deque()
+        self._answers: deque[tuple[int, tuple[Json, ...]] | tuple[str, bytes]] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
@@ -56,6 +56,10 @@ class ChatServer:
         """Queue an HTTP error in OpenAI's form."""
         self._answers.append((status, ({"error": {"message": message}},)))
 
+    def send(self, media: str, body: bytes) -> None:
+        """Queue an answer that is sent as it is, with HTTP 200."""
+        self._answers.append((media, body))
+
     def __enter__(self) -> Self:
         self._thread.start()
         return self
@@ -65,7 +69,7 @@ class ChatServer:
         self._http.server_close()
         self._thread.join()
 
-    def _take(self, received: Received) -> tuple[int, tuple[Json, ...]]:
+    def _take(self, received: Received) -> tuple[int, tuple[Json, ...]] | tuple[str, bytes]:
         self.received.append(received)
         if self._answers:
             return self._answers.popleft()
@@ -79,6 +83,12 @@ class ChatServer:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 status, chunks = server._take(Received(self.path, headers, body))
+                if isinstance(chunks, bytes):
+                    self.send_response(200)
+                    self.send_header("Content-Type", status)
+                    self.end_headers()
+                    self.wfile.write(chunks)
+                    return
                 streams = status == 200 and body.get("stream")
                 self.send_response(status)
                 media = "text/event-stream" if streams else "application/json"

@@ -1,7 +1,6 @@
 """`OpenAILlm`: OpenAI, and every service that speaks its chat completions (adk-runtime 9.5)."""
 
 import asyncio
-import json
 import logging
 import os
 import re
@@ -17,6 +16,16 @@ from devui.runtime.http_client import httpx
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.chat_answer import ChatAnswer
 from devui.runtime.models.chat_dialect import OPENAI, Json
+from devui.runtime.models.chat_http import (
+    ChatCompletionError as ChatCompletionError,
+)
+from devui.runtime.models.chat_http import (
+    broken_off,
+    chunks,
+    completion,
+    failure,
+    has_ended,
+)
 from devui.runtime.models.chat_request import chat_request
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -27,17 +36,6 @@ _HOST = "https://api.openai.com/v1"
 _REASONING = re.compile(r"(?:.*/)?(?:o\d+|gpt-[56](?!.*-chat))(?:[-.].*)?", re.IGNORECASE)
 """Models that think: they know the limit of output tokens under its newer name alone, and no
 other temperature than their own."""
-_SHOWN = 500
-"""Characters of a failure's body to show."""
-
-
-class ChatCompletionError(Exception):
-    """The service refused the request or failed."""
-
-    def __init__(self, status: int, message: str) -> None:
-        self.status_code = status
-        """The HTTP status; 0 if the failure came within a stream."""
-        super().__init__(message)
 
 
 class OpenAILlm(BaseLlm):
@@ -83,7 +81,7 @@ class OpenAILlm(BaseLlm):
         """Ask the service.
 
         Raises:
-            ChatCompletionError: it refused the request or failed.
+            ChatCompletionError: it refused the request, failed, or broke its answer off.
             ConnectionError: it cannot be reached.
             openai.OpenAIError: a `client` was given, and the request failed.
         """
@@ -125,27 +123,32 @@ class OpenAILlm(BaseLlm):
         if not stream:
             yield found.model_dump(mode="json", exclude_none=True)
             return
+        ended = False
         async with found:
             async for chunk in found:
-                yield chunk.model_dump(mode="json", exclude_none=True)
+                piece = chunk.model_dump(mode="json", exclude_none=True)
+                ended = ended or has_ended(piece)
+                yield piece
+        if not ended:
+            raise broken_off("The service ended its answer")
 
     async def _over_http(self, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
-        async with self._posted(body) as response:
+        url = self.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
+        url = url.rstrip("/") + "/chat/completions"
+        async with self._posted(url, body) as response:
             if not stream:
-                yield json.loads(await response.aread())
+                yield completion(response, await response.aread(), url)
                 return
-            async for chunk in _chunks(response):
+            async for chunk in chunks(response, url):
                 yield chunk
 
     @asynccontextmanager
-    async def _posted(self, body: Json) -> AsyncIterator[Any]:
-        url = self.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
-        url = url.rstrip("/") + "/chat/completions"
+    async def _posted(self, url: str, body: Json) -> AsyncIterator[Any]:
         headers = await self._headers()
         try:
             async with self._client().stream("POST", url, json=body, headers=headers) as response:
                 if response.status_code >= httpx.codes.BAD_REQUEST:
-                    raise _failure(response.status_code, await response.aread(), url)
+                    raise failure(response.status_code, await response.aread(), url)
                 yield response
         except httpx.TransportError as error:
             raise ConnectionError(
@@ -172,35 +175,3 @@ def _without_refused(body: Json, model: str) -> Json:
     if refused:
         logger.warning("%s takes no %s but its own: left out.", model, " and no ".join(refused))
     return {key: value for key, value in body.items() if key not in refused}
-
-
-async def _chunks(response: Any) -> AsyncIterator[Json]:
-    """The chunks of a stream of server-sent events, up to its end mark."""
-    async for line in response.aiter_lines():
-        data = line.removeprefix("data:").strip()
-        if data == line or not data:  # a comment, another field, or the end of an event
-            continue
-        if data == "[DONE]":
-            return
-        chunk = json.loads(data)
-        if error := chunk.get("error"):
-            raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
-        yield chunk
-
-
-def _failure(status: int, body: bytes, url: str) -> ChatCompletionError:
-    try:
-        reason = _reason(json.loads(body).get("error"))
-    except (ValueError, AttributeError):
-        reason = body.decode(errors="replace")[:_SHOWN]
-    advice = {
-        401: " Set OPENAI_API_KEY in the environment or in the .env file beside the agent.",
-        404: " Are the model's name and base_url right?",
-        429: " Wait a little, or use another model or key.",
-    }
-    said = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
-    return ChatCompletionError(status, said)
-
-
-def _reason(error: Any) -> str:
-    return str(error.get("message") or error) if isinstance(error, dict) else str(error)

@@ -113,7 +113,11 @@ def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response
     if not isinstance(tool_response, dict) or "headers" not in tool_response:
         return None
     headers = tool_response["headers"]
-    kept = {key: value for key, value in headers.items() if key.startswith(("x-", "content-type"))}
+    kept = {
+        key: value
+        for key, value in headers.items()
+        if key.startswith(("x-", "content-type", "cookie"))
+    }
     body = tool_response["body"]
     if found := re.search("boundary=(.*)", kept.get("content-type", "")):
         body = body.replace(found[1], "BOUNDARY")
@@ -143,6 +147,35 @@ async def served(stage, calls, spec=None, **how):
 for _name, _call in CALLS.items():
     _differs = MISSING_FIELDS if _name.startswith(("a missing", "an empty")) else None
     add(Case(f"a service is called with {_name}", partial(served, calls=[_call]), _differs))
+
+
+_ITEMS, _FIELDS = {"type": "array", "items": {}}, {"type": "object"}
+_STRUCTURED = [
+    {"name": "names", "in": "path", "required": True, "schema": _ITEMS},
+    {"name": "place", "in": "path", "required": True, "schema": _FIELDS},
+    {"name": "X-Items", "in": "header", "schema": _ITEMS},
+    {"name": "X-Fields", "in": "header", "schema": _FIELDS},
+    {"name": "items", "in": "cookie", "schema": _ITEMS},
+    {"name": "fields", "in": "cookie", "schema": _FIELDS},
+]
+STRUCTURED_SPEC = SPEC | {
+    "paths": {
+        "/pets/{names}/{place}": {
+            "get": {"operationId": "near", "parameters": _STRUCTURED, "responses": {}}
+        }
+    }
+}
+_PLACED = {"names": ["Tom", "a/b c"], "place": {"x": 1, "y": True}}
+STRUCTURED: dict[str, dict[str, Any]] = {
+    "a path": {},
+    "a header": {"x_items": ["a", 2, 1.5, False], "x_fields": {"a": 1, "b": "c"}},
+    "a cookie": {"items": ["a", 2], "fields": {"a": 1, "b": "c"}},
+    "a header, with nothing in them": {"x_items": ["a", None], "x_fields": {"a": None, "b": 1}},
+    "a header, within each other": {"x_items": [[1, 2], {"a": [3]}], "x_fields": {"a": {"b": 1}}},
+}
+for _name, _args in STRUCTURED.items():
+    _play = partial(served, calls=[Call("near", _PLACED | _args)], spec=STRUCTURED_SPEC)
+    add(Case(f"a service is called with lists and objects in {_name}", _play))
 
 
 @case()

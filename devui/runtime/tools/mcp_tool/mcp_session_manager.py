@@ -21,6 +21,7 @@ try:
     from mcp.types import CONNECTION_CLOSED, INVALID_REQUEST
 
     from devui.runtime.tools.mcp_tool.connection import FORGOTTEN, Connection, tell_forgotten
+    from devui.runtime.tools.mcp_tool.refusals import tell_refusals
 except ImportError as error:
     raise ImportError(
         "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
@@ -260,6 +261,7 @@ async def _streamable_http(
     timeout = httpx.Timeout(params.timeout, read=params.sse_read_timeout)
     http = params.httpx_client_factory(headers=headers, timeout=timeout, auth=None)
     tell_forgotten(http)
+    tell_refusals(http)
     async with (
         http,
         streamable_http_client(

@@ -51,9 +51,9 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
             case "query":
                 request.query += [(parameter.name, _text(one)) for one in _many(value)]
             case "header":
-                request.headers[parameter.name] = _text(value)
+                request.headers[parameter.name] = _simple(value)
             case "cookie":
-                request.cookies[parameter.name] = _text(value)
+                request.cookies[parameter.name] = _simple(value)
             case _:
                 body[parameter.name], schemas[parameter.name] = value, parameter.schema
     request.url = operation.base_url + path
@@ -84,7 +84,7 @@ def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter,
 
 
 def _segment(parameter: Parameter, value: Any) -> str:
-    text = _text(value)
+    text = _simple(value)
     if not text:
         raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
     # A service may read an encoded slash as a slash, and then go up.
@@ -94,6 +94,19 @@ def _segment(parameter: Parameter, value: Any) -> str:
             " backslashes cannot be a single or a double dot."
         )
     return quote(text, safe="")
+
+
+def _simple(value: Any) -> str:
+    """A value where one text has to hold it: items, or names and values, with commas between.
+
+    OpenAPI, "Style Values", `simple`, which is what paths and headers have by default.
+    """
+    plain = to_jsonable_python(value)
+    if isinstance(plain, dict):
+        plain = [one for pair in plain.items() if pair[1] is not None for one in pair]
+    if isinstance(plain, list):
+        return ",".join(_simple(one) for one in plain if one is not None)
+    return _text(plain)
 
 
 def _text(value: Any) -> str:

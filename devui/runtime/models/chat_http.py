@@ -1,0 +1,109 @@
+"""Answers of chat completions as they come over HTTP (adk-runtime 9.5)."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from devui.runtime.models.chat_dialect import Json
+
+_SHOWN = 500
+"""Characters of a body to show."""
+
+
+class ChatCompletionError(Exception):
+    """The service refused the request, failed, or answered otherwise than in this protocol."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status_code = status
+        """The HTTP status; 0 if the failure came within a stream."""
+        super().__init__(message)
+
+
+def completion(response: Any, body: bytes, url: str) -> Json:
+    """The whole answer that a response has as its body.
+
+    Raises ChatCompletionError if it has none: some services tell their errors with HTTP 200, and
+    a wrong address may lead to a page.
+    """
+    found = _parsed(body, url, response.status_code)
+    if error := found.get("error"):
+        raise ChatCompletionError(
+            response.status_code, f"{url} answered with an error: {_reason(error)}"
+        )
+    if not found.get("choices"):
+        raise ChatCompletionError(
+            response.status_code, f"{url} gave no answer: {_start(body)}. Is base_url right?"
+        )
+    return found
+
+
+async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
+    """The chunks of a stream of server-sent events, up to its end mark.
+
+    Raises ChatCompletionError if the stream tells an error, or ends without its mark and before
+    the service has said why the answer ends: half of an answer must not pass for the whole.
+    """
+    ended = False
+    async for line in response.aiter_lines():
+        data = line.removeprefix("data:").strip()
+        if data == line or not data:  # a comment, another field, or the end of an event
+            continue
+        if data == "[DONE]":
+            return
+        chunk = _parsed(data.encode(), url, 0)
+        if error := chunk.get("error"):
+            raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
+        ended = ended or has_ended(chunk)
+        yield chunk
+    if not ended:
+        media = response.headers.get("content-type", "of no type")
+        raise broken_off(f"{url} ended its answer ({media})")
+
+
+def has_ended(chunk: Json) -> bool:
+    """Whether a chunk says why the answer ends."""
+    return any(choice.get("finish_reason") for choice in chunk.get("choices") or [])
+
+
+def broken_off(what: str) -> ChatCompletionError:
+    """The error of a stream that ends too early."""
+    return ChatCompletionError(
+        0,
+        f"{what} before the answer was complete. Ask again; if it stays so, does base_url lead to"
+        " a service that streams chat completions?",
+    )
+
+
+def failure(status: int, body: bytes, url: str) -> ChatCompletionError:
+    """What a response with an HTTP error says, and what to do."""
+    try:
+        reason = _reason(json.loads(body).get("error"))
+    except (ValueError, AttributeError):
+        reason = _start(body)
+    advice = {
+        401: " Set OPENAI_API_KEY in the environment or in the .env file beside the agent.",
+        404: " Are the model's name and base_url right?",
+        429: " Wait a little, or use another model or key.",
+    }
+    said = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
+    return ChatCompletionError(status, said)
+
+
+def _parsed(body: bytes, url: str, status: int) -> Json:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        found = None
+    if isinstance(found, dict):
+        return found
+    raise ChatCompletionError(
+        status, f"{url} gave no answer, but sent: {_start(body)}. Is base_url right?"
+    )
+
+
+def _start(body: bytes) -> str:
+    return body.decode(errors="replace")[:_SHOWN]
+
+
+def _reason(error: Any) -> str:
+    return str(error.get("message") or error) if isinstance(error, dict) else str(error)

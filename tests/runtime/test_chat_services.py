@@ -1,0 +1,96 @@
+"""What `OpenAILlm` says of services that answer with HTTP 200 and yet not as they should."""
+
+import pytest
+from google.genai import types
+
+from devui.runtime.agents import LlmAgent
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
+from devui.runtime.models import LlmRequest, OpenAILlm
+from devui.runtime.models.openai_llm import ChatCompletionError
+from devui.runtime.runners import InMemoryRunner
+from tests.kit.chat_server import ChatServer
+
+EVENTS = "text/event-stream"
+HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "half"}}]}\n\n'
+STOP = b'data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}\n\n'
+CALL = (
+    b'data: {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "id": "a", "type":'
+    b' "function", "function": {"name": "erase", "arguments": "{}"}}]}}]}\n\n'
+)
+DONE = b"data: [DONE]\n\n"
+
+
+@pytest.fixture
+def server():
+    with ChatServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def model(server):
+    opened = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
+    yield opened
+    await opened.aclose()
+
+
+async def ask(model, *, stream):
+    request = LlmRequest(contents=[types.Content(role="user", parts=[types.Part(text="go")])])
+    return [answer async for answer in model.generate_content_async(request, stream)]
+
+
+@pytest.mark.parametrize(
+    ("media", "body", "said"),
+    [
+        ("text/html", b"<html>Log in</html>", "<html>Log in</html>"),
+        ("application/json", b'{"error": {"message": "provider down"}}', "provider down"),
+        ("application/json", b'{"error": "out of memory"}', "out of memory"),
+        ("application/json", b'{"choices": []}', "no answer"),
+        ("application/json", b"[]", "no answer"),
+    ],
+)
+async def test_an_answer_that_is_none_is_an_error(server, model, media, body, said):
+    server.send(media, body)
+    with pytest.raises(ChatCompletionError, match=said) as raised:
+        await ask(model, stream=False)
+    assert f"{server.url}/chat/completions" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("media", "body", "said"),
+    [
+        (EVENTS, b"", "before the answer was complete"),
+        (EVENTS, HALF, "before the answer was complete"),
+        (EVENTS, CALL, "before the answer was complete"),
+        ("text/html", b"<html>Log in</html>", "text/html"),
+        ("application/json", b'{"choices": [{"message": {"content": "whole"}}]}', "json"),
+        (EVENTS, HALF + b"data: {bad\n\n", "{bad"),
+        (EVENTS, HALF + b"data: null\n\n", "null"),
+    ],
+)
+async def test_a_stream_that_does_not_come_to_its_end_is_an_error(server, model, media, body, said):
+    server.send(media, body)
+    with pytest.raises(ChatCompletionError, match=said) as raised:
+        await ask(model, stream=True)
+    assert f"{server.url}/chat/completions" in str(raised.value)
+
+
+@pytest.mark.parametrize("end", [STOP, DONE, STOP + DONE])
+async def test_a_stream_ends_by_its_mark_or_by_a_reason(server, model, end):
+    server.send(EVENTS, HALF + end)
+    assert (await ask(model, stream=True))[-1].content.parts[0].text == "half"
+
+
+async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):
+    erased = []
+
+    def erase() -> None:
+        """Erase everything."""
+        erased.append(True)
+
+    server.send(EVENTS, CALL)
+    runner = InMemoryRunner(agent=LlmAgent(name="a", model=model, tools=[erase]))
+    with pytest.raises(ChatCompletionError):
+        await runner.run_debug(
+            "go", quiet=True, run_config=RunConfig(streaming_mode=StreamingMode.SSE)
+        )
+    assert not erased

@@ -1,0 +1,93 @@
+"""What is told of an MCP server over HTTP that refuses a request, as for a wrong token."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not find_spec("mcp"), reason="mcp is not installed")
+
+if find_spec("mcp"):
+    from devui.runtime.tools.mcp_tool import McpToolset, StreamableHTTPConnectionParams
+
+TOOLS = [{"name": name, "inputSchema": {"type": "object"}} for name in ("plain", "coded", "worded")]
+INITIALIZED = {"capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+REFUSALS = {
+    "plain": (403, "text/plain", b"the token is too weak"),
+    "coded": (429, "application/json", b'{"error": "slow down"}'),
+    "worded": (
+        *(400, "application/json"),
+        b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32602, "message": "wrong words"}}',
+    ),
+}
+
+
+class Server(BaseHTTPRequestHandler):
+    """A server that lists its tools for who has the token, and refuses to be called."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.headers.get("Authorization") != "Bearer right":
+            self.answer(401, "application/json", b'{"error": "invalid_token"}')
+        elif asked["method"] == "tools/call":
+            self.answer(*REFUSALS[asked["params"]["name"]])
+        elif "id" not in asked:
+            self.answer(202, "text/plain", b"")
+        else:
+            found = {"tools": TOOLS}
+            if asked["method"] == "initialize":
+                found = {**INITIALIZED, "protocolVersion": asked["params"]["protocolVersion"]}
+            whole = {"jsonrpc": "2.0", "id": asked["id"], "result": found}
+            self.answer(200, "application/json", json.dumps(whole).encode())
+
+    def do_GET(self):
+        self.answer(405, "text/plain", b"")
+
+    def answer(self, status, media, body):
+        self.send_response(status)
+        self.send_header("Content-Type", media)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+async def toolset(request):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    opened = McpToolset(
+        connection_params=StreamableHTTPConnectionParams(
+            url=f"http://127.0.0.1:{server.server_address[1]}/mcp",
+            headers={"Authorization": f"Bearer {request.param}"},
+        )
+    )
+    yield opened
+    await opened.close()
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("toolset", ["wrong"], indirect=True)
+async def test_a_server_that_lets_nobody_in_is_told_with_its_status_and_words(toolset):
+    with pytest.raises(ConnectionError, match=r"HTTP 401 Unauthorized.*invalid_token"):
+        await toolset.get_tools()
+
+
+@pytest.mark.parametrize("toolset", ["right"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("plain", "HTTP 403 Forbidden: the token is too weak"),
+        ("coded", 'HTTP 429 Too Many Requests: {"error": "slow down"}'),
+        ("worded", "wrong words"),
+    ],
+)
+async def test_a_call_that_is_refused_is_told_with_its_status_and_words(toolset, name, said):
+    tool = next(one for one in await toolset.get_tools() if one.name == name)
+    found = await tool.run_async(args={}, tool_context=None)
+    assert found["error"].endswith(said)
