@@ -14,6 +14,7 @@ _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
 """What pydantic calls errors that are about a name, and no value."""
+_CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _LINES = 20
 """So many errors that were raised together are told each."""
 _LINE = 300
@@ -71,9 +72,21 @@ def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
 def message_of(error: BaseException) -> str:
     """What an exception says, notes included; some cannot even say that."""
     try:
-        return "\n".join([_text(error), *vars(error).get("__notes__", ())])
+        return "\n".join([text_of(error), *vars(error).get("__notes__", ())])
     except Exception as second:  # noqa: BLE001
-        return f"(its message cannot be told: {type(second).__name__})"
+        return _untold(second)
+
+
+def text_of(error: BaseException) -> str:
+    """What an exception says, without its notes; some cannot even say that."""
+    try:
+        return _text(error)
+    except Exception as second:  # noqa: BLE001
+        return _untold(second)
+
+
+def _untold(second: Exception) -> str:
+    return f"(its message cannot be told: {type(second).__name__})"
 
 
 def _text(error: BaseException) -> str:
@@ -92,10 +105,13 @@ def _refusal(error: ValidationError) -> str:
         where = f"{error.title}.{field}: " if field else ""
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
+        elif found["type"] == "model_attributes_type" and field.endswith("content"):
+            lines.append(f"{where}this has to be a {_CONTENT} (given: {found['input']!r:.80})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(str(each) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
+            where = where or f"{error.title}: "
             lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
     return "\n".join(lines)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from devui.runtime.agents.node_context import NodeContext
 from devui.runtime.auth.auth_handler import AuthHandler
@@ -80,6 +80,13 @@ class Context(NodeContext):
                 schema=self._node_run.state_schema if self._node_run else None,
             )
         return self._state
+
+    @state.setter
+    def state(self, value: object) -> NoReturn:
+        raise AttributeError(
+            "The state cannot be replaced; write its keys, as in state['key'] = ..., or several of"
+            " them with state.update(...)."
+        )
 
     @property
     def actions(self) -> EventActions:
