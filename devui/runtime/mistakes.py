@@ -14,6 +14,7 @@ _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
 """What pydantic calls errors that are about a name, and no value."""
+_INSIDE = (f"{ROOT}.", "pydantic.")
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _LINES = 20
 """So many errors that were raised together are told each."""
@@ -158,9 +159,26 @@ def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:
     Raises:
         ValueError: there is such an argument.
     """
+    for name, close in unknown_names(values, known):
+        raise ValueError(f"{owner} has no `{name}`{close}")
+
+
+def unknown_names(values: Any, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The arguments that a class does not have, each with what `near` says of it.
+
+    See `refuse_unknown`.
+    """
     if not isinstance(values, dict):
         return
     names = {*known, *(field.alias for field in known.values() if field.alias)}
     for name in values:
         if name not in names:
-            raise ValueError(f"{owner} has no `{name}`{near(str(name), sorted(names))}")
+            yield str(name), near(str(name), sorted(names))
+
+
+def caller() -> str:
+    """` (file:line)` of who called the runtime, outside of it and of pydantic; empty if nobody."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame = frame.f_back
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame else ""

@@ -130,3 +130,36 @@ async def test_what_need_not_be_a_mistake_is_a_warning(app, body, caplog):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"
     assert caplog.messages == [WARNINGS[body]]
+
+
+IGNORED = {
+    "from devui.runtime.apps import ResumabilityConfig\nResumabilityConfig(resumable=True)": (
+        "ResumabilityConfig has no `resumable`; did you mean `is_resumable`?"
+    ),
+    "from devui.runtime.workflow import RetryConfig\nRetryConfig(max_attempt=3)": (
+        "RetryConfig has no `max_attempt`; did you mean `max_attempts`?"
+    ),
+    "from devui.runtime.models import Gemini\nGemini(model_name='gemini-2.5-pro')": (
+        "Gemini has no `model_name`."
+    ),
+    "from devui.runtime.code_executors import UnsafeLocalCodeExecutor\n"
+    "UnsafeLocalCodeExecutor(timeout_second=3)": (
+        "UnsafeLocalCodeExecutor has no `timeout_second`; did you mean `timeout_seconds`?"
+    ),
+    "\nEvent(author='agent', text='Hello.')": (
+        'Event has no `text`; give content=types.Content(role="model",'
+        " parts=[types.Part(text=...)])."
+    ),
+    "\nEvent(author='agent', state_delta={'a': 1})": (
+        "Event has no `state_delta`; give actions=EventActions(state_delta=...)."
+    ),
+}
+
+
+@pytest.mark.parametrize("body", IGNORED, ids=range(len(IGNORED)))
+async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_path):
+    root = "root_agent = LlmAgent(name='agent', model=says())\n"
+    with caplog.at_level(logging.WARNING):
+        assert await app(f"{body}\n{root}", runs=True) == "nothing"
+    place = f"{tmp_path}/app_with_a_mistake/agent.py:19"
+    assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
