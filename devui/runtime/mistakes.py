@@ -15,6 +15,8 @@ _SENTENCES = ("value_error", "assertion_error")
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
 """What pydantic calls errors that are about a name, and no value."""
 _INSIDE = (f"{ROOT}.", "pydantic.")
+_BY_POSITION = "BaseModel.__init__() takes 1 positional argument"
+"""How Python tells of values without names, to classes whose fields have to be named."""
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _LINES = 20
 """So many errors that were raised together are told each."""
@@ -72,10 +74,7 @@ def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
 
 def message_of(error: BaseException) -> str:
     """What an exception says, notes included; some cannot even say that."""
-    try:
-        return "\n".join([text_of(error), *vars(error).get("__notes__", ())])
-    except Exception as second:  # noqa: BLE001
-        return _untold(second)
+    return "\n".join([text_of(error), *map(str, vars(error).get("__notes__", ()))])
 
 
 def text_of(error: BaseException) -> str:
@@ -83,11 +82,7 @@ def text_of(error: BaseException) -> str:
     try:
         return _text(error)
     except Exception as second:  # noqa: BLE001
-        return _untold(second)
-
-
-def _untold(second: Exception) -> str:
-    return f"(its message cannot be told: {type(second).__name__})"
+        return f"(its message cannot be told: {type(second).__name__})"
 
 
 def _text(error: BaseException) -> str:
@@ -95,7 +90,10 @@ def _text(error: BaseException) -> str:
         return _refusal(error)
     if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
         return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
-    return str(error) or repr(error)
+    text = str(error) or repr(error)
+    if isinstance(error, TypeError) and text.startswith(_BY_POSITION):
+        return f"{text}\nGive each value by its name, such as name=..."
+    return text
 
 
 def _refusal(error: ValidationError) -> str:
@@ -146,6 +144,20 @@ def check_takes(function: Any, count: int, what: str, role: str) -> None:
             f"{place(function)}, {role}, takes {signature}, but is called with {what}. Give it"
             " that parameter."
         ) from None
+
+
+def note_on_names(error: BaseException, function: Any, *names: str) -> None:
+    """Note on an error of a call by these names, if the function does not take them."""
+    try:
+        signature = inspect.signature(function)
+        signature.bind(**dict.fromkeys(names))
+    except ValueError:  # built-ins without a signature
+        return
+    except TypeError:
+        error.add_note(
+            f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Give it"
+            " these parameters."
+        )
 
 
 def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:

@@ -114,6 +114,11 @@ def find(what: "Nothing"):
     "Finds."
 root_agent = LlmAgent(name="agent", model=says(), tools=[find])
 """
+UNDECLARED = """\
+class Mine(BaseTool):
+    async def run_async(self, *, args, tool_context): ...
+root_agent = LlmAgent(name="agent", model=says(), tools=[Mine(name="mine", description="Mine.")])
+"""
 WARNINGS = {
     NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
     " others.",
@@ -163,3 +168,14 @@ async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_p
         assert await app(f"{body}\n{root}", runs=True) == "nothing"
     place = f"{tmp_path}/app_with_a_mistake/agent.py:19"
     assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
+
+
+async def test_a_tool_that_is_not_declared_is_a_warning(app, caplog, tmp_path):
+    with caplog.at_level(logging.WARNING):
+        assert await app(UNDECLARED, runs=True) == "nothing"
+    [told] = caplog.messages
+    assert told == (
+        "Tool 'mine' is not offered to the model, since Mine"
+        f" ({tmp_path}/app_with_a_mistake/agent.py:18) does not declare it. Define"
+        " _get_declaration(self), and return a types.FunctionDeclaration."
+    )

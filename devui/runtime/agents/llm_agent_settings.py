@@ -105,7 +105,7 @@ def _is_known_to_pydantic(schema: Any) -> bool:
         TypeAdapter(schema)
     except PydanticSchemaGenerationError:
         return False
-    except Exception:  # noqa: BLE001  what it names may be defined later on
+    except (NameError, PydanticUserError):  # what it names may be defined later on
         return True
     return True
 
