@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
 
@@ -17,6 +18,10 @@ _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
 _INSIDE = (f"{ROOT}.", "pydantic.")
 _BY_POSITION = "BaseModel.__init__() takes 1 positional argument"
 """How Python tells of values without names, to classes whose fields have to be named."""
+_AWAIT = (
+    "A coroutine is what an async function gives before it is awaited: write `await` before the"
+    " call, in an `async def` function."
+)
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _LINES = 20
 """So many errors that were raised together are told each."""
@@ -49,6 +54,21 @@ def place(function: Any) -> str:
     except (TypeError, OSError):  # built-ins, partials and what was made without a file
         return name
     return f"{name} ({file}:{line + 1})"
+
+
+def without_json(value: object) -> str:
+    """What has no JSON form, for the beginning of a message: `The value of 'lock'` of a dict."""
+    entries = value.items() if isinstance(value, Mapping) else ()
+    keys = [key for key, each in entries if not _has_json(each)]
+    return f"The value of {', '.join(map(repr, keys))}" if keys else "A value"
+
+
+def _has_json(value: object) -> bool:
+    try:
+        to_jsonable_python(value)
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def raised_together(error: BaseException) -> Iterator[BaseException]:
@@ -93,6 +113,8 @@ def _text(error: BaseException) -> str:
     text = str(error) or repr(error)
     if isinstance(error, TypeError) and text.startswith(_BY_POSITION):
         return f"{text}\nGive each value by its name, such as name=..."
+    if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
+        return f"{text}\n{_AWAIT}"
     return text
 
 

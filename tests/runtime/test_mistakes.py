@@ -119,6 +119,21 @@ class Mine(BaseTool):
     async def run_async(self, *, args, tool_context): ...
 root_agent = LlmAgent(name="agent", model=says(), tools=[Mine(name="mine", description="Mine.")])
 """
+UNANNOTATED = """\
+def note(text: str, ctx):
+    "Notes."
+root_agent = LlmAgent(name="agent", model=says(), tools=[note])
+"""
+NO_HOOK = """\
+class Mine(BasePlugin):
+    async def before_model(self, *, callback_context, llm_request): ...
+app = App(name="app", root_agent=LlmAgent(name="agent", model=says()), plugins=[Mine(name="mine")])
+"""
+NO_JSON = """\
+from devui.runtime.events import EventActions
+Event(author="agent", actions=EventActions(state_delta={"lock": look, "n": 1})).model_dump_json()
+root_agent = LlmAgent(name="agent", model=says())
+"""
 WARNINGS = {
     NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
     " others.",
@@ -170,12 +185,20 @@ async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_p
     assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
 
 
-async def test_a_tool_that_is_not_declared_is_a_warning(app, caplog, tmp_path):
+PLACED = {
+    UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
+    " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
+    UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
+    " the context, annotate it: `ctx: ToolContext`.",
+    NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
+    " `before_model_callback`?",
+    NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
+}
+
+
+@pytest.mark.parametrize("body", PLACED, ids=["tools", "contexts", "hooks", "state"])
+async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):
-        assert await app(UNDECLARED, runs=True) == "nothing"
-    [told] = caplog.messages
-    assert told == (
-        "Tool 'mine' is not offered to the model, since Mine"
-        f" ({tmp_path}/app_with_a_mistake/agent.py:18) does not declare it. Define"
-        " _get_declaration(self), and return a types.FunctionDeclaration."
-    )
+        assert await app(body, runs=True) == "nothing"
+    agent = f"{tmp_path}/app_with_a_mistake/agent.py"
+    assert caplog.messages == [PLACED[body].replace("AGENT", agent)]
