@@ -61,7 +61,9 @@ class Call:
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
             partial = isinstance(self.function, functools.partial)
-            function = self.function.func if partial else self.function
+            function = self.function
+            if isinstance(function, functools.partial):
+                function = function.func
             self.error = RuntimeError(
                 f"{place(function)} raised StopIteration, as next() does of what has no more."
                 " Catch it there."
