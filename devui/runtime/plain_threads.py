@@ -60,7 +60,6 @@ class Call:
             self._result = self.context.run(self.function)
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
-            partial = isinstance(self.function, functools.partial)
             function = self.function
             if isinstance(function, functools.partial):
                 function = function.func
