@@ -59,7 +59,9 @@ class State:
         schema: type[BaseModel] | None = None,
     ) -> None:
         # At once, past __setattr__: contexts make many of these.
-        vars(self).update(_value=value, _delta=delta, _schema=schema, _read={}, _recorded=set())
+        own = self.__dict__
+        own["_value"], own["_delta"], own["_schema"] = value, delta, schema
+        own["_read"], own["_recorded"] = {}, set()
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse what would look as if it was kept; raises AttributeError."""
