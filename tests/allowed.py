@@ -158,7 +158,7 @@ BROAD_EXCEPT = {
     ),
     "devui/worker/statetexts.py:_repr": "users' classes may raise anything in their `__repr__`",
     "devui/worker/statetexts.py:same": "users' classes may raise anything in their `__eq__`",
-    "devui/runtime/mistakes.py:message_of": (
+    "devui/runtime/mistakes.py:text_of": (
         "str() of a user's exception runs the user's code, which may raise again"
     ),
     "devui/worker/__main__.py:main": (

@@ -36,16 +36,18 @@ def as_list(callbacks: Callbacks) -> list[Callback]:
     return callbacks if isinstance(callbacks, list) else [callbacks]
 
 
-def check_callbacks(name: str, callbacks: object) -> None:
+def check_callbacks(name: str, callbacks: Any) -> None:
     """Refuse what cannot be called.
 
     Raises:
         ValueError: a callback of the field `name` is no function.
     """
-    for callback in callbacks if isinstance(callbacks, list) else [callbacks]:
-        if callback is not None and not callable(callback):
-            raise ValueError(
-                f"`{name}` is {given(callback)}; give a function, or a list of functions."
+    several = isinstance(callbacks, list)
+    for callback in as_list(callbacks):
+        if not callable(callback):
+            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+                f"`{name}` {'holds' if several else 'is'} {given(callback)}; give a function, or a"
+                " list of functions."
             )
 
 

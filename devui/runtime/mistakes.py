@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
 
@@ -14,6 +15,14 @@ _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
 """What pydantic calls errors that are about a name, and no value."""
+_INSIDE = (f"{ROOT}.", "pydantic.")
+_BY_POSITION = "BaseModel.__init__() takes 1 positional argument"
+"""How Python tells of values without names, to classes whose fields have to be named."""
+_AWAIT = (
+    "A coroutine is what an async function gives before it is awaited: write `await` before the"
+    " call, in an `async def` function."
+)
+_CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _LINES = 20
 """So many errors that were raised together are told each."""
 _LINE = 300
@@ -47,6 +56,21 @@ def place(function: Any) -> str:
     return f"{name} ({file}:{line + 1})"
 
 
+def without_json(value: object) -> str:
+    """What has no JSON form, for the beginning of a message: `The value of 'lock'` of a dict."""
+    entries = value.items() if isinstance(value, Mapping) else ()
+    keys = [key for key, each in entries if not _has_json(each)]
+    return f"The value of {', '.join(map(repr, keys))}" if keys else "A value"
+
+
+def _has_json(value: object) -> bool:
+    try:
+        to_jsonable_python(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def raised_together(error: BaseException) -> Iterator[BaseException]:
     """The exceptions of a group, those of groups in it too; any other one by itself."""
     left = [error]
@@ -70,8 +94,13 @@ def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
 
 def message_of(error: BaseException) -> str:
     """What an exception says, notes included; some cannot even say that."""
+    return "\n".join([text_of(error), *map(str, vars(error).get("__notes__", ()))])
+
+
+def text_of(error: BaseException) -> str:
+    """What an exception says, without its notes; some cannot even say that."""
     try:
-        return "\n".join([_text(error), *vars(error).get("__notes__", ())])
+        return _text(error)
     except Exception as second:  # noqa: BLE001
         return f"(its message cannot be told: {type(second).__name__})"
 
@@ -81,7 +110,12 @@ def _text(error: BaseException) -> str:
         return _refusal(error)
     if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
         return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
-    return str(error) or repr(error)
+    text = str(error) or repr(error)
+    if isinstance(error, TypeError) and text.startswith(_BY_POSITION):
+        return f"{text}\nGive each value by its name, such as name=..."
+    if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
+        return f"{text}\n{_AWAIT}"
+    return text
 
 
 def _refusal(error: ValidationError) -> str:
@@ -92,10 +126,13 @@ def _refusal(error: ValidationError) -> str:
         where = f"{error.title}.{field}: " if field else ""
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
+        elif found["type"] == "model_attributes_type" and field.endswith("content"):
+            lines.append(f"{where}this has to be a {_CONTENT} (given: {found['input']!r:.80})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(str(each) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
+            where = where or f"{error.title}: "
             lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
     return "\n".join(lines)
 
@@ -131,6 +168,20 @@ def check_takes(function: Any, count: int, what: str, role: str) -> None:
         ) from None
 
 
+def note_on_names(error: BaseException, function: Any, *names: str) -> None:
+    """Note on an error of a call by these names, if the function does not take them."""
+    try:
+        signature = inspect.signature(function)
+        signature.bind(**dict.fromkeys(names))
+    except ValueError:  # built-ins without a signature
+        return
+    except TypeError:
+        error.add_note(
+            f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Give it"
+            " these parameters."
+        )
+
+
 def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:
     """Refuse arguments that a class does not have, and say which one may be meant.
 
@@ -142,9 +193,26 @@ def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:
     Raises:
         ValueError: there is such an argument.
     """
+    for name, close in unknown_names(values, known):
+        raise ValueError(f"{owner} has no `{name}`{close}")
+
+
+def unknown_names(values: Any, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The arguments that a class does not have, each with what `near` says of it.
+
+    See `refuse_unknown`.
+    """
     if not isinstance(values, dict):
         return
     names = {*known, *(field.alias for field in known.values() if field.alias)}
     for name in values:
         if name not in names:
-            raise ValueError(f"{owner} has no `{name}`{near(str(name), sorted(names))}")
+            yield str(name), near(str(name), sorted(names))
+
+
+def caller() -> str:
+    """` (file:line)` of who called the runtime, outside of it and of pydantic; empty if nobody."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame = frame.f_back
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame else ""

@@ -10,6 +10,7 @@ turn on one processor are moved to and fro, and find nothing in its caches.
 
 import asyncio
 import contextvars
+import functools
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from devui.runtime.mistakes import place
 from devui.runtime.processors import allow, allowed, bring_here
 
 _MOMENT = 0.001
@@ -58,7 +60,13 @@ class Call:
             self._result = self.context.run(self.function)
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
-            self.error = RuntimeError(f"{self.function!r} raised StopIteration")
+            function = self.function
+            if isinstance(function, functools.partial):
+                function = function.func
+            self.error = RuntimeError(
+                f"{place(function)} raised StopIteration, as next() does of what has no more."
+                " Catch it there."
+            )
             self.error.__cause__ = error
         except BaseException as error:  # noqa: BLE001  it belongs to the caller, whatever it is
             self.error = error

@@ -8,6 +8,14 @@ from devui.runtime.mistakes import given
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
 
+_METHODS = {
+    "session_service": "get_session",
+    "artifact_service": "load_artifact",
+    "memory_service": "search_memory",
+    "credential_service": "load_credential",
+}
+"""By what services are known, which need not be of the runtime's own classes."""
+
 
 def app_of(
     *,
@@ -55,7 +63,7 @@ def _check_tree(root: BaseNode) -> None:
 
 
 def check_services(**services: object) -> None:
-    """Refuse classes in place of services.
+    """Refuse classes, and other things, in place of services.
 
     Raises:
         TypeError: there is one.
@@ -63,6 +71,15 @@ def check_services(**services: object) -> None:
     for name, service in services.items():
         if isinstance(service, type | str):
             raise TypeError(f"`{name}` is {given(service)}; give an instance of a service.")
+        method = _METHODS[name]
+        if service is None and name != "session_service":
+            continue
+        if not hasattr(service, method):
+            kind = name.replace("_", " ")
+            raise TypeError(
+                f"`{name}` is {given(service)}, which has no {method}; give an instance of"
+                f" {'an' if kind[0] == 'a' else 'a'} {kind}."
+            )
 
 
 def check_session_id(session_id: object) -> None:

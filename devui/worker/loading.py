@@ -66,6 +66,12 @@ def _has_submodule(folder: Path) -> bool:
 
 
 def _foreign(exported: object, module: ModuleType) -> str:
+    if isinstance(exported, type):
+        name = exported.__name__
+        return (
+            f"`root_agent` of {module.__name__} is the class {name}, not an agent: make one by"
+            f" calling it, such as {name}(name=...)"
+        )
     kind = type(exported)
     told = f"`root_agent` of {module.__name__} is a {kind.__module__}.{kind.__qualname__}"
     if kind.__module__.startswith("google.adk"):

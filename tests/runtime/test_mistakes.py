@@ -114,6 +114,26 @@ def find(what: "Nothing"):
     "Finds."
 root_agent = LlmAgent(name="agent", model=says(), tools=[find])
 """
+UNDECLARED = """\
+class Mine(BaseTool):
+    async def run_async(self, *, args, tool_context): ...
+root_agent = LlmAgent(name="agent", model=says(), tools=[Mine(name="mine", description="Mine.")])
+"""
+UNANNOTATED = """\
+def note(text: str, ctx):
+    "Notes."
+root_agent = LlmAgent(name="agent", model=says(), tools=[note])
+"""
+NO_HOOK = """\
+class Mine(BasePlugin):
+    async def before_model(self, *, callback_context, llm_request): ...
+app = App(name="app", root_agent=LlmAgent(name="agent", model=says()), plugins=[Mine(name="mine")])
+"""
+NO_JSON = """\
+from devui.runtime.events import EventActions
+Event(author="agent", actions=EventActions(state_delta={"lock": look, "n": 1})).model_dump_json()
+root_agent = LlmAgent(name="agent", model=says())
+"""
 WARNINGS = {
     NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
     " others.",
@@ -130,3 +150,55 @@ async def test_what_need_not_be_a_mistake_is_a_warning(app, body, caplog):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"
     assert caplog.messages == [WARNINGS[body]]
+
+
+IGNORED = {
+    "from devui.runtime.apps import ResumabilityConfig\nResumabilityConfig(resumable=True)": (
+        "ResumabilityConfig has no `resumable`; did you mean `is_resumable`?"
+    ),
+    "from devui.runtime.workflow import RetryConfig\nRetryConfig(max_attempt=3)": (
+        "RetryConfig has no `max_attempt`; did you mean `max_attempts`?"
+    ),
+    "from devui.runtime.models import Gemini\nGemini(model_name='gemini-2.5-pro')": (
+        "Gemini has no `model_name`."
+    ),
+    "from devui.runtime.code_executors import UnsafeLocalCodeExecutor\n"
+    "UnsafeLocalCodeExecutor(timeout_second=3)": (
+        "UnsafeLocalCodeExecutor has no `timeout_second`; did you mean `timeout_seconds`?"
+    ),
+    "\nEvent(author='agent', text='Hello.')": (
+        'Event has no `text`; give content=types.Content(role="model",'
+        " parts=[types.Part(text=...)])."
+    ),
+    "\nEvent(author='agent', state_delta={'a': 1})": (
+        "Event has no `state_delta`; give actions=EventActions(state_delta=...)."
+    ),
+}
+
+
+@pytest.mark.parametrize("body", IGNORED, ids=range(len(IGNORED)))
+async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_path):
+    root = "root_agent = LlmAgent(name='agent', model=says())\n"
+    with caplog.at_level(logging.WARNING):
+        assert await app(f"{body}\n{root}", runs=True) == "nothing"
+    place = f"{tmp_path}/app_with_a_mistake/agent.py:19"
+    assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
+
+
+PLACED = {
+    UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
+    " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
+    UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
+    " the context, annotate it: `ctx: ToolContext`.",
+    NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
+    " `before_model_callback`?",
+    NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
+}
+
+
+@pytest.mark.parametrize("body", PLACED, ids=["tools", "contexts", "hooks", "state"])
+async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
+    with caplog.at_level(logging.WARNING):
+        assert await app(body, runs=True) == "nothing"
+    agent = f"{tmp_path}/app_with_a_mistake/agent.py"
+    assert caplog.messages == [PLACED[body].replace("AGENT", agent)]

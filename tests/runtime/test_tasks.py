@@ -1,6 +1,7 @@
 """Agents of mode `task`: they are given tasks, talk with the user, and finish."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import aclosing
 
 import pytest
@@ -448,7 +449,14 @@ class Odd:
             "that can wait",
         ),
         (lambda: planner(tools=[finish_task]), "another name"),
-        (lambda: planner(output_schema=Odd), "output_schema .*Odd.* cannot be told to a model"),
+        (
+            lambda: planner(output_schema=Odd),
+            "output_schema. is the class Odd; give a pydantic class",
+        ),
+        (
+            lambda: planner(output_schema=Callable[[], int]),
+            "output_schema .*Callable.* cannot be told to a model",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_with_what_to_do(build, advice):

@@ -32,7 +32,7 @@ from devui.runtime.cancellation import check_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.left_out import explanation
-from devui.runtime.mistakes import given, place, refuse_unknown
+from devui.runtime.mistakes import check_takes, given, place, refuse_unknown
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
@@ -182,7 +182,12 @@ class BaseAgent(BaseNode):
 
     def _events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """What the agent does, checked: it is often code of others."""
-        events = self._run_async_impl(ctx)
+        try:
+            events = self._run_async_impl(ctx)
+        except TypeError:
+            role = f"which runs agent {self.name!r}"
+            check_takes(self._run_async_impl, 1, "an InvocationContext", role)
+            raise
         if isinstance(events, AsyncIterator):
             return events
         if inspect.iscoroutine(events):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from devui.runtime.agents.node_context import NodeContext
 from devui.runtime.auth.auth_handler import AuthHandler
+from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.tool_confirmation import ToolConfirmation
+from devui.runtime.mistakes import given
 from devui.runtime.sessions.state import State
 
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
     from devui.runtime.auth.auth_credential import AuthCredential
-    from devui.runtime.auth.auth_tool import AuthConfig
     from devui.runtime.auth.credential_service.base_credential_service import (
         BaseCredentialService,
     )
@@ -80,6 +81,13 @@ class Context(NodeContext):
                 schema=self._node_run.state_schema if self._node_run else None,
             )
         return self._state
+
+    @state.setter
+    def state(self, value: object) -> NoReturn:
+        raise AttributeError(
+            "The state cannot be replaced; write its keys, as in state['key'] = ..., or several of"
+            " them with state.update(...)."
+        )
 
     @property
     def actions(self) -> EventActions:
@@ -226,8 +234,14 @@ class Context(NodeContext):
     def request_credential(self, auth_config: AuthConfig) -> None:
         """Ask the user for a credential for this tool call.
 
-        Raises ValueError outside tool calls, and for a config that the user could not follow.
+        Raises ValueError outside tool calls, and for a config that the user could not follow;
+        TypeError for what is none.
         """
+        if not isinstance(auth_config, AuthConfig):
+            raise TypeError(
+                f"`auth_config` is {given(auth_config)}; give an AuthConfig(auth_scheme=...,"
+                " raw_auth_credential=...)."
+            )
         call_id = self._call_id("request_credential")
         self._event_actions.requested_auth_configs[call_id] = AuthHandler(
             auth_config

@@ -9,7 +9,7 @@ from google.genai.errors import APIError
 from devui.runtime.agents.open_calls import FAILED_CALL
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo
-from devui.runtime.mistakes import lines_of, raised_together
+from devui.runtime.mistakes import lines_of, raised_together, text_of
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def error_event(author: str, ctx: InvocationContext, error: Exception) -> Event:
     """What the history keeps of an exception that ends the work of an agent or of a tool."""
     status = error.status if isinstance(error, APIError) else None
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else text_of(error)
     together = isinstance(error, ExceptionGroup)
     members = lines_of(raised_together(error)) if together else ()
     details = vars(error)

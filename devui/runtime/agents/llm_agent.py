@@ -48,7 +48,7 @@ from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
+from devui.runtime.tools.base_toolset import BaseToolset, ToolsetError, toolsets_of
 from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool, DelegatedNodeTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
 from devui.runtime.tools.function_tool import FunctionTool
@@ -280,7 +280,8 @@ class LlmAgent(CalledBack):
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
         """All tools: functions wrapped, toolsets asked, all of them at the same time.
 
-        A toolset that fails is logged, and the agent runs without its tools.
+        A toolset that fails is logged, and the agent runs without its tools. ToolsetError for one
+        that cannot work.
         """
         toolsets = toolsets_of(self.tools)
         listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
@@ -372,6 +373,8 @@ class LlmAgent(CalledBack):
     ) -> list[BaseTool]:
         try:
             return await toolset.get_tools_with_prefix(ctx)
+        except ToolsetError:
+            raise
         except Exception:
             logger.exception(
                 "Agent %r runs without the tools of %s, which could not be listed.",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from google.genai import types
-from pydantic import AfterValidator, BaseModel
-from pydantic.errors import PydanticUserError
+from pydantic import AfterValidator, BaseModel, TypeAdapter
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.callbacks import check_callbacks
@@ -78,12 +78,7 @@ def check_given(values: Mapping[str, Any]) -> None:
     if not isinstance(tools, list | tuple):
         raise ValueError(f"`tools` is {given(tools)}; put it into a list.")  # noqa: TRY004  pydantic tells ValueErrors
     _check_instructions(values)
-    schema = values.get("output_schema")
-    if isinstance(schema, _NO_SCHEMAS) and not isinstance(schema, types.Schema):
-        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-            f"`output_schema` is {given(schema)}; give a pydantic class, a type such as list[str],"
-            " or a JSON schema."
-        )
+    _check_schema(values.get("output_schema"))
     for name in ("planner", "code_executor"):
         if isinstance(values.get(name), type):
             raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
@@ -91,6 +86,28 @@ def check_given(values: Mapping[str, Any]) -> None:
             )
     for name in _CALLBACKS:
         check_callbacks(name, values.get(name))
+
+
+def _check_schema(schema: Any) -> None:
+    if schema is None or isinstance(schema, dict | types.Schema):
+        return
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        return
+    if isinstance(schema, _NO_SCHEMAS) or not _is_known_to_pydantic(schema):
+        raise ValueError(
+            f"`output_schema` is {given(schema)}; give a pydantic class, a type such as list[str],"
+            " or a JSON schema."
+        )
+
+
+def _is_known_to_pydantic(schema: Any) -> bool:
+    try:
+        TypeAdapter(schema)
+    except PydanticSchemaGenerationError:
+        return False
+    except (NameError, PydanticUserError):  # what it names may be defined later on
+        return True
+    return True
 
 
 def _check_instructions(values: Mapping[str, Any]) -> None:

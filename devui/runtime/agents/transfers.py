@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devui.runtime.mistakes import given
+
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
     from devui.runtime.events.event import Event
@@ -23,12 +25,19 @@ def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
 
     Raises:
         ValueError: it may not.
+        TypeError: this is no name.
     """
+    if not isinstance(name, str):
+        raise TypeError(
+            f"Agent {agent.name!r} is to transfer to {given(name)}; `transfer_to_agent` is the name"
+            " of an agent."
+        )
     targets = {target.name: target for target in reversed(agent.transfer_targets)}
     if name not in targets:
+        known = ", ".join(sorted(targets))
+        may = f"; it may transfer to: {known}." if known else ", nor to any other agent."
         raise ValueError(
-            f"Agent {agent.name!r} cannot transfer to {name!r}; it may transfer to:"
-            f" {', '.join(sorted(targets)) or 'nobody'}. Put an agent into `sub_agents` to make"
-            " it a target."
+            f"Agent {agent.name!r} cannot transfer to {name!r}{may} Put an agent into `sub_agents`"
+            " to make it a target."
         )
     return targets[name]

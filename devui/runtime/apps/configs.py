@@ -5,9 +5,10 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from devui.runtime.ignored import Spelt
 
 
-class ResumabilityConfig(BaseModel):
+class ResumabilityConfig(Spelt):
     """Whether agents record checkpoints, so that a stopped run can go on (resume seed)."""
 
     is_resumable: bool = False

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict, Field
+
+from devui.runtime.ignored import Spelt
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     )
 
 
-class BaseCodeExecutor(BaseModel, ABC):
+class BaseCodeExecutor(Spelt, ABC):
     """Finds code in an agent's answers, runs it, and lets the model read the result."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -27,10 +29,9 @@ class BaseCodeExecutor(BaseModel, ABC):
     """Whether the executions of a session go on from each other."""
     error_retry_attempts: int = 2
     """After so many failures in a row in one invocation, code is no longer run."""
-    code_block_delimiters: list[tuple[str, str]] = [
-        ("```tool_code\n", "\n```"),
-        ("```python\n", "\n```"),
-    ]
+    code_block_delimiters: list[tuple[str, str]] = Field(
+        default=[("```tool_code\n", "\n```"), ("```python\n", "\n```")]
+    )
     """Between which marks code stands in a text; the first pair is used to show it."""
     execution_result_delimiters: tuple[str, str] = ("```tool_output\n", "\n```")
     """Between which marks the model reads the result."""

@@ -17,11 +17,20 @@ from pydantic_core import PydanticCustomError
 from devui.runtime.copying import blank, made
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
+from devui.runtime.ignored import warn_of_ignored
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 
 _SHORTHANDS = frozenset({"message", "state", "route", "node_path"})
+_A_CONTENT = 'content=types.Content(role="model", parts=[types.Part(text=...)])'
+_INSTEAD = dict.fromkeys(("text", "parts", "role"), _A_CONTENT) | {
+    name: f"actions=EventActions({name}=...)"
+    for name in EventActions.model_fields.keys() - _SHORTHANDS
+    if "_" in name or name == "escalate"  # others could be fields of a later google-adk's events
+}
+"""What events do not have, though one may think so. They ignore it, as google-adk's do."""
+_SPECIAL = _SHORTHANDS | _INSTEAD.keys()
 
 
 class Event(LlmResponse):
@@ -67,8 +76,10 @@ class Event(LlmResponse):
     def _expand_shorthands(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        if _SHORTHANDS.isdisjoint(data):
+        if _SPECIAL.isdisjoint(data):
             return data
+        for name in sorted((_INSTEAD.keys() & data.keys()) - cls.model_fields.keys()):
+            warn_of_ignored(cls, name, f"; give {_INSTEAD[name]}.")
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
 
     @field_validator("content", mode="before")

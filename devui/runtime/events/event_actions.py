@@ -19,6 +19,7 @@ from devui.runtime.copying import blank, renewed
 from devui.runtime.declared import Declared
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
+from devui.runtime.mistakes import without_json
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
     try:
         return handler(value)
     except (ValueError, TypeError):
-        logger.warning("A value in an event has no JSON form; its repr is kept.")
+        logger.warning("%s in an event has no JSON form; its repr is kept.", without_json(value))
         return handler(to_jsonable_python(value, serialize_unknown=True))
 
 

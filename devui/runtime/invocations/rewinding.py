@@ -50,7 +50,8 @@ def _begin(session: Session, invocation_id: str) -> int:
         if event.invocation_id == invocation_id:
             return index
     raise InvocationNotFoundError(
-        f"Session {session.id!r} has no invocation {invocation_id!r} to rewind to."
+        f"Session {session.id!r} has no invocation {invocation_id!r} to rewind to. Give the"
+        " invocation_id of one of its events."
     )
 
 

@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict
 
 from devui.runtime.declared import Declared
+from devui.runtime.ignored import Spelt
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
@@ -27,7 +28,7 @@ class LlmCapabilities(BaseModel):
     """Whether one request may carry both an output schema and tools."""
 
 
-class BaseLlm(Declared):
+class BaseLlm(Declared, Spelt):
     """A model. One instance may serve concurrent calls of several agents and sessions."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import altered, blank, exchanged
+from devui.runtime.mistakes import given, place
 from devui.runtime.models.cache_metadata import CacheMetadata
 from devui.runtime.models.own_contents import taken_out
 from devui.runtime.models.system_instruction import appended
@@ -146,8 +147,15 @@ class LlmRequest(BaseModel):
                     " Rename one of them.",
                     tool.name,
                 )
+            try:
+                name = declaration.name
+            except AttributeError:
+                raise TypeError(
+                    f"{place(tool._get_declaration)} of tool {tool.name!r} returned"
+                    f" {given(declaration)}; it must return a types.FunctionDeclaration, or None."
+                ) from None
             # The tool's own name decides: toolsets rename tools without knowing their declarations.
-            if declaration.name != tool.name:
+            if name != tool.name:
                 declaration = declaration.model_copy(update={"name": tool.name})
             declarations.append(declaration)
             self.tools_dict[tool.name] = tool

@@ -23,6 +23,7 @@ from typing import Any
 from google.genai import types
 from pydantic import Field, InstanceOf
 
+from devui.runtime.mistakes import given
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
@@ -107,6 +108,17 @@ class Rule:
     """
     calls: int = 0
     """Matches only when the tool of `after` has been called so often in this turn."""
+
+    def __post_init__(self) -> None:
+        """Raises ScriptError for what can be no answer."""
+        then: Any = self.then
+        listed = isinstance(then, Sequence) and not isinstance(then, str)
+        for step in then if listed else [then]:
+            if not isinstance(step, Step):
+                raise ScriptError(
+                    f"`then` of a Rule holds {given(step)}; give a Say, a Call or a Fail, or a list"
+                    " of them."
+                )
 
     def match(self, turn: Turn) -> dict[str, Any] | None:
         """The values for the templates, or None when the rule does not match."""

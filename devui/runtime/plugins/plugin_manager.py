@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from devui.runtime.closing import take_all
 from devui.runtime.plugins.base_plugin import BasePlugin
-from devui.runtime.plugins.plugin_mistakes import answered, check_plugin, check_plugins, told
+from devui.runtime.plugins.plugin_mistakes import (
+    answered,
+    check_plugin,
+    check_plugins,
+    told,
+    warn_of_names,
+)
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -82,6 +88,7 @@ class PluginManager:
         check_plugin(plugin)
         if self.get_plugin(plugin.name) is not None:
             raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
+        warn_of_names(plugin)
         self.plugins.append(plugin)
         self._hooks.follow()
 

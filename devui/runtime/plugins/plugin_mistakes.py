@@ -1,7 +1,9 @@
 """Mistakes in plugins, which are code of others: what is said of them (devui's own)."""
 
 import inspect
+import logging
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from google.genai import types
@@ -11,6 +13,8 @@ from devui.runtime.events.event import Event
 from devui.runtime.mistakes import given, place
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.plugins.base_plugin import BasePlugin
+
+logger = logging.getLogger(__name__)
 
 _ANSWERS: Mapping[str, tuple[type, ...]] = {
     "on_user_message_callback": (types.Content,),
@@ -23,6 +27,7 @@ _ANSWERS: Mapping[str, tuple[type, ...]] = {
 }
 """What hooks return to answer; others may return anything. An agent's answer may be a dict too, of
 which an Event makes a Content."""
+_HOOKS = [name for name in vars(BasePlugin) if name.endswith("_callback")]
 _OF_AGENTS = (
     "before_agent_callback",
     "after_agent_callback",
@@ -62,6 +67,24 @@ def check_plugin(plugin: Any) -> None:
     raise TypeError(
         f"`plugins` holds {given(plugin)}; put plugins there, made by calling their classes."
     )
+
+
+def warn_of_names(plugin: Any) -> None:
+    """Warn of methods whose names are nearly those of hooks: nobody would call them."""
+    for owner in type(plugin).__mro__:
+        if owner is BasePlugin:
+            return
+        for name, method in vars(owner).items():
+            if name.startswith("_") or name in _HOOKS or not callable(method):
+                continue
+            [meant] = get_close_matches(name, _HOOKS, n=1, cutoff=0.85) or [f"{name}_callback"]
+            if meant in _HOOKS:
+                logger.warning(
+                    "Plugin %r: %s is no hook, so nothing calls it; did you mean `%s`?",
+                    plugin.name,
+                    place(method),
+                    meant,
+                )
 
 
 def answered(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:

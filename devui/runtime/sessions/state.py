@@ -1,12 +1,13 @@
 """`State`: a session's state with the changes that are not committed yet (adk-runtime 2.2)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.mistakes import given
 from devui.runtime.sessions.copies import NotCopyableError, deep_copy
 
 
@@ -43,19 +44,30 @@ class State:
     TEMP_PREFIX: ClassVar[str] = "temp:"
     """Keys that are never stored."""
 
+    _value: dict[str, Any]
+    _delta: dict[str, Any]
+    _schema: type[BaseModel] | None
+    _read: dict[str, tuple[Any, Any]]
+    """Containers handed out, each with a copy of how it was."""
+    _recorded: set[str]
+    """Keys that are in the delta because of a change in place."""
+
     def __init__(
         self,
         value: dict[str, Any],
         delta: dict[str, Any],
         schema: type[BaseModel] | None = None,
     ) -> None:
-        self._value = value
-        self._delta = delta
-        self._schema = schema
-        self._read: dict[str, tuple[Any, Any]] = {}
-        """Containers handed out, each with a copy of how it was."""
-        self._recorded: set[str] = set()
-        """Keys that are in the delta because of a change in place."""
+        # At once, past __setattr__: contexts make many of these.
+        own = self.__dict__
+        own["_value"], own["_delta"], own["_schema"] = value, delta, schema
+        own["_read"], own["_recorded"] = {}, set()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse what would look as if it was kept; raises AttributeError."""
+        if not name.startswith("_"):
+            raise AttributeError(f"State has no {name}; write it as state[{name!r}].")
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         told = _INSTEAD.get(name, "it has get(), setdefault(), update() and to_dict()")
@@ -91,7 +103,12 @@ class State:
         return self[key]
 
     def update(self, delta: Mapping[str, Any]) -> None:
-        """Write several keys; raises StateSchemaError before any of them is written."""
+        """Write several keys.
+
+        Raises StateSchemaError, or TypeError for a key that is no text, before any is written.
+        """
+        delta = delta if isinstance(delta, dict) else dict(delta)
+        check_keys(delta)
         if self._schema is not None:
             for key, value in delta.items():
                 check_entry(self._schema, key, value)
@@ -157,6 +174,15 @@ def _equals_its_json(value: Any) -> bool:
         return bool(to_jsonable_python(value, inf_nan_mode="null") == value)
     except (ValueError, TypeError):
         return False
+
+
+def check_keys(values: Iterable[object]) -> None:
+    """Check what is to be the keys of a state; raises TypeError for one that is no text."""
+    for key in values:
+        if not isinstance(key, str):
+            raise TypeError(
+                f"{given(key)} is no key of the state: keys are texts, such as {str(key)!r}."
+            )
 
 
 def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.mistakes import without_json
 from devui.runtime.sessions.scopes import ScopedState
 
 logger = logging.getLogger(__name__)
@@ -28,7 +29,7 @@ def make_json_safe_state(state: Mapping[str, Any]) -> dict[str, Any]:
     try:
         return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
     except (ValueError, TypeError):
-        logger.warning("A value of the state has no JSON form; its repr is stored.")
+        logger.warning("%s in the state has no JSON form; its repr is stored.", without_json(state))
         safe = to_jsonable_python(dict(state), inf_nan_mode="null", serialize_unknown=True)
         return dict(safe)
 

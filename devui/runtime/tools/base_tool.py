@@ -1,17 +1,21 @@
 """`BaseTool`: something that an agent's model may call."""
 
+import logging
 from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from google.genai import types
 
 from devui.runtime.exports import lazy
+from devui.runtime.mistakes import place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.effect import Effect
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.llm_agent import LlmAgent
+
+logger = logging.getLogger(__name__)
 
 __getattr__ = lazy("devui.runtime.tools", {"ToolContext": "tool_context"})
 """Some import ToolContext from here; it needs tools itself."""
@@ -78,6 +82,13 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         """How the tool is declared to the model; None for a tool that is not."""
+        if type(self).run_async is not BaseTool.run_async:
+            logger.warning(
+                "Tool %r is not offered to the model, since %s does not declare it. Define"
+                " _get_declaration(self), and return a types.FunctionDeclaration.",
+                self.name,
+                place(type(self)),
+            )
         return None
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:

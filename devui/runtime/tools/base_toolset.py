@@ -3,9 +3,11 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from devui.runtime.auth.auth_tool import AuthConfig
+from devui.runtime.mistakes import check_takes, given, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 
@@ -25,6 +27,10 @@ class ToolPredicate(Protocol):
 ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
 
 
+class ToolsetError(TypeError):
+    """The `get_tools` of a toolset is not written as it has to be (devui's own)."""
+
+
 class BaseToolset(ABC):
     """A source of tools, asked once per invocation (adk-runtime 8.9).
 
@@ -33,6 +39,13 @@ class BaseToolset(ABC):
     """
 
     _use_invocation_cache = True
+
+    # A toolset of one's own may set none of these.
+    tool_filter: ToolFilter | None = None
+    """The names of the tools to offer, or a predicate."""
+    tool_name_prefix: str | None = None
+    """Put before each name, with an underscore."""
+    _listed: tuple[str | None, list[BaseTool]] | None = None
 
     def __init__(
         self, *, tool_filter: ToolFilter | None = None, tool_name_prefix: str | None = None
@@ -46,7 +59,6 @@ class BaseToolset(ABC):
         """
         self.tool_filter = tool_filter
         self.tool_name_prefix = tool_name_prefix
-        self._listed: tuple[str | None, list[BaseTool]] | None = None
 
     @abstractmethod
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
@@ -55,11 +67,14 @@ class BaseToolset(ABC):
     async def get_tools_with_prefix(
         self, readonly_context: "ReadonlyContext | None" = None
     ) -> list[BaseTool]:
-        """`get_tools` under prefixed names; mostly remembered until the invocation changes."""
+        """`get_tools` under prefixed names; mostly remembered until the invocation changes.
+
+        Raises ToolsetError, or whatever `get_tools` raises.
+        """
         invocation_id = readonly_context.invocation_id if readonly_context else None
         listed = self._listed if self._use_invocation_cache else None
         if listed is None or listed[0] != invocation_id:
-            tools = await self.get_tools(readonly_context)
+            tools = await self._get_tools(readonly_context)
             listed = self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
         return listed[1]
 
@@ -85,6 +100,28 @@ class BaseToolset(ABC):
         if isinstance(self.tool_filter, list):
             return tool.name in self.tool_filter
         return self.tool_filter(tool, readonly_context)
+
+    async def _get_tools(self, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
+        try:
+            listing = self.get_tools(ctx)
+        except TypeError:
+            try:
+                role = f"which lists the tools of {type(self).__name__}"
+                check_takes(self.get_tools, 1, "a ReadonlyContext", role)
+            except TypeError as error:
+                raise ToolsetError(str(error)) from None
+            raise
+        if not isawaitable(listing):
+            raise ToolsetError(f"{self._told()} is a plain function. Define it with `async def`.")
+        tools = await listing
+        if not isinstance(tools, Iterable):
+            raise ToolsetError(
+                f"{self._told()} returned {given(tools)}; it must return a list of tools."
+            )
+        return tools
+
+    def _told(self) -> str:
+        return f"{place(self.get_tools)} of {type(self).__name__}"
 
     def _prefixed(self, tool: BaseTool) -> BaseTool:
         if not self.tool_name_prefix:

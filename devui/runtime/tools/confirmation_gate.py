@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
+from devui.runtime.mistakes import place
 from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_signature import FunctionSignature
 
@@ -21,6 +22,12 @@ async def is_required(
     if not callable(required):
         return bool(required)
     signature = FunctionSignature.of(required)
+    if missing := [name for name in signature.mandatory if name not in args]:
+        raise TypeError(
+            f"The function {place(required)}, a `require_confirmation`, needs {', '.join(missing)},"
+            f" not among the arguments of this call ({', '.join(args) or 'none'}). Give it"
+            " parameters of the tool, with defaults where the tool has them."
+        )
     positional, named = bound(signature, args, tool_context)
     if signature.takes_any:
         named |= {name: args[name] for name in args.keys() - signature.parameters.keys()}

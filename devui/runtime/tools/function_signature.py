@@ -12,13 +12,14 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from devui.runtime.agents.context import Context
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import given, place
 from devui.runtime.tools.argument_converters import Converter, converter
 
 logger = logging.getLogger(__name__)
 
 CONTEXT_NAME = "tool_context"
 """The parameter that gets the context if none is annotated as one."""
+_LIKE_CONTEXTS = frozenset({"ctx", "context", "toolcontext", "callback_context"})
 _FILLABLE = (
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -86,6 +87,20 @@ class FunctionSignature:
         """The same, but for parameters that nobody is to be told of."""
         told = {key: each for key, each in self.parameters.items() if key not in names}
         return replace(self, parameters=told)
+
+
+def warn_of_contexts(signature: FunctionSignature, function: Callable[..., Any]) -> None:
+    """Warn of parameters that are named like a context, but would be filled by the model."""
+    for name, parameter in signature.parameters.items():
+        if name in _LIKE_CONTEXTS and parameter.annotation is inspect.Parameter.empty:
+            logger.warning(
+                "Tool %r: the model is asked for `%s` of %s. If that is to be the context, annotate"
+                " it: `%s: ToolContext`.",
+                signature.name,
+                name,
+                place(function),
+                name,
+            )
 
 
 def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, ...]:

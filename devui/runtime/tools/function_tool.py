@@ -12,7 +12,11 @@ from devui.runtime.tools.confirmation_gate import is_required, withheld
 from devui.runtime.tools.effect import effect_of
 from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_declaration import declare
-from devui.runtime.tools.function_signature import CONTEXT_NAME, FunctionSignature
+from devui.runtime.tools.function_signature import (
+    CONTEXT_NAME,
+    FunctionSignature,
+    warn_of_contexts,
+)
 from devui.runtime.tools.tool_progress import ToolProgress
 
 if TYPE_CHECKING:
@@ -60,6 +64,8 @@ class FunctionTool(BaseTool):
         self._declarations: dict[tuple[str, ...], types.FunctionDeclaration] = {}
         """By the parameters that are not told of."""
         super().__init__(name=self._signature.name, description=self._signature.doc)
+        if signature.context is None:
+            warn_of_contexts(signature, func)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         hidden = tuple(self._ignore_params)

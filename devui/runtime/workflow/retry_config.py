@@ -3,8 +3,9 @@
 import random
 from typing import Any
 
-from pydantic import BaseModel, field_validator
+from pydantic import field_validator
 
+from devui.runtime.ignored import Spelt
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 
 _ATTEMPTS = 5
@@ -14,7 +15,7 @@ _FACTOR = 2.0
 _JITTER = 1.0
 
 
-class RetryConfig(BaseModel):
+class RetryConfig(Spelt):
     """How often a node is tried; a field that is None means its default."""
 
     max_attempts: int | None = None

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
@@ -38,6 +38,8 @@ from devui.runtime.flows.llm_flows.processors import (
     ResponseProcessor,
     agent_of,
 )
+from devui.runtime.mistakes import given as told
+from devui.runtime.mistakes import place
 from devui.runtime.platform.time import get_time
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
@@ -157,7 +159,12 @@ async def _executed(
     if executor.stateful:
         given.execution_id = context.get_execution_id() or ctx.session.id
         context.set_execution_id(given.execution_id)
-    result: CodeExecutionResult = await call(executor.execute_code, ctx, given)
+    result: Any = await call(executor.execute_code, ctx, given)
+    if not isinstance(result, CodeExecutionResult):
+        raise TypeError(
+            f"{place(executor.execute_code)} returned {told(result)}; it must"
+            " return a CodeExecutionResult, such as CodeExecutionResult(stdout=...)."
+        )
     actions = EventActions(state_delta=context.get_state_delta())
     for file in result.output_files:
         blob = types.Blob(data=file.data(), mime_type=file.mime_type)

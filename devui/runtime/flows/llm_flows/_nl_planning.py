@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import AsyncGenerator, Callable
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
@@ -16,6 +17,7 @@ from devui.runtime.flows.llm_flows.processors import (
     ResponseProcessor,
     agent_of,
 )
+from devui.runtime.mistakes import given, place
 from devui.runtime.models.own_contents import own_contents
 from devui.runtime.planners.built_in_planner import BuiltInPlanner
 from devui.runtime.sessions.latest_sessions import LatestSessions
@@ -49,6 +51,7 @@ class Planning:
         with own_contents(llm_request):
             instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
         if instruction:
+            _check(instruction, str, planner.build_planning_instruction, agent)
             llm_request.append_instructions([instruction])
         # Its own plan is what the model goes by, and models skip what is marked as a thought.
         told = self._told.of(ctx.session, agent.name, GrowingMap[types.Content, types.Content])
@@ -79,6 +82,7 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
     context = Context(ctx)
     processed = planner.process_planning_response(context, content.parts)
     if processed:
+        _check(processed, list, planner.process_planning_response, agent_of(ctx))
         response.content = content.model_copy(update={"parts": processed})
     if context.state.has_delta():
         yield Event(
@@ -87,6 +91,21 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
             branch=ctx.branch,
             actions=context.actions,
         )
+
+
+def _check(result: Any, wanted: type, method: Callable[..., Any], agent: LlmAgent) -> None:
+    """Raise TypeError for what a planner may not return."""
+    if isinstance(result, wanted):
+        return
+    told = given(result)
+    if inspect.iscoroutine(result):
+        result.close()
+        told = "a coroutine"
+    kind = "a text" if wanted is str else "a list of Parts"
+    raise TypeError(
+        f"{place(method)} of agent {agent.name!r} returned {told}; it must be a plain function that"
+        f" returns {kind}, or None."
+    )
 
 
 def nl_planning() -> RequestProcessor:

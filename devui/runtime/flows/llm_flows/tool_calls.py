@@ -18,7 +18,7 @@ from devui.runtime.cancellation import check_cancelled
 from devui.runtime.copying import json_copy
 from devui.runtime.flows.llm_flows.processors import agent_of
 from devui.runtime.flows.llm_flows.tool_results import as_response, response_part
-from devui.runtime.mistakes import place
+from devui.runtime.mistakes import note_on_names, place, text_of
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.confirmation_gate import withheld
 from devui.runtime.workflow.errors import DynamicNodeFailError, NodeInterruptedError
@@ -122,8 +122,10 @@ class ToolCall:
         try:
             return await self._perform(tool)
         except Exception as error:  # whatever users' tools raise, callbacks may answer for it
-            if "await" in str(error) and not is_async_callable(tool.run_async):
+            if "await" in text_of(error) and not is_async_callable(tool.run_async):
                 error.add_note(f"{place(tool.run_async)} has to be defined with `async def`.")
+            elif isinstance(error, TypeError):
+                note_on_names(error, tool.run_async, "args", "tool_context")
             result = await self._on_error(tool, error)
             if result is None:
                 if tool.is_long_running:  # else nobody could tell it from one that is waited for

@@ -26,7 +26,12 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
     """The response to a call: media go beside it, and the rest takes the form of JSON."""
     rest, media = _without_media(result)
     # Made of values known to be right, so without google-genai's costly validation.
-    response = altered(_RESPONSE, id=call.id, name=call.name, response=as_response(rest))
+    try:
+        value = as_response(rest)
+    except ValueError as error:
+        error.add_note(f"Tool {tool.name!r} returned what JSON cannot hold, since it holds itself.")
+        raise
+    response = altered(_RESPONSE, id=call.id, name=call.name, response=value)
     if media:
         response.parts = media
     if tool.response_scheduling is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.mistakes import given
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import operations
@@ -74,6 +75,11 @@ class OpenAPIToolset(BaseToolset):
             httpx_client_factory=httpx_client_factory,
             allow_private_network_access=allow_private_network_access,
         )
+        if not isinstance(spec, dict):
+            raise ValueError(  # noqa: TRY004  it is mostly a text that is wrong, not its type
+                f"The OpenAPI description is {given(spec)}, and no object. Give its text, not its"
+                " path."
+            )
         found = operations(spec, preserve_property_names=preserve_property_names)
         self._tools = [RestApiTool(operation, settings) for operation in found]
 
@@ -93,7 +99,7 @@ class OpenAPIToolset(BaseToolset):
             tool.configure_ssl_verify(ssl_verify)
 
 
-def _loaded(text: str | None, kind: str) -> dict[str, Any]:
+def _loaded(text: str | None, kind: str) -> Any:
     if text is None:
         raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
     try:
@@ -103,8 +109,4 @@ def _loaded(text: str | None, kind: str) -> dict[str, Any]:
             f"This is what the spec_str is, read as {kind}; spec_str_type tells its kind."
         )
         raise
-    if not isinstance(spec, dict):
-        raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
-            "The OpenAPI description is no object."
-        )
     return spec

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from devui.runtime.auth.auth_schemes import AuthScheme
+from devui.runtime.mistakes import given
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.names import (
     MAX_NAME,
     argument_name,
@@ -64,7 +65,8 @@ def operations(spec: Json, *, preserve_property_names: bool = False) -> list[Ope
     """All operations of a description in OpenAPI 3, in its order.
 
     Raises:
-        ValueError: it is no such description, or refers to what it does not hold.
+        ValueError: it is no such description, refers to what it does not hold, or has a parameter
+            without a name.
     """
     if not str(spec.get("openapi", "")).startswith("3"):
         raise ValueError(
@@ -125,9 +127,15 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
 
     The first of two with one name has it for models, too.
     """
-    own = described.get("parameters") or []
+    own, common = described.get("parameters") or [], item.get("parameters") or []
+    for one in [*own, *common]:
+        if not {"name", "in"} <= one.keys():
+            raise ValueError(
+                "A parameter of the OpenAPI description needs `name` and `in`, but is"
+                f" {given(one)}."
+            )
     replaced = {(one["name"], one["in"]) for one in own}
-    more = [one for one in item.get("parameters") or [] if (one["name"], one["in"]) not in replaced]
+    more = [one for one in common if (one["name"], one["in"]) not in replaced]
     for one in [*own, *more]:
         schema = dict(one.get("schema") or next(iter(_schemas(one.get("content"))), {}))
         if one.get("description"):
