@@ -134,6 +134,18 @@ from devui.runtime.events import EventActions
 Event(author="agent", actions=EventActions(state_delta={"lock": look, "n": 1})).model_dump_json()
 root_agent = LlmAgent(name="agent", model=says())
 """
+NOT_ASYNC = """\
+class Mine(BaseToolset):
+    def get_tools(self, readonly_context=None):
+        return [FunctionTool(look)]
+root_agent = LlmAgent(name="agent", model=says(), tools=[Mine()])
+"""
+NO_CONTEXT = """\
+class Mine(BaseToolset):
+    async def get_tools(self):
+        return [FunctionTool(look)]
+root_agent = LlmAgent(name="agent", model=says(), tools=[Mine()])
+"""
 WARNINGS = {
     NAMESAKE: "Agents share the names ['helper']; only the first of each is found. Rename the"
     " others.",
@@ -193,10 +205,17 @@ PLACED = {
     NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
     " `before_model_callback`?",
     NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
+    NOT_ASYNC: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
+    " (AGENT:19) of Mine is a plain function. Define it with `async def`.",
+    NO_CONTEXT: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
+    " (AGENT:19), which lists the tools of Mine, takes (), but is called with a ReadonlyContext."
+    " Give it that parameter.",
 }
 
 
-@pytest.mark.parametrize("body", PLACED, ids=["tools", "contexts", "hooks", "state"])
+@pytest.mark.parametrize(
+    "body", PLACED, ids=["tools", "contexts", "hooks", "state", "not async", "no context"]
+)
 async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"

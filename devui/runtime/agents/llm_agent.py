@@ -44,6 +44,7 @@ from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
+from devui.runtime.mistakes import message_of
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
@@ -281,7 +282,7 @@ class LlmAgent(CalledBack):
         """All tools: functions wrapped, toolsets asked, all of them at the same time.
 
         A toolset that fails is logged, and the agent runs without its tools. ToolsetError for one
-        that cannot work.
+        that lists something else.
         """
         toolsets = toolsets_of(self.tools)
         listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
@@ -375,11 +376,12 @@ class LlmAgent(CalledBack):
             return await toolset.get_tools_with_prefix(ctx)
         except ToolsetError:
             raise
-        except Exception:
+        except Exception as error:
             logger.exception(
-                "Agent %r runs without the tools of %s, which could not be listed.",
+                "Agent %r runs without the tools of %s, which could not be listed: %s",
                 self.name,
                 type(toolset).__name__,
+                message_of(error),  # noqa: TRY401  a traceback of groups is long, and ends with it
             )
             return []
 

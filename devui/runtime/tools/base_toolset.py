@@ -28,7 +28,7 @@ ToolFilter = list[str] | Callable[[BaseTool, "ReadonlyContext | None"], bool]
 
 
 class ToolsetError(TypeError):
-    """The `get_tools` of a toolset is not written as it has to be (devui's own)."""
+    """A toolset lists something else than tools, which ends the run (adk-runtime 8.9)."""
 
 
 class BaseToolset(ABC):
@@ -105,14 +105,11 @@ class BaseToolset(ABC):
         try:
             listing = self.get_tools(ctx)
         except TypeError:
-            try:
-                role = f"which lists the tools of {type(self).__name__}"
-                check_takes(self.get_tools, 1, "a ReadonlyContext", role)
-            except TypeError as error:
-                raise ToolsetError(str(error)) from None
+            role = f"which lists the tools of {type(self).__name__}"
+            check_takes(self.get_tools, 1, "a ReadonlyContext", role)
             raise
         if not isawaitable(listing):
-            raise ToolsetError(f"{self._told()} is a plain function. Define it with `async def`.")
+            raise TypeError(f"{self._told()} is a plain function. Define it with `async def`.")
         tools = await listing
         if not isinstance(tools, Iterable):
             raise ToolsetError(
