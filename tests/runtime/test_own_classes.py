@@ -13,7 +13,7 @@ from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
-from devui.runtime.tools import FunctionTool
+from devui.runtime.tools import BaseToolset, FunctionTool
 from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
 
 
@@ -142,3 +142,18 @@ def test_a_request_has_a_live_config_to_copy_that_is_not_written_down():
     one = LlmRequest.blank()
     assert one.live_connect_config == types.LiveConnectConfig()
     assert "live_connect_config" not in one.model_dump()
+
+
+class Listing(BaseToolset):
+    """Tools that methods of one's own make: the runtime has none of such names."""
+
+    def _get_tools(self, count: int) -> list[FunctionTool]:
+        return [FunctionTool(written)] * count
+
+    async def get_tools(self, readonly_context=None):
+        return self._get_tools(count=1)
+
+
+async def test_a_toolset_may_have_methods_of_its_own():
+    [tool] = await Listing().get_tools_with_prefix()
+    assert tool.name == "written"

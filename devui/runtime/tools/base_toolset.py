@@ -74,7 +74,7 @@ class BaseToolset(ABC):
         invocation_id = readonly_context.invocation_id if readonly_context else None
         listed = self._listed if self._use_invocation_cache else None
         if listed is None or listed[0] != invocation_id:
-            tools = await self._get_tools(readonly_context)
+            tools = await _tools_of(self, readonly_context)
             listed = self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
         return listed[1]
 
@@ -101,25 +101,6 @@ class BaseToolset(ABC):
             return tool.name in self.tool_filter
         return self.tool_filter(tool, readonly_context)
 
-    async def _get_tools(self, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
-        try:
-            listing = self.get_tools(ctx)
-        except TypeError:
-            role = f"which lists the tools of {type(self).__name__}"
-            check_takes(self.get_tools, 1, "a ReadonlyContext", role)
-            raise
-        if not isawaitable(listing):
-            raise TypeError(f"{self._told()} is a plain function. Define it with `async def`.")
-        tools = await listing
-        if not isinstance(tools, Iterable):
-            raise ToolsetError(
-                f"{self._told()} returned {given(tools)}; it must return a list of tools."
-            )
-        return tools
-
-    def _told(self) -> str:
-        return f"{place(self.get_tools)} of {type(self).__name__}"
-
     def _prefixed(self, tool: BaseTool) -> BaseTool:
         if not self.tool_name_prefix:
             return tool
@@ -135,3 +116,21 @@ def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
     See adk-runtime 8.9.
     """
     return [entry for entry in tools if isinstance(entry, BaseToolset)]
+
+
+# A function, since toolsets of one's own have methods of such names.
+async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
+    """What a toolset lists, checked."""
+    told = f"{place(toolset.get_tools)} of {type(toolset).__name__}"
+    try:
+        listing = toolset.get_tools(ctx)
+    except TypeError:
+        role = f"which lists the tools of {type(toolset).__name__}"
+        check_takes(toolset.get_tools, 1, "a ReadonlyContext", role)
+        raise
+    if not isawaitable(listing):
+        raise TypeError(f"{told} is a plain function. Define it with `async def`.")
+    tools = await listing
+    if not isinstance(tools, Iterable):
+        raise ToolsetError(f"{told} returned {given(tools)}; it must return a list of tools.")
+    return tools
