@@ -120,8 +120,13 @@ class Database:
             with suppress(sqlite3.OperationalError):  # a file opened read-only keeps its mode
                 connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-        except BaseException:
+        except BaseException as error:
             connection.close()
+            if type(error) is sqlite3.DatabaseError:
+                raise RuntimeError(
+                    f"{self.path.name} is no SQLite database, or is damaged: {error}. It was left"
+                    " as it is; give the name of another file."
+                ) from error
             raise
         return connection
 

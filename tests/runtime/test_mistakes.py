@@ -178,6 +178,10 @@ IGNORED = {
     "UnsafeLocalCodeExecutor(timeout_second=3)": (
         "UnsafeLocalCodeExecutor has no `timeout_second`; did you mean `timeout_seconds`?"
     ),
+    "from devui.runtime.auth.auth_credential import AuthCredential\n"
+    "AuthCredential(auth_type='apiKey', apikey='k')": (
+        "AuthCredential has no `apikey`; did you mean `api_key`?"
+    ),
     "\nEvent(author='agent', text='Hello.')": (
         'Event has no `text`; give content=types.Content(role="model",'
         " parts=[types.Part(text=...)])."

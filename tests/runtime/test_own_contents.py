@@ -179,7 +179,7 @@ def test_arguments_and_responses_are_ones_own_too():
 
 def test_code_that_puts_another_list_there_has_put_it_there():
     request, mine = LlmRequest(contents=[said("one")]), [said("mine")]
-    with own_contents(request):
+    with own_contents(request, by="test"):
         request.contents = mine
     assert request.contents is mine
 

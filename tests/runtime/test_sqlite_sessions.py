@@ -331,6 +331,15 @@ async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, said):
     assert (tmp_path / "old.db").read_bytes() == before
 
 
+async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path):
+    (tmp_path / "notes.db").write_text("Buy milk. " * 500)
+    service = SqliteSessionService(tmp_path / "notes.db")
+    with pytest.raises(RuntimeError, match=r"notes\.db is no SQLite database"):
+        await service.create_session(app_name="app", user_id="me")
+    await service.close()
+    assert (tmp_path / "notes.db").read_text() == "Buy milk. " * 500
+
+
 @pytest.mark.req("R29")
 async def test_what_google_adk_pickled_is_never_unpickled(tmp_path):
     marker = tmp_path / "marker"

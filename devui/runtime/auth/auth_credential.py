@@ -3,9 +3,12 @@
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
+
+from devui.runtime.ignored import warn_of_ignored
+from devui.runtime.mistakes import unknown_names
 
 _HIDDEN = "<hidden>"
 
@@ -20,6 +23,10 @@ def _secret(**kwargs: Any) -> FieldInfo:
 Secret = Annotated[str | None, _secret()]
 
 
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
 class AuthModel(BaseModel):
     """Base of the auth models: camelCase JSON, unknown keys kept but never shown."""
 
@@ -30,6 +37,16 @@ class AuthModel(BaseModel):
         hide_input_in_errors=True,
         defer_build=True,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tell_of_misspelt(cls, values: Any) -> Any:
+        """Warn of a key that is one of the fields but for capitals and underlines."""
+        names = {_plain(name): name for name in cls.model_fields}
+        for name, _ in unknown_names(values, cls.model_fields):
+            if meant := names.get(_plain(name)):
+                warn_of_ignored(cls, name, f"; did you mean `{meant}`?")
+        return values
 
     def __repr_args__(self) -> Any:
         """Hide the values of unknown keys: a token may arrive under any name."""

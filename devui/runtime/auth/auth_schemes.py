@@ -160,6 +160,15 @@ def _own(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
+def _scheme(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
+            f"{value!r} is the name of a kind only; give a whole scheme, such as"
+            ' APIKey(in_="header", name="X-Key"), HTTPBearer() or OAuth2(flows=...).'
+        )
+    return _own(value)
+
+
 AuthScheme = Annotated[
     APIKey
     | HTTPBearer
@@ -169,7 +178,7 @@ AuthScheme = Annotated[
     | OpenIdConnectWithConfig
     | OpenIdConnect
     | CustomAuthScheme,
-    BeforeValidator(_own),
+    BeforeValidator(_scheme),
 ]
 """Any scheme; models of fastapi, which are the ones google-adk takes, are understood, too."""
 

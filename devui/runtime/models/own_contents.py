@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 from google.genai import types
 
 from devui.runtime.copying import altered, json_copy
+from devui.runtime.mistakes import given
 
 if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
+
+_NO_CONTENTS = (str, bytes, dict, list, types.Part)
+"""What is put among the contents by mistake; whatever else behaves like a Content may be one."""
+_PUT = (
+    "it has to be a list of types.Content, such as"
+    ' types.Content(role="user", parts=[types.Part(text=...)]).'
+)
 
 
 class OwnContents(list[types.Content]):
@@ -156,15 +164,39 @@ class OwnContents(list[types.Content]):
         """A copy, shallow or deep, and what is pickled, is a plain list."""
         return list, (self[:],)
 
+    def put_in(self) -> Iterator[types.Content]:
+        """What has been put in or taken out, and what is in its place by now."""
+        place = self._others.find(0)
+        while place >= 0:
+            yield super().__getitem__(place)
+            place = self._others.find(0, place + 1)
+
 
 @contextmanager
-def own_contents(llm_request: LlmRequest) -> Iterator[None]:
-    """While code of others has the request, what it takes out of the contents is its own."""
+def own_contents(llm_request: LlmRequest, *, by: str) -> Iterator[None]:
+    """While code of others has the request, what it takes out of the contents is its own.
+
+    Args:
+        llm_request: The request.
+        by: Whose code that is.
+
+    Raises:
+        TypeError: it has put something else there.
+    """
     llm_request.contents = OwnContents(llm_request.contents)
     try:
         yield
+        _check(llm_request.contents, by)
     finally:
         llm_request.contents = for_reading(llm_request.contents)
+
+
+def _check(contents: Any, by: str) -> None:
+    if isinstance(contents, str | dict | types.Content | types.Part):
+        raise TypeError(f"After {by}, `llm_request.contents` is {given(contents)}; {_PUT}")
+    for content in contents.put_in() if type(contents) is OwnContents else contents:
+        if isinstance(content, _NO_CONTENTS):
+            raise TypeError(f"After {by}, `llm_request.contents` holds {given(content)}; {_PUT}")
 
 
 def for_reading(contents: list[types.Content]) -> list[types.Content]:

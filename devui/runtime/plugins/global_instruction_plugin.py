@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
+from devui.runtime.mistakes import given
 from devui.runtime.models.system_instruction import prepended
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.utils.instructions_utils import inject_session_state
@@ -29,8 +30,16 @@ class GlobalInstructionPlugin(BasePlugin):
             global_instruction: A text, in which `{key}` is filled from the state, or a function,
                 sync or async, that gets a ReadonlyContext and returns the text.
             name: The plugin's name.
+
+        Raises:
+            TypeError: the instruction is neither.
         """
         super().__init__(name)
+        if not isinstance(global_instruction, str) and not callable(global_instruction):
+            raise TypeError(
+                f"`global_instruction` is {given(global_instruction)}; give a text, or a function"
+                " that gets a ReadonlyContext and returns one."
+            )
         self.global_instruction = global_instruction
 
     async def before_model_callback(

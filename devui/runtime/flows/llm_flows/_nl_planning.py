@@ -48,7 +48,7 @@ class Planning:
         if isinstance(planner, BuiltInPlanner):
             planner.apply_thinking_config(llm_request)
             return
-        with own_contents(llm_request):
+        with own_contents(llm_request, by=f"the planner of agent {agent.name!r}"):
             instruction = planner.build_planning_instruction(ReadonlyContext(ctx), llm_request)
         if instruction:
             _check(instruction, str, planner.build_planning_instruction, agent)

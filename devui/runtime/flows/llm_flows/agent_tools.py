@@ -24,7 +24,7 @@ _declares = BaseTool.process_llm_request
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     for toolset in toolsets_of(agent.tools):
-        with own_contents(llm_request):
+        with own_contents(llm_request, by=type(toolset).__name__):
             await toolset.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
     alike: list[BaseTool] = []
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
@@ -33,7 +33,7 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
             continue
         llm_request.append_tools(alike)
         alike = []
-        with own_contents(llm_request):
+        with own_contents(llm_request, by=f"tool {tool.name!r}"):
             await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)
     llm_request.append_tools(alike)
 

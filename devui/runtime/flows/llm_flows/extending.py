@@ -93,7 +93,7 @@ class Extensible:
 
 def as_request_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:
     """A step of others as one of ours: what it takes out of the contents is its own."""
-    return RequestProcessor(step.name, run=_with_own_contents(step.run_async))
+    return RequestProcessor(step.name, run=_with_own_contents(step.name, step.run_async))
 
 
 def as_response_processor(step: BaseLlmResponseProcessor) -> ResponseProcessor:
@@ -101,12 +101,12 @@ def as_response_processor(step: BaseLlmResponseProcessor) -> ResponseProcessor:
     return ResponseProcessor(step.name, wanted=lambda _: True, run=step.run_async)
 
 
-def _with_own_contents(run: Run) -> Run:
+def _with_own_contents(name: str, run: Run) -> Run:
 
     async def run_async(
         ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        with own_contents(llm_request):
+        with own_contents(llm_request, by=f"the step {name or run!r}"):
             async with aclosing(run(ctx, llm_request)) as events:
                 async for event in events:
                     yield event

@@ -58,7 +58,7 @@ class ModelCall:
         """
         answer = None
         if self._plugins.has("before_model_callback", self._agent):
-            with own_contents(self._request):
+            with own_contents(self._request, by="before_model_callback"):
                 answer = await self._before()
         if answer is not None:
             yield answer
