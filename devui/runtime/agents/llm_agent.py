@@ -184,12 +184,13 @@ class LlmAgent(CalledBack):
                 async for event in events:
                     yield event
         if turn.target is not None:
-            ctx.handed_over = True
+            # Where agents take turns the conversation has moved on, and this agent's callbacks have
+            # nothing to add; below a workflow agent what its target does is part of its own run.
+            ctx.handed_over = takes_turns(self, ctx)
             async with aclosing(turn.hand_over(anew=left is Left.TURN)) as events:
                 async for event in events:
                     yield event
-            # The conversation has moved on: this agent's after-callbacks have nothing to add.
-            ctx.end_invocation = True
+            ctx.end_invocation = ctx.end_invocation or ctx.handed_over
         if ctx.delegating:
             ctx.end_invocation = True
             return  # the agent has not come to its end
