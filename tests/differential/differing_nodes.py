@@ -110,3 +110,9 @@ SAME_QUESTIONS = Difference(
     there="Both are asked, and what waits for them never goes on.",
     why="An answer with that id could be for either. Once answered, an id may be used again.",
 )
+REFUSED_MESSAGE = Difference(
+    "A user's message that a plugin refuses",
+    here="`on_run_error_callback` hears of it, whatever the root agent is.",
+    there="It does so if the root is an agent with a model.",
+    why="The run has failed, and the hook is there to hear of that.",
+)

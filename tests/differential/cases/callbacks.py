@@ -5,8 +5,9 @@ from typing import Any
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import END_INVOCATION
+from tests.differential.differing_nodes import REFUSED_MESSAGE
 from tests.differential.differing_sharing import SAME_AGENT
-from tests.differential.script import Boom, Raise, Say, call
+from tests.differential.script import Boom, Raise, Say, call, transfer
 
 AGENT_HOOKS = (
     "before_agent",
@@ -375,8 +376,7 @@ async def a_callback_changes_the_instruction_of_its_agent(stage):
     stage.note(agent.instruction)
 
 
-@case()
-async def a_plugin_fails_on_the_users_message(stage):
+async def _message_refused(stage, root):
     class Watching(stage.ns.BasePlugin):
         async def on_user_message_callback(self, *, invocation_context, user_message):
             raise ValueError("No.")
@@ -384,5 +384,26 @@ async def a_plugin_fails_on_the_users_message(stage):
         async def on_run_error_callback(self, *, invocation_context, error):
             stage.note("run failed", type(error).__name__)
 
-    await stage.open(stage.agent("agent", "Hello."), plugins=[Watching("watching")])
+    await stage.open(root, plugins=[Watching("watching")])
+    await stage.say()
+
+
+@case()
+async def a_plugin_fails_on_the_users_message(stage):
+    await _message_refused(stage, stage.agent("agent", "Hello."))
+
+
+@case(differs=REFUSED_MESSAGE)
+async def a_plugin_of_a_sequence_fails_on_the_users_message(stage):
+    agents = [stage.agent("agent", "Hello.")]
+    await _message_refused(stage, stage.ns.SequentialAgent(name="seq", sub_agents=agents))
+
+
+@case()
+async def callbacks_of_an_agent_in_a_sequence_that_hands_over(stage):
+    child = stage.agent("child", "Hi.", **callbacks(stage, who="child"))
+    one = stage.agent("one", transfer("child"), sub_agents=[child], **callbacks(stage, who="one"))
+    two = stage.agent("two", "Hello.", **callbacks(stage, who="two"))
+    root = stage.ns.SequentialAgent(name="seq", sub_agents=[one, two])
+    await stage.open(root, plugins=[plugin(stage)])
     await stage.say()

@@ -6,6 +6,7 @@ The same number gives the same case on every machine.
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 from tests.differential.case import Case, add
@@ -94,8 +95,7 @@ class Hooks:
         chosen = [
             self._dice.choice(possible) if self._dice.random() < 0.5 else _nothing for _ in range(5)
         ]
-        while True:
-            yield from chosen
+        return cycle(chosen)
 
     def _writes(self, who: str, kind: str) -> Deed:
         def deed(values: dict[str, Any]) -> None:
@@ -215,20 +215,50 @@ async def failing(stage, number: int) -> None:
     await _play(stage, dice, hooks, _agent(stage, dice, hooks, "a"))
 
 
+class Tree:
+    """Grows a tree of agents, each with hooks."""
+
+    def __init__(self, stage: Any, dice: random.Random, hooks: Hooks) -> None:
+        self._stage, self._dice, self._hooks = stage, dice, hooks
+        self._names = iter("abcdefghijklmnopqrstuvwxyz")
+
+    def grow(self, depth: int) -> Any:
+        """A tree of at most this depth."""
+        kinds = ["talk", "talk", "sequence", "loop", "parallel"] if depth else ["talk"]
+        name = next(self._names)
+        return getattr(self, f"_{self._dice.choice(kinds)}")(name, depth)
+
+    def _talk(self, name: str, _: int) -> Any:
+        below = [self._agent(f"{name}{i}") for i in range(self._dice.randrange(3))]
+        return self._agent(name, *below)
+
+    def _agent(self, name: str, *below: Any) -> Any:
+        return _agent(self._stage, self._dice, self._hooks, name, *below)
+
+    def _sequence(self, name: str, depth: int) -> Any:
+        return self._stage.ns.SequentialAgent(**self._around(name, depth))
+
+    def _loop(self, name: str, depth: int) -> Any:
+        return self._stage.ns.LoopAgent(**self._around(name, depth), max_iterations=2)
+
+    def _parallel(self, name: str, depth: int) -> Any:
+        # One alone: of several the order in which they note what they do is left to chance.
+        return self._stage.ns.ParallelAgent(**self._around(name, depth, most=1))
+
+    def _around(self, name: str, depth: int, most: int = 2) -> dict[str, Any]:
+        hooks = self._hooks.of_agent(name, ("before_agent", "after_agent"))
+        children = [self.grow(depth - 1) for _ in range(self._dice.randrange(most) + 1)]
+        return {"name": name, "sub_agents": children, **hooks}
+
+
 async def hooked(stage, number: int) -> None:
-    """Several agents with hooks, over some turns."""
+    """Agents with hooks in a tree, over some turns."""
     dice = random.Random(f"hooked {number}")
     hooks = Hooks(stage, dice, fail=False)
-    below = [_agent(stage, dice, hooks, f"a{i}") for i in range(dice.randrange(3))]
-    root = _agent(stage, dice, hooks, "a", *below)
-    if dice.random() < 0.3:
-        around = hooks.of_agent("seq", ("before_agent", "after_agent"))
-        agents = [root, _agent(stage, dice, hooks, "b")]
-        root = stage.ns.SequentialAgent(name="seq", sub_agents=agents, **around)
-    await _play(stage, dice, hooks, root)
+    await _play(stage, dice, hooks, Tree(stage, dice, hooks).grow(depth=3))
 
 
 for _number in range(HOOKED):
-    add(Case(f"hooks of several agents {_number}", partial(hooked, number=_number)))
+    add(Case(f"hooks of a tree {_number}", partial(hooked, number=_number)))
 for _number in range(FAILING):
     add(Case(f"hooks of an agent that fails {_number}", partial(failing, number=_number)))
