@@ -15,6 +15,7 @@ from tests.differential.case import Case, Difference
 Json = Any
 
 _ID = re.compile(r"(adk-|e-|)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_PREAMBLES = ("For your information: another agent ", "For context:")
 _QUOTED = re.compile(r"<<<BEGIN_(\w+)>>>\n(.*?)\n<<<END_\w+>>>", re.DOTALL)
 _SAVED = re.compile(r"artifact_e-[0-9a-f-]+_\d+")
 _MEMORY = re.compile(r"^.*?(?=<PAST_CONVERSATIONS>)", re.DOTALL)
@@ -365,7 +366,7 @@ def _of_service(schema: Json) -> Json:
 def _quoted(content: Json) -> Json:
     """Another agent's content by what is quoted; who it is must be told, how is not compared."""
     parts = content["parts"]
-    if not any(_QUOTED.search(part.get("text") or "") for part in parts):
+    if not any(_is_quoting(part.get("text") or "") for part in parts):
         return content
     made = []
     for part in parts:
@@ -378,6 +379,11 @@ def _quoted(content: Json) -> Json:
         elif "text" not in part:
             made.append(part)
     return {"role": content["role"], "parts": made}
+
+
+def _is_quoting(text: str) -> bool:
+    """Whether something is quoted, or what follows is announced: a file, say, is not quoted."""
+    return bool(_QUOTED.search(text)) or text.startswith(_PREAMBLES)
 
 
 def _quotation(text: str) -> str:
