@@ -10,7 +10,7 @@ from typing import Any
 from tests.differential.case import Case, add
 
 HISTORIES = 100
-LENGTH = 12
+LENGTH = 25
 
 
 class History:

@@ -108,7 +108,7 @@ def _before_late_response(entries: Sequence[Entry], responses: Sequence[_Respons
 
 
 def _outdated_comments(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
-    """The agent's texts between two responses with which a tool told of its progress."""
+    """The agent's texts alone between two responses with which a tool told of its progress."""
     latest: dict[tuple[int, str], int] = {}
     outdated: set[int] = set()
     for each in responses:
@@ -132,7 +132,12 @@ def _replaces(interim: Entry, later: Entry) -> bool:
 
 
 def _is_comment(entry: Entry, invocation_id: str) -> bool:
-    return entry.own and not entry.calls and entry.invocation_id == invocation_id
+    return (
+        entry.own
+        and not entry.calls
+        and entry.invocation_id == invocation_id
+        and any(part.text for part in entry.content.parts or [])
+    )
 
 
 def _with_answers(entry: Entry, given: dict[str, types.Part | None]) -> list[types.Content]:
