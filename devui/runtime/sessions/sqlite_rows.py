@@ -223,10 +223,11 @@ def app_state(connection: sqlite3.Connection, app: str) -> dict[str, Any]:
 
 def user_state(connection: sqlite3.Connection, app: str, user: str) -> dict[str, Any]:
     """State of a user, keys without prefix."""
-    found = connection.execute(
-        "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
+    return _state(
+        connection.execute(
+            "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
+        ).fetchone()
     )
-    return _state(found.fetchone())
 
 
 def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
