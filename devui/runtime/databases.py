@@ -8,7 +8,6 @@ See adk-runtime 2.5, 10.2.
 
 import asyncio
 import logging
-import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -59,33 +58,29 @@ class DatabasePath:
 
 
 class _File(NamedTuple):
-    """A file, by what tells it from another of the same name; without a path none is meant."""
+    """A file, by what tells it from another of the same name."""
 
-    path: str
-    device: int
-    number: int
-
-    @classmethod
-    def without(cls) -> "_File":
-        """Nothing that could be deleted."""
-        return cls("", 0, 0)
+    path: Path | None
+    """None: nothing that could be deleted."""
+    device: int = 0
+    number: int = 0
 
     @classmethod
     def at(cls, name: str) -> "_File":
-        """The file of that name; nothing if there is none, as of a database in memory."""
-        path = os.path.abspath(name)  # the folder to work in may change
+        """The file of that name, if there is one: there is none of a database in memory."""
+        path = Path(name).absolute()  # the folder to work in may change
         try:
-            found = os.stat(path)
-        except (OSError, ValueError):
-            return cls.without()
+            found = path.stat()
+        except OSError:
+            return cls(None)
         return cls(path, found.st_dev, found.st_ino)
 
     def is_in_place(self) -> bool:
         """Whether the path still leads to it."""
-        if not self.path:
+        if self.path is None:
             return True
         try:
-            found = os.stat(self.path)
+            found = self.path.stat()
         except FileNotFoundError:
             return False
         return found.st_dev == self.device and found.st_ino == self.number
@@ -109,7 +104,7 @@ class Database:
         self.path = path
         self._prepare = prepare
         self._connection: sqlite3.Connection | None = None
-        self._file = _File.without()
+        self._file = _File(None)
         """What the connection has open."""
         self._turn = threading.Lock()
         """Whose job it is that uses the connection."""
