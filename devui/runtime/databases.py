@@ -8,8 +8,10 @@ See adk-runtime 2.5, 10.2.
 
 import asyncio
 import logging
+import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -91,6 +93,11 @@ async def give_way() -> None:
     await asyncio.sleep(0)
 
 
+_databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
+_known = threading.Lock()
+"""Who may add to them; a process that forks keeps it so long."""
+
+
 class Database:
     """One database. It is opened on first use, and may be used after `close`.
 
@@ -108,6 +115,8 @@ class Database:
         """What the connection has open."""
         self._turn = threading.Lock()
         """Whose job it is that uses the connection."""
+        with _known:
+            _databases.add(self)
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns; all that it reads is of one moment."""
@@ -197,6 +206,36 @@ class Database:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def stand_still(self) -> None:
+        """Close the file, and let no job begin until `go_on`: the process is about to fork.
+
+        What SQLite knows of an open file and its locks is not so in the copy: what that writes
+        could be lost when the original closes the file, or wait for ever.
+        """
+        self._turn.acquire()
+        if self._connection is not None and self._file.path is not None:
+            self._connection.close()
+            self._connection = None
+
+    def go_on(self) -> None:
+        """Let jobs begin, in the original or in the copy; the first opens the file again."""
+        self._turn.release()
+
+
+def _before_fork() -> None:
+    _known.acquire()
+    for database in _databases:
+        database.stand_still()
+
+
+def _after_fork() -> None:
+    for database in _databases:
+        database.go_on()
+    _known.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:

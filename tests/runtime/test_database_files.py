@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from devui.runtime.errors import SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.memory import SqliteMemoryService
 from devui.runtime.sessions import DatabaseSessionService, SqliteSessionService
+from tests.source import ROOT
 
 WHERE = {"app_name": "app", "user_id": "u"}
 
@@ -81,6 +84,61 @@ async def test_errors_name_the_file(tmp_path):
     with pytest.raises(sqlite3.DatabaseError) as caught:
         await ids(SqliteSessionService(tmp_path / "some.db"))
     assert caught.value.__notes__ == [f"The file is {tmp_path / 'some.db'}."]
+
+
+FORKING = """
+import asyncio, os, sys, threading
+from devui.runtime.events import Event
+from devui.runtime.sessions import SqliteSessionService
+
+WHERE = {"app_name": "app", "user_id": "u"}
+service = SqliteSessionService(sys.argv[1])
+
+async def write(name):
+    session = await service.create_session(**WHERE, session_id=name)
+    for _ in range(5):
+        await service.append_event(session, Event(author="user", message="hi"))
+
+def write_all_the_time():
+    number = 0
+    while not over.is_set():
+        asyncio.run(write(f"original {number}"))
+        number += 1
+
+asyncio.run(write("first"))
+over = threading.Event()
+thread = threading.Thread(target=write_all_the_time)
+thread.start()
+copies = []
+for number in range(5):
+    if not (copy := os.fork()):
+        if number == 4:
+            sys.stdin.read()  # until the original has closed the file
+        asyncio.run(write(f"copy {number}"))
+        os._exit(0)
+    copies.append(copy)
+over.set()
+thread.join()
+asyncio.run(service.close())
+sys.stdout.write("closed\\n")
+sys.stdout.flush()
+sys.exit(sum(os.waitpid(copy, 0)[1] for copy in copies))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no forks")
+def test_copies_that_a_process_forks_write_the_same_file(tmp_path):
+    command = [sys.executable, "-c", FORKING, str(tmp_path / "some.db")]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "closed\n"
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    with sqlite3.connect(tmp_path / "some.db") as connection:
+        counted = "SELECT count(*) FROM events WHERE session_id LIKE 'copy %'"
+        assert connection.execute(counted).fetchone() == (25,)
+    connection.close()
 
 
 async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
