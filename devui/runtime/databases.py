@@ -7,16 +7,21 @@ See adk-runtime 2.5, 10.2.
 """
 
 import asyncio
+import logging
+import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from devui.runtime.plain_threads import Call, PlainThreads
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -54,21 +59,64 @@ class DatabasePath:
         return cls(name, name)
 
 
+class _File(NamedTuple):
+    """A file, by what tells it from another of the same name."""
+
+    path: Path | None
+    """None: nothing that could be deleted."""
+    device: int = 0
+    number: int = 0
+
+    @classmethod
+    def at(cls, name: str) -> "_File":
+        """The file of that name, if there is one: there is none of a database in memory."""
+        path = Path(name).absolute()  # the folder to work in may change
+        try:
+            found = path.stat()
+        except OSError:
+            return cls(None)
+        return cls(path, found.st_dev, found.st_ino)
+
+    def is_in_place(self) -> bool:
+        """Whether the path still leads to it."""
+        if self.path is None:
+            return True
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return False
+        return found.st_dev == self.device and found.st_ino == self.number
+
+
 async def give_way() -> None:
     """Let others have the loop, which a row of jobs that are done at once would keep from them."""
     await asyncio.sleep(0)
 
 
+_databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
+_known = threading.Lock()
+"""Who may add to them; a process that forks keeps it so long."""
+
+
 class Database:
-    """One database. It is opened on first use, and may be used after `close`."""
+    """One database. It is opened on first use, and may be used after `close`.
+
+    A file that was deleted, or that another took the place of, is opened anew: what is written
+    into a file without a name is lost with the process. A job returns no cursor: its statement
+    is shared, and the cursor's end, which may be that of its holder in another thread, resets it.
+    """
 
     def __init__(self, path: DatabasePath, prepare: Callable[[sqlite3.Connection], None]) -> None:
         """Describe the database; `prepare` checks or makes its schema right after opening."""
         self.path = path
         self._prepare = prepare
         self._connection: sqlite3.Connection | None = None
+        self._file = _File(None)
+        """What the connection has open."""
         self._turn = threading.Lock()
         """Whose job it is that uses the connection."""
+        with _known:
+            _databases.add(self)
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns; all that it reads is of one moment."""
@@ -99,17 +147,32 @@ class Database:
 
     def _transaction(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
         with self._turn:
-            if self._connection is None:
-                self._connection = self._open()
-            connection = self._connection
-            connection.execute(begin)
             try:
-                result = job(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                connection.rollback()
+                return self._carried_out(begin, job)
+            except sqlite3.DatabaseError as error:
+                error.add_note(f"The file is {self.path.name}.")
                 raise
-            return result
+
+    def _carried_out(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
+        connection = self._current()
+        connection.execute(begin)
+        try:
+            result = job(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+        return result
+
+    def _current(self) -> sqlite3.Connection:
+        if self._connection is not None and not self._file.is_in_place():
+            logger.warning("%s was deleted or replaced; it is opened anew.", self.path.name)
+            self._connection.close()
+            self._connection = None
+        if self._connection is None:
+            self._connection = self._open()
+            self._file = _File.at(self.path.name)
+        return self._connection
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connected()
@@ -140,7 +203,7 @@ class Database:
                 check_same_thread=False,  # each job may have another
             )
         except sqlite3.OperationalError as error:
-            error.add_note(f"The file is {self.path.name}; make its folder first, and writable.")
+            error.add_note("Make its folder first, and writable.")
             raise
 
     def _close(self) -> None:
@@ -148,6 +211,36 @@ class Database:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+
+    def stand_still(self) -> None:
+        """Close the file, and let no job begin until `go_on`: the process is about to fork.
+
+        What SQLite knows of an open file and its locks is not so in the copy: what that writes
+        could be lost when the original closes the file, or wait for ever.
+        """
+        self._turn.acquire()
+        if self._connection is not None and self._file.path is not None:
+            self._connection.close()
+            self._connection = None
+
+    def go_on(self) -> None:
+        """Let jobs begin, in the original or in the copy; the first opens the file again."""
+        self._turn.release()
+
+
+def _before_fork() -> None:
+    _known.acquire()
+    for database in _databases:
+        database.stand_still()
+
+
+def _after_fork() -> None:
+    for database in _databases:
+        database.go_on()
+    _known.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:

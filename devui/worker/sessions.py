@@ -27,6 +27,7 @@ from devui.runtime.sessions.base_session_service import (
 )
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
+from devui.runtime.sessions.storable import make_storable
 from devui.wire.gates import Verdict
 from devui.wire.messages import (
     Append,
@@ -43,7 +44,7 @@ from devui.worker.link import Link, Refused
 from devui.worker.livestate import LiveState
 from devui.worker.output import current_run
 from devui.worker.revisions import mark, revise_event, what_is_wrong
-from devui.worker.storable import make_storable, wire_text
+from devui.worker.storable import wire_text
 from devui.worker.uncommitted import Uncommitted
 
 _KEPT = 64

@@ -69,8 +69,10 @@ EVERYWHERE = (
         " is refused, or a token that has ended and cannot be renewed, leads to a new question. A"
         " client or account that is refused ends the run with CredentialExchangeError; clients ask"
         " for the scopes of their flow. Tokens are kept by the Runner's credential service alone:"
-        " without one, such as InMemoryCredentialService(), users log in once in each turn.",
-        there="A tool is run without a token. OpenAPI tools keep tokens in the session's state.",
+        " without one, such as InMemoryCredentialService(), users log in once in each turn. A token"
+        " URL that sends on to another address is an error.",
+        there="A tool is run without a token. OpenAPI tools keep tokens in the session's state."
+        " Secrets are sent on with a redirect.",
         why="A missing token shows up late and far from its cause, and state is read by many.",
     ),
     Difference(

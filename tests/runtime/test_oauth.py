@@ -265,6 +265,12 @@ async def test_a_client_that_is_refused_ends_the_run_with_the_servers_word(url):
         await run(runner)
 
 
+async def test_a_secret_is_not_sent_on_to_another_address(url):
+    config = config_of(client_flow(f"{url}/moved"))
+    with pytest.raises(CredentialExchangeError, match="it sends on to /token"):
+        await run(runner_with(authenticated(url, config)))
+
+
 async def test_a_server_that_is_not_there_is_named():
     raw = client()
     runner = runner_with(authenticated("", config_of(client_flow("http://127.0.0.1:1"), raw)))

@@ -66,6 +66,17 @@ async def test_a_filter_that_raises_leaves_the_request_whole(caplog):
     assert "custom_filter" in caplog.text
 
 
+async def test_a_filter_that_gives_no_contents_is_told():
+    with pytest.raises(RuntimeError, match="custom_filter returned NoneType"):
+        await after_three_turns(ContextFilterPlugin(custom_filter=lambda _: None))
+
+
+async def test_a_filter_may_give_anything_to_go_through():
+    plugin = ContextFilterPlugin(custom_filter=lambda contents: iter(contents[-1:]))
+
+    assert await after_three_turns(plugin) == ["three"]
+
+
 def look() -> str:
     """Look out."""
     return "rain"

@@ -20,7 +20,7 @@ try:
     from authlib.oauth2.rfc7523 import ClientSecretJWT, PrivateKeyJWT
     from joserfc.errors import JoseError
     from joserfc.jwk import RSAKey
-    from requests import RequestException
+    from requests import RequestException, Response
 except ImportError as error:
     raise ImportError(
         "Tokens of OAuth 2 servers need the package authlib: pip install 'devui[oauth]'. Without"
@@ -102,8 +102,20 @@ def _session(url: str, client: OAuth2Auth) -> Iterator[Any]:
         )
         session.register_client_auth_method(ClientSecretJWT(url))
         session.register_client_auth_method(PrivateKeyJWT(url))
+        for answer in ("access_token_response", "refresh_token_response"):
+            session.register_compliance_hook(answer, _from_here)
         with session:
             yield session
+
+
+def _from_here(response: Response) -> Response:
+    """The answer, if it is one: a secret goes nowhere but to the address that was given."""
+    if response.is_redirect:
+        raise ValueError(
+            f"it sends on to {response.headers['location']}. Secrets are not sent on: give that"
+            " address as the token URL."
+        )
+    return response
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from google.genai import types
 
@@ -25,6 +25,7 @@ _INSERT = (
     " timestamp = excluded.timestamp, content_json = excluded.content_json,"
     " search_text = excluded.search_text"
 )
+_DELETE = "DELETE FROM memory_events WHERE app_name = ? AND user_id = ? AND CAST(id AS TEXT) = ?"
 _BY_INDEX = (
     "SELECT m.* FROM memory_events_fts f JOIN memory_events m ON m.id = f.rowid"
     " WHERE m.app_name = ? AND m.user_id = ? AND f.search_text MATCH ?"
@@ -52,25 +53,31 @@ class SqliteMemoryService(BaseMemoryService):
         max_event_bytes: int = 262_144,
         max_results: int = 50,
     ) -> None:
-        """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing.
+        """Use a file: a path, a `sqlite:///` URL, or `:memory:`.
 
         Args:
-            db_path: Where it is.
+            db_path: Where it is; its folder is made now, and the file when it is used.
             fts: Whether to use the full-text index: `off` looks at every text, `on` fails where
                 SQLite has no FTS5.
             max_event_bytes: How much of an event's text can be searched; all of it is kept.
             max_results: How many memories a search returns at most.
 
         Raises:
-            ValueError: one of the numbers is not positive, or the path is empty.
+            ValueError: one of the numbers is not positive, `fts` is something else, or the path
+                is empty.
         """
         if max_event_bytes <= 0 or max_results <= 0:
             raise ValueError("max_event_bytes and max_results must be positive.")
+        if fts not in get_args(Fts):
+            raise ValueError(f"fts must be one of {', '.join(get_args(Fts))}, not {fts!r}.")
         self._fts: Fts = fts
         self._has_index = False
         self._max_event_bytes = max_event_bytes
         self._max_results = max_results
-        self._database = Database(DatabasePath.of(db_path), self._prepare)
+        path = DatabasePath.of(db_path)
+        if not path.is_uri:
+            Path(path.name).parent.mkdir(parents=True, exist_ok=True)
+        self._database = Database(path, self._prepare)
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the session's events that have text; known ones are renewed."""
@@ -98,7 +105,7 @@ class SqliteMemoryService(BaseMemoryService):
             if (text := search_text(event, self._max_event_bytes))
         ]
         if rows:
-            await self._database.write(lambda connection: connection.executemany(_INSERT, rows))
+            await self._database.write(lambda connection: _insert(connection, rows))
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
@@ -117,13 +124,8 @@ class SqliteMemoryService(BaseMemoryService):
     ) -> None:
         """Forget one memory; adding its session again remembers it anew."""
         if memory_id:
-            await self._database.write(
-                lambda connection: connection.execute(
-                    "DELETE FROM memory_events"
-                    " WHERE app_name = ? AND user_id = ? AND CAST(id AS TEXT) = ?",
-                    (app_name, user_id, memory_id),
-                )
-            )
+            which = (app_name, user_id, memory_id)
+            await self._database.write(lambda connection: _delete(connection, which))
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
@@ -151,6 +153,14 @@ class SqliteMemoryService(BaseMemoryService):
     ) -> list[Any]:
         parameters = (json.dumps(wanted), *user, self._max_results)
         return connection.execute(_BY_SCAN, parameters).fetchall()
+
+
+def _insert(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
+    connection.executemany(_INSERT, rows)
+
+
+def _delete(connection: sqlite3.Connection, which: tuple[str, str, str]) -> None:
+    connection.execute(_DELETE, which)
 
 
 def _json(event: Event) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ class ContextFilterPlugin(BasePlugin):
 
         Raises:
             ValueError: `remove_amount` is less than 1.
+            TypeError: when a model is asked: `custom_filter` returned no contents.
         """
         if remove_amount < 1:
             raise ValueError(f"remove_amount is {remove_amount}; it must be 1 or more.")
@@ -63,7 +64,12 @@ class ContextFilterPlugin(BasePlugin):
                     "custom_filter of plugin %r raised; nothing is left out.", self.name
                 )
                 return
-        llm_request.contents = contents
+        if not isinstance(contents, Iterable):
+            raise TypeError(
+                f"custom_filter returned {type(contents).__name__}; it must be a plain function"
+                " that returns the contents to send."
+            )
+        llm_request.contents = contents if isinstance(contents, list) else list(contents)
 
     def _newest(self, contents: list[types.Content]) -> list[types.Content]:
         if not self._kept or self._kept < 0:

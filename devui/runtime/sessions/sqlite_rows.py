@@ -16,6 +16,7 @@ from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.sqlite_layouts import Layout, seconds
 from devui.runtime.sessions.state import State
+from devui.runtime.sessions.storable import make_storable
 from devui.runtime.sessions.storing import make_json_safe_state
 
 # Chosen by what orders them alone: to sort the events whole would cost three times as much.
@@ -93,7 +94,15 @@ class StoredEvent(NamedTuple):
 
     @classmethod
     def of(cls, event: Event) -> "StoredEvent":
-        """Take the event down, without its `temp:` keys."""
+        """Take the event down, without its `temp:` keys; one that has no form in JSON gets one."""
+        try:
+            return cls._as_it_is(event)
+        except (ValueError, RecursionError):
+            make_storable(event)
+        return cls._as_it_is(event)
+
+    @classmethod
+    def _as_it_is(cls, event: Event) -> "StoredEvent":
         delta = event.actions.state_delta
         kept = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
         if len(kept) < len(delta):
@@ -223,10 +232,11 @@ def app_state(connection: sqlite3.Connection, app: str) -> dict[str, Any]:
 
 def user_state(connection: sqlite3.Connection, app: str, user: str) -> dict[str, Any]:
     """State of a user, keys without prefix."""
-    found = connection.execute(
-        "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
+    return _state(
+        connection.execute(
+            "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
+        ).fetchone()
     )
-    return _state(found.fetchone())
 
 
 def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
