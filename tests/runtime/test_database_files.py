@@ -37,6 +37,14 @@ async def ids(service: SqliteSessionService) -> list[str]:
     return [each.id for each in (await service.list_sessions(**WHERE)).sessions]
 
 
+async def kept(path) -> list[str]:
+    """The sessions that another program finds at the path."""
+    service = SqliteSessionService(path)
+    found = await service.list_sessions(**WHERE)
+    await service.close()
+    return [session.id for session in found.sessions]
+
+
 async def test_a_file_that_was_deleted_is_made_anew(service, tmp_path, caplog):
     session = await service.create_session(**WHERE, session_id="old")
     delete(tmp_path / "some.db")
@@ -44,7 +52,7 @@ async def test_a_file_that_was_deleted_is_made_anew(service, tmp_path, caplog):
         await service.append_event(session, Event(author="user", message="hi"))
     await service.create_session(**WHERE, session_id="new")
     assert await ids(service) == ["new"]
-    assert "some.db was deleted or replaced; it is opened anew." in caplog.text
+    assert "some.db was removed or replaced; it is opened anew." in caplog.text
     other = SqliteSessionService(tmp_path / "some.db")
     assert await ids(other) == ["new"]
     await other.close()
@@ -58,6 +66,68 @@ async def test_a_file_that_another_took_the_place_of_is_used(service, tmp_path):
     delete(tmp_path / "some.db")
     (tmp_path / "other.db").rename(tmp_path / "some.db")
     assert await ids(service) == ["another"]
+
+
+async def test_a_copy_that_was_put_in_the_place_of_the_file_is_used(tmp_path):
+    path = tmp_path / "sessions.db"
+    service = SqliteSessionService(path)
+    session = await service.create_session(**WHERE, session_id="s")
+    other = SqliteSessionService(tmp_path / "copy.db")
+    restored = await other.create_session(**WHERE, session_id="s")
+    await other.append_event(restored, Event(author="a", message="of the copy"))
+    await other.close()
+    await service.append_event(session, Event(author="a", message="of the file"))
+    (tmp_path / "copy.db").replace(path)
+
+    read = await service.get_session(**WHERE, session_id="s")
+    assert [event.content.parts[0].text for event in read.events] == ["of the copy"]
+    await service.append_event(read, Event(author="a", message="more"))
+    await service.close()
+    reader = SqliteSessionService(path)
+    again = await reader.get_session(**WHERE, session_id="s")
+    assert [event.content.parts[0].text for event in again.events] == ["of the copy", "more"]
+    await reader.close()
+
+
+async def test_a_file_that_was_moved_is_whole(tmp_path):
+    path = tmp_path / "sessions.db"
+    service = SqliteSessionService(path)
+    await service.create_session(**WHERE, session_id="old")
+    path.rename(tmp_path / "elsewhere.db")
+    await service.create_session(**WHERE, session_id="new")
+    assert await kept(tmp_path / "elsewhere.db") == ["old"]
+    assert await kept(path) == ["new"]
+    await service.close()
+
+
+async def test_a_folder_that_was_removed_is_told(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    service = SqliteSessionService(folder / "sessions.db")
+    await service.create_session(**WHERE)
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    with pytest.raises(Exception, match="unable to open database file"):
+        await service.create_session(**WHERE)
+    folder.mkdir()
+    await service.create_session(**WHERE, session_id="s")
+    assert await kept(folder / "sessions.db") == ["s"]
+    await service.close()
+
+
+async def test_memories_of_a_removed_file(tmp_path):
+    path = tmp_path / "memories.db"
+    service = SqliteMemoryService(path)
+    event = Event(author="a", message="tea")
+    await service.add_events_to_memory(**WHERE, events=[event])
+    path.unlink()
+    await service.add_events_to_memory(**WHERE, events=[event])
+    other = SqliteMemoryService(path)
+    found = await other.search_memory(**WHERE, query="tea")
+    assert len(found.memories) == 1
+    await other.close()
+    await service.close()
 
 
 async def test_a_database_in_memory_is_never_missing(tmp_path, monkeypatch):
@@ -80,9 +150,10 @@ async def test_a_relative_file_stays_the_same_when_the_folder_changes(tmp_path, 
 
 
 async def test_errors_name_the_file(tmp_path):
-    (tmp_path / "some.db").write_bytes(b"something else" * 100)
-    with pytest.raises(sqlite3.DatabaseError) as caught:
-        await ids(SqliteSessionService(tmp_path / "some.db"))
+    await SqliteSessionService(tmp_path / "some.db").create_session(**WHERE)
+    service = SqliteSessionService(f"sqlite:///{tmp_path / 'some.db'}?mode=ro")
+    with pytest.raises(sqlite3.OperationalError, match="readonly") as caught:
+        await service.create_session(**WHERE)
     assert caught.value.__notes__ == [f"The file is {tmp_path / 'some.db'}."]
 
 
