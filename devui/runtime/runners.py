@@ -289,7 +289,9 @@ class Runner:
         place = self._places.place_of(session, invocation_id)
         own = events_so_far(invocation_id, session, place, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
-        original = None if spoken else original_message(own)
+        # A graph begins with the message it began with; a tree of agents reads the session.
+        fresh = spoken is not None and isinstance(self.agent, BaseAgent)
+        original = None if fresh else original_message(own)
         ctx = self._new_invocation_context(
             session,
             invocation_id=invocation_id,
