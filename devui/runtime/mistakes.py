@@ -1,10 +1,10 @@
 """How mistakes in agents' code are told: what was given, and where (devui's own)."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
@@ -180,6 +180,28 @@ def note_on_names(error: BaseException, function: Any, *names: str) -> None:
             f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Give it"
             " these parameters."
         )
+
+
+def yielding(items: Any, function: Any, owner: str, what: str) -> AsyncGenerator[Any, None]:
+    """What an async generator has given when it was called.
+
+    Args:
+        items: What it gave.
+        function: The generator itself, if it is one.
+        owner: Whose it is, as in "agent 'writer'".
+        what: What it has to yield.
+
+    Raises:
+        TypeError: it is another kind of function.
+    """
+    if isinstance(items, AsyncIterator):
+        return cast("AsyncGenerator[Any, None]", items)
+    if inspect.iscoroutine(items):
+        items.close()
+    raise TypeError(
+        f"{place(function)} of {owner} gives {type(items).__name__}; it must be `async def` and"
+        f" yield {what}."
+    )
 
 
 def refuse_unknown(owner: str, values: Any, known: Mapping[str, Any]) -> None:

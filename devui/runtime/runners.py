@@ -289,7 +289,8 @@ class Runner:
         place = self._places.place_of(session, invocation_id)
         own = events_so_far(invocation_id, session, place, wanted=message is None)
         spoken = answer.scope if answer and answer.in_words else None
-        original = None if spoken else original_message(own)
+        reads_words = spoken and isinstance(self.agent, BaseAgent)  # a graph has one input
+        original = None if reads_words else original_message(own)
         ctx = self._new_invocation_context(
             session,
             invocation_id=invocation_id,

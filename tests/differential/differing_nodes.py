@@ -25,6 +25,31 @@ UNFIT_INPUT = Difference(
     why="The history has to show which node it was.",
     without=_without_places_of_errors,
 )
+INPUTS_WITHOUT_JSON = Difference(
+    "Inputs of agents that hold what JSON does not know",
+    here="Models in a dict or a list are told as JSON, dates and such as texts.",
+    there="TypeError.",
+    why="The same values are told by themselves, in both.",
+)
+EMPTY_TASKS = Difference(
+    "Inputs of task agents that are empty",
+    here="The agent is told what the user has said, as one of mode `single_turn` is.",
+    there="Its model is asked with an empty text, or with nothing.",
+    why="Services refuse such a request.",
+)
+TASKS_BEHIND_START = Difference(
+    "The message that a Workflow began with, when a task agent in it gets more words",
+    here="It stays the input of what follows START, and what the agent was told first.",
+    there="The latest message is in its place: the first is lost, and the latest is told twice.",
+    why="Without what the user wants the agent cannot finish its task.",
+)
+ROUTE_FORMS = Difference(
+    "Routes that are a tuple, a set or a member of an Enum",
+    here="`ctx.route` is several routes, or the value of the member, as the event tells it.",
+    there="No edge fits it, but one with DEFAULT_ROUTE. With `Event(route=...)`, and when the"
+    " workflow goes on, it is as here.",
+    why="A graph must go the way that its history tells.",
+)
 SILENT_NODES = Difference(
     "Nodes that gave nothing, when a workflow goes on",
     here="A node that has ended without output, route and change of state is not run again.",

@@ -149,8 +149,10 @@ def _count_times(events: Json) -> None:
 
 def _only_ends(event: Json) -> bool:
     """Whether an event says nothing but that a node has ended; see EVERYWHERE."""
-    ended = (event.get("customMetadata") or {}).pop("__adk_internal_node_ended", None)
-    if ended and not event["customMetadata"]:
+    marks = event.get("customMetadata") or {}
+    ended = marks.pop("__adk_internal_node_ended", None)
+    route = marks.pop("__adk_internal_node_route", None)  # which the next event tells
+    if (ended or route is not None) and not marks:
         del event["customMetadata"]
     return bool(ended) and not any(event["actions"].values()) and "content" not in event
 

@@ -171,6 +171,12 @@ IGNORED = {
     "from devui.runtime.workflow import RetryConfig\nRetryConfig(max_attempt=3)": (
         "RetryConfig has no `max_attempt`; did you mean `max_attempts`?"
     ),
+    "from devui.runtime import Workflow\nWorkflow(name='wf', timeouts=3)": (
+        "Workflow has no `timeouts`; did you mean `timeout`?"
+    ),
+    "from devui.runtime.workflow import JoinNode\nJoinNode(name='join', wait=True)": (
+        "JoinNode has no `wait`."
+    ),
     "from devui.runtime.models import Gemini\nGemini(model_name='gemini-2.5-pro')": (
         "Gemini has no `model_name`."
     ),

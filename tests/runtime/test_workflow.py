@@ -3,6 +3,7 @@
 import asyncio
 import re
 import threading
+from contextlib import aclosing
 
 import pytest
 from google.genai import types
@@ -10,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from devui.runtime import Event, Workflow
 from devui.runtime.agents import LlmAgent
+from devui.runtime.apps import App, ResumabilityConfig
 from devui.runtime.events import RequestInput
 from devui.runtime.models import Rule, Say, ScriptedLlm
 from devui.runtime.runners import InMemoryRunner, Runner
@@ -123,6 +125,35 @@ async def test_leaving_a_run_stops_its_nodes():
     await events.aclose()
 
     assert stopped == ["waits"]
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_run_that_is_left_between_an_output_and_its_route_goes_that_way(resumable):
+    """Both are given at once, and told by two events, as google-adk does."""
+
+    def count(ctx, node_input):
+        ctx.state["n"] = ctx.state.get("n", 0) + 1
+        ctx.route = "again" if ctx.state["n"] < 3 else "done"
+        return ctx.state["n"]
+
+    def done(node_input):
+        return f"done after {node_input}"
+
+    root = Workflow(name="wf", edges=[(START, count, {"again": count, "done": done})])
+    settings = ResumabilityConfig(is_resumable=resumable)
+    app = App(name="app", root_agent=root, resumability_config=settings)
+    for stop_at in (1, 2, 3):
+        runner = InMemoryRunner(app=app)
+        await runner.session_service.create_session(app_name="app", **WHO)
+        async with aclosing(runner.run_async(**WHO, new_message=text("go"))) as events:
+            async for event in events:
+                if event.output == stop_at:
+                    break
+
+        left = [e async for e in runner.run_async(**WHO, invocation_id=event.invocation_id)]
+
+        outputs = [event.output for event in left if event.output is not None]
+        assert outputs == [*range(stop_at + 1, 4), "done after 3"]
 
 
 async def test_a_node_goes_on_only_when_its_event_has_been_committed():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from google.genai import types
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
 from devui.runtime.agents.agent_tree import check_place, warn_of_namesakes
@@ -32,7 +31,7 @@ from devui.runtime.cancellation import check_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.left_out import explanation
-from devui.runtime.mistakes import check_takes, given, place, refuse_unknown
+from devui.runtime.mistakes import check_takes, given, place, refuse_unknown, yielding
 from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ class BaseAgent(BaseNode):
     After each `yield` the agent's code goes on only when the event has been committed, and sees
     what it changed (runtime seed).
     """
+
+    model_config = ConfigDict(extra="forbid")
 
     has_own_branches: ClassVar[bool] = True
 
@@ -188,14 +189,7 @@ class BaseAgent(BaseNode):
             role = f"which runs agent {self.name!r}"
             check_takes(self._run_async_impl, 1, "an InvocationContext", role)
             raise
-        if isinstance(events, AsyncIterator):
-            return events
-        if inspect.iscoroutine(events):
-            events.close()
-        raise TypeError(
-            f"{place(self._run_async_impl)} of agent {self.name!r} gives {type(events).__name__};"
-            " it must be `async def` and yield Events."
-        )
+        return yielding(events, self._run_async_impl, f"agent {self.name!r}", "Events")
 
     def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
         """What the history keeps of an exception that ends the agent (adk-runtime 12.4).

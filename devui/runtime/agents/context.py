@@ -112,7 +112,8 @@ class Context(NodeContext):
     def route(self, value: Route) -> None:
         run = self._node_run
         if run:
-            run.route, run.route_told = value, False
+            # In the form that the event will have: a tuple is several, an Enum is its value.
+            run.route, run.route_told = EventActions(route=value).route, False
         else:
             self._event_actions.route = value
 

@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from google.genai import types
+
 from devui.runtime.agents.llm_agent_output import mark_answer
 from devui.runtime.workflow.values import as_message
 
@@ -25,9 +27,9 @@ async def run_as_node(
     """
     invocation = ctx.get_invocation_context()
     if agent.mode in {"single_turn", "task"} and node_input is not None:
-        # A copy, which nobody takes for the user's own message where the input is that.
-        told = as_message(node_input).model_copy()
-        invocation = invocation.model_copy(update={"user_content": told})
+        told = as_message(node_input)
+        if _says_something(told):
+            invocation = invocation.model_copy(update={"user_content": told})
     async with aclosing(agent.run_async(invocation)) as events:
         async for event in events:
             ctx.event_author = event.author
@@ -49,6 +51,11 @@ def gives_one_answer(ctx: InvocationContext) -> bool:
     if not ctx.node_path:
         return False
     return ctx.node_path.rpartition("/")[2].partition("@")[0] == agent.name
+
+
+def _says_something(message: types.Content) -> bool:
+    """Whether a model can be asked with it; with nothing, the user's own words are taken."""
+    return any(part.text != "" for part in message.parts or [])
 
 
 def _take_answer(agent: LlmAgent, path: str, event: Event) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,6 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from devui.runtime.declared import Declared
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
+from devui.runtime.ignored import Spelt
+from devui.runtime.mistakes import note_on_names, yielding
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.requests import request_event
 from devui.runtime.workflow.retry_config import RetryConfig
@@ -20,13 +22,13 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-class BaseNode(Declared):
+class BaseNode(Declared, Spelt):
     """Something that takes an input, does its work and gives an output.
 
     Subclasses say in `_run_impl` what it does. Agents are nodes, too.
     """
 
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="ignore", defer_build=True)
 
     waits_for_all: ClassVar[bool] = False
     """It runs when all nodes before it have ended, and takes all their outputs."""
@@ -83,7 +85,7 @@ class BaseNode(Declared):
             ValidationError: the input or the output does not fit its schema.
         """
         node_input = self._taken(node_input)
-        async with aclosing(self._run_impl(ctx=ctx, node_input=node_input)) as items:
+        async with aclosing(yields_of(self._run_impl, self.name, ctx, node_input)) as items:
             async for item in items:
                 if item is not None:
                     yield self._as_event(item)
@@ -142,6 +144,22 @@ class BaseNode(Declared):
             return checked(schema, value)
         except ValidationError as error:
             raise named(error, f"{what}_schema of node {self.name!r}") from None
+
+
+def yields_of(
+    implementation: Callable[..., Any], name: str, ctx: Context, node_input: Any
+) -> AsyncGenerator[Any, None]:
+    """What the method yields that says what the node of that name does.
+
+    Raises:
+        TypeError: it takes other parameters, or yields nothing.
+    """
+    try:
+        items = implementation(ctx=ctx, node_input=node_input)
+    except TypeError as error:
+        note_on_names(error, implementation, "ctx", "node_input")
+        raise
+    return yielding(items, implementation, f"node {name!r}", "the output, or Events")
 
 
 START = BaseNode(name="__START__")

@@ -6,6 +6,7 @@ from typing import Any
 
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.mistakes import given
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.workflow.base_node import START, BaseNode
@@ -25,24 +26,25 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
     Raises:
         WorkflowConfigurationError: it can be no node.
     """
-    given = {name: value for name, value in fields.items() if value is not None}
+    settings = {name: value for name, value in fields.items() if value is not None}
     if isinstance(node_like, str) and node_like == "START":
         return START
     if isinstance(node_like, LlmAgent):
-        return _agent(node_like, given)
-    if given.get("require_confirmation") or given.get("auth_config"):
-        given.setdefault("rerun_on_resume", True)
+        return _agent(node_like, settings)
+    if settings.get("require_confirmation") or settings.get("auth_config"):
+        settings.setdefault("rerun_on_resume", True)
     if isinstance(node_like, NodeTool):
         named = {"name": node_like.name} if node_like.name != node_like.node.name else {}
-        return as_node(node_like.node, **{**named, **given})
+        return as_node(node_like.node, **{**named, **settings})
     if isinstance(node_like, FunctionNode):
-        return node_like.model_copy(update=given) if given else node_like
+        return node_like.model_copy(update=settings) if settings else node_like
     if isinstance(node_like, BaseNode | BaseTool):
-        return _made(node_like, given)
+        return _made(node_like, settings)
     if callable(node_like):
-        return FunctionNode(func=node_like, **given)
+        return FunctionNode(func=node_like, **settings)
     raise WorkflowConfigurationError(
-        f"{node_like!r:.200} can be no node: give a function, an agent, a tool or a node."
+        f"{given(node_like)} can be no node: give a function, an agent, a tool or a node, or a"
+        " tuple of those, which are then run side by side."
     )
 
 

@@ -24,7 +24,7 @@ def consent_request(
     """The question whether a tool, or a function, may be called with these arguments."""
     asked: dict[str, Any] = {
         "tool_name": name,
-        "args": to_jsonable_python(args, serialize_unknown=True),
+        "args": to_jsonable_python(args, by_alias=False, serialize_unknown=True),
     }
     if payload is not None:
         asked["confirmation_payload"] = payload

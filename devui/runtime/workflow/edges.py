@@ -1,13 +1,15 @@
 """`Edge`, and how the edges of a workflow are written (adk-runtime 12.2)."""
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
+from devui.runtime.mistakes import given
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.workflow.base_node import START, BaseNode
 from devui.runtime.workflow.building import Nodes
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 
@@ -61,7 +63,8 @@ def _edges(item: Any, nodes: Nodes) -> Iterator[Edge]:
             yield from _between(left, right, nodes)
     else:
         raise WorkflowConfigurationError(
-            f"{item!r:.200} is no edge: give an Edge, or a chain such as (START, first, second)."
+            f"`edges` is a list of chains and Edges, and this is neither: {_shown(item)}. Put what"
+            " follows each other into a chain, such as edges=[(START, first, second)]."
         )
 
 
@@ -82,6 +85,12 @@ def _between(left: Any, right: Any, nodes: Nodes) -> Iterator[Edge]:
                 yield Edge(from_node=nodes.of(one), to_node=nodes.of(other), route=route)
 
 
+def _shown(item: Any) -> str:
+    if isinstance(item, BaseNode):
+        return "START" if item is START else f"node {item.name!r}"
+    return given(item)
+
+
 def _elements(element: Any) -> list[Any]:
     if isinstance(element, dict):
         return [node for target in element.values() for node in _elements(target)]
@@ -92,13 +101,13 @@ def _check_routes(routes: dict[Any, Any]) -> None:
     if not routes:
         raise WorkflowConfigurationError("A dict of routes is empty; give it a route and a node.")
     for route, target in routes.items():
-        if not isinstance(route, RouteValue):
+        if not isinstance(route.value if isinstance(route, Enum) else route, RouteValue):
             raise WorkflowConfigurationError(
                 f"{route!r} cannot be a route: use a text, a whole number or a bool."
             )
         for node in target if isinstance(target, _SEVERAL) else (target,):
             if not (isinstance(node, BaseNode | BaseTool | str) or callable(node)):
                 raise WorkflowConfigurationError(
-                    f"Route {route!r} leads to {node!r:.200}, which is no node: give a function,"
+                    f"Route {route!r} leads to {_shown(node)}, which is no node: give a function,"
                     " an agent, a tool or a node."
                 )

@@ -14,6 +14,7 @@ from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
+from devui.runtime.mistakes import given
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.confirming import REJECTED, consent_request, take_consent
 from devui.runtime.workflow.credentials import credential_request
@@ -76,9 +77,9 @@ class FunctionNode(BaseNode):
                 " has answered; give it rerun_on_resume=True."
             )
         found = name or name_of(func)
-        if not found:
+        if not found or found == "<lambda>":
             raise WorkflowConfigurationError(
-                f"{func!r:.200} has no name: give its node one, node(..., name='...')."
+                f"{given(func)} has no name: give its node one, node(..., name='...')."
             )
         own = {
             "auth_config": auth_config,

@@ -20,6 +20,8 @@ from devui.runtime.workflow.values import named, unwrapped
 
 NODE_INPUT = "node_input"
 _CONTEXT = "ctx"
+_CONTEXTS = {"context", "tool_context", "callback_context"}
+"""Names that the context has elsewhere."""
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -121,6 +123,11 @@ class FunctionParameters:
 
     def _missing(self, key: str, *, to_input: bool) -> str:
         where = "the input of the node" if to_input else "the state"
+        if key in _CONTEXTS:
+            return (
+                f"Node {self.name!r} ({self.place}) cannot be run: {where} has no {key!r}. If that"
+                " parameter is for the context, name it 'ctx' or annotate it with Context."
+            )
         remedy = (
             f"let the node before it give a dict with {key!r}"
             if to_input

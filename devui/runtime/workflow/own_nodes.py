@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from pydantic import Field, model_validator
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.workflow.base_node import BaseNode
+from devui.runtime.mistakes import near
+from devui.runtime.workflow.base_node import BaseNode, yields_of
 from devui.runtime.workflow.building import as_node
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.parallel_worker import ParallelWorker, each_of
@@ -17,6 +18,12 @@ from devui.runtime.workflow.retry_config import RetryConfig
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+
+_SETTINGS = {
+    *("name", "rerun_on_resume", "retry_config", "timeout", "auth_config"),
+    *("require_confirmation", "parameter_binding"),
+}
+_OF_WORKERS = {"parallel_worker", "max_parallel_workers"}
 
 
 @overload
@@ -51,7 +58,7 @@ def node(
     *,
     parallel_worker: bool = False,
     max_parallel_workers: int | None = None,
-    **fields: Any,
+    **settings: Any,
 ) -> Any:
     """Make a node of a function, an agent or a tool, or a copy of a node with other fields.
 
@@ -71,16 +78,19 @@ def node(
 
     Raises:
         WorkflowConfigurationError: the settings do not go together, or it can be no node.
+        TypeError: there is no such setting.
     """
+    for name in settings.keys() - _SETTINGS:
+        raise TypeError(f"node() has no `{name}`{near(name, _SETTINGS | _OF_WORKERS)}")
     _check_workers(parallel_worker, max_parallel_workers)
     if node_like is None:
         return lambda wrapped: node(
             wrapped,
             parallel_worker=parallel_worker,
             max_parallel_workers=max_parallel_workers,
-            **fields,
+            **settings,
         )
-    made = as_node(node_like, **fields)
+    made = as_node(node_like, **settings)
     if not parallel_worker:
         return made
     return ParallelWorker(worker=made, max_parallel_workers=max_parallel_workers)
@@ -111,7 +121,7 @@ class Node(BaseNode):
             worker = self.model_copy(update={"parallel_worker": False})
             yield await each_of(ctx, worker, node_input, self.max_parallel_workers)
             return
-        async with aclosing(self.run_node_impl(ctx=ctx, node_input=node_input)) as items:
+        async with aclosing(yields_of(self.run_node_impl, self.name, ctx, node_input)) as items:
             async for item in items:
                 yield item
 

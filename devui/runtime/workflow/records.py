@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 NODE_ENDED = "__adk_internal_node_ended"
 """Key of custom metadata: with this event the node ended, without output and route."""
+NODE_ROUTE = "__adk_internal_node_route"
+"""Key of custom metadata, on an event with an output: the route that the next event tells.
+
+The run may be left, or killed, between the two; then it would go on another way, or nowhere.
+"""
 
 
 @dataclass(slots=True)
@@ -111,6 +116,8 @@ class Records:
         output = event.content if event.node_info.message_as_output else event.output
         record.output = record.output if output is None else output
         route = event.actions.route
+        if route is None:
+            route = (event.custom_metadata or {}).get(NODE_ROUTE)
         record.route = record.route if route is None else route
 
     def _take_answers(self, index: int, event: Event) -> None:

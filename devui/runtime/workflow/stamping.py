@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
-from devui.runtime.workflow.records import NODE_ENDED
+from devui.runtime.workflow.records import NODE_ENDED, NODE_ROUTE
 
 if TYPE_CHECKING:
     from devui.runtime.workflow.node_run import NodeRun
@@ -68,6 +68,8 @@ def _sign(run: NodeRun, event: Event) -> None:
         invocation.branch = event.branch = event.branch or None
     if event.output is not None or event.node_info.message_as_output:
         event.node_info.output_for = run.output_for
+        if not run.route_told:
+            event.custom_metadata = {**(event.custom_metadata or {}), NODE_ROUTE: run.route}
         if not event.get_function_responses():
             event.branch = _branch_of_claim(run, event.branch)
     if event.isolation_scope is None:

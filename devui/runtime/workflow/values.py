@@ -65,16 +65,24 @@ def text_of(content: types.Content) -> str:
 
 
 def as_message(value: Any) -> types.Content:
-    """A value as the words of a user: a message as it is, text, or JSON."""
+    """A value as the words of a user: a message, text, JSON, or else what `str` makes of it."""
     if isinstance(value, types.Content):
-        return value
+        # A copy, which nobody takes for the user's own message where the value is that.
+        return value.model_copy(update={"role": "user"})
     if isinstance(value, str):
         text = value
     elif isinstance(value, BaseModel):
         text = value.model_dump_json()
+    elif isinstance(value, dict | list):
+        text = json.dumps(value, ensure_ascii=False, default=_told)
     else:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = str(value)
     return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def _told(value: Any) -> Any:
+    """What JSON does not know, in a form that it does."""
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
 def wants_text(annotation: Any) -> bool:

@@ -13,6 +13,7 @@ from tests.differential.differing_nodes import (
     REPLAYED_NODES,
     SILENT_NODES,
     STOPPED_NODES,
+    TASKS_BEHIND_START,
     TEXT_ANSWERS,
 )
 from tests.differential.differing_resume import PAUSED_WORKFLOW
@@ -399,7 +400,24 @@ async def _task_inner(stage):
     await begin(stage, ("START", upper, inner, last), says=("help me", "Rome"))
 
 
-@case("task node: beside a way that goes on", unordered=True)
+@case("task node: several messages, resumable", differs=TASKS_BEHIND_START)
+async def _task_of_several_messages_resumable(stage):
+    agent = helper(stage, "Which?", "Really?", DONE)
+    await begin(
+        stage, ("START", agent, same), says=("help me", "Rome", "yes", "again"), resumable=True
+    )
+
+
+@case("task node: behind a node without output", differs=TASKS_BEHIND_START)
+async def _task_without_input(stage):
+    async def silent(ctx):
+        ctx.state["ran"] = True
+
+    agent = helper(stage, "Which?", "Really?", DONE)
+    await begin(stage, ("START", silent, agent, same), says=("help me", "Rome", "yes"))
+
+
+@case("task node: beside a way that goes on", differs=TASKS_BEHIND_START, unordered=True)
 async def _task_beside(stage):
     async def other(ctx):
         stage.note("other")
