@@ -60,6 +60,7 @@ class ModelCall:
         if self._plugins.has("before_model_callback", self._agent):
             with own_contents(self._request, by="before_model_callback"):
                 answer = await self._before()
+            self._record_changes()
         if answer is not None:
             yield answer
             return
@@ -77,12 +78,14 @@ class ModelCall:
                     return
                 except Exception as error:  # noqa: BLE001  callbacks may answer for any error
                     answer = await self._after(await self._recovered(error))
+                    self._record_changes()
                     yield self._checked(self._with_sources(answer))
                     return
                 if not isinstance(answer, LlmResponse):
                     raise self._no_response(answer)
                 if self._plugins.has("after_model_callback", self._agent):
                     answer = await self._after(answer)
+                    self._record_changes()
                 yield self._checked(self._with_sources(answer))
         finally:
             await answers.aclose()
@@ -139,6 +142,10 @@ class ModelCall:
             callbacks, is_truthy, callback_context=self._context, llm_request=self._request
         )
         return _response(result, "before_model_callback", callbacks)
+
+    def _record_changes(self) -> None:
+        """Let the next event commit what callbacks have changed in place (adk-runtime 2.2)."""
+        self._context.state.has_delta()
 
     async def _after(self, answer: LlmResponse) -> LlmResponse:
         replaced = await self._plugins.run_after_model_callback(
