@@ -217,3 +217,19 @@ async def a_number_of_the_state_is_none(stage):
         app_name="app", user_id="u", session_id="s"
     )
     stage.note(str(session.state["share"]))
+
+
+async def _noted_in_place(stage, hook):
+    def note(**values):
+        values["callback_context"].state["seen"].append(hook)
+
+    await stage.open(
+        stage.agent("agent", "Hello.", "Hello again.", **{f"{hook}_callback": note}),
+        state={"seen": []},
+    )
+    await stage.say()
+    await stage.stream("again")
+
+
+for _hook in ("before_model", "after_model", "before_agent", "after_agent"):
+    add(Case(f"{_hook} changes state in place", partial(_noted_in_place, hook=_hook)))
