@@ -91,8 +91,10 @@ async def test_a_file_that_cannot_be_opened_is_named(tmp_path):
     service = SqliteSessionService(tmp_path / "missing" / "sessions.db")
     with pytest.raises(sqlite3.OperationalError) as caught:
         await service.create_session(app_name="app", user_id="u")
-    [note] = caught.value.__notes__
-    assert f"{tmp_path}/missing/sessions.db; make its folder first" in note
+    assert caught.value.__notes__ == [
+        "Make its folder first, and writable.",
+        f"The file is {tmp_path}/missing/sessions.db.",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["json", "yaml"])
