@@ -138,7 +138,7 @@ BROAD_EXCEPT = {
     "devui/runtime/tools/preload_memory_tool.py:PreloadMemoryTool.process_llm_request": (
         "users' memory services; an agent that nobody asked to remember goes on without"
     ),
-    "devui/store/database.py:_run_one": (
+    "devui/store/batches.py:_run_one": (
         "an error belongs to the job's caller and not to the batch it was written with"
     ),
     "devui/debugger/driver.py:Driver.run": (

@@ -22,20 +22,16 @@ from contextlib import (
 )
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, cast
 
 import aiosqlite
 
-from devui.store.errors import PASSING, JournalClosed, JournalError, from_sqlite, primary_code
-from devui.store.schema import OldVersion, check, mark, read_only, require, rolled_back
+from devui.store.batches import Outcome, T, Work, run_batch
+from devui.store.errors import PASSING, JournalClosed, JournalError, JournalGone, from_sqlite
+from devui.store.schema import OldVersion, check, mark, read_only, require
 from devui.store.values import bounded
 
 _LOG = logging.getLogger(__name__)
-
-T = TypeVar("T")
-
-Work = Callable[[sqlite3.Connection], T]
-"""A job's body. It may run twice, so it touches nothing but the connection."""
 
 _QUEUE_LIMIT = 256
 """Jobs accepted and not yet committed; the next caller waits."""
@@ -65,15 +61,6 @@ _READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
 class Job(NamedTuple):
     work: Work[Any]
     done: asyncio.Future[Any]
-
-
-class Outcome(NamedTuple):
-    value: Any
-    error: Exception | None
-
-
-class _TransactionLost(Exception):
-    """SQLite rolled the whole transaction back while one of its jobs ran."""
 
 
 class Connection(aiosqlite.Connection):
@@ -108,6 +95,8 @@ class Database:
         self._closing = False
         self._closed = False
         self._suspect = False
+        self._file: tuple[int, int] | None = None
+        """What tells the file from another of its name; None if that cannot be told."""
         self._waited_for = 0
         self.trouble: JournalError | None = None
         """Why changes are not taken at present; None if they are, as far as is known."""
@@ -143,6 +132,7 @@ class Database:
                 undo.pop_all()
         except sqlite3.Error as error:
             await self._open_to_read(from_sqlite(error, str(path)), error, newest)
+        self._file = _identity(path)
         self._task = asyncio.create_task(self._write_all(), name=f"journal writer {path}")
         return self
 
@@ -203,6 +193,7 @@ class Database:
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator["Snapshot"]:
+        self._check_place()  # of what is not there SQLite would make an empty one
         try:
             connection = await self._connect(_configure_snapshot, reads_only=not self._writer)
         except sqlite3.Error as error:
@@ -222,6 +213,14 @@ class Database:
         await self._reader.close()
         if self._writer is not None:
             await self._writer.close()  # last, so that SQLite folds the WAL into the file
+
+    def _check_place(self) -> None:
+        """Refuse to write where nobody will find it again: the file's name may be gone (R42)."""
+        if self._file is not None and _identity(self._path) != self._file:
+            raise JournalGone(
+                f"the journal {str(self._path)!r} was moved or deleted while the server ran: put it"
+                " back, or restart devui to begin a new one"
+            )
 
     async def _connect(self, configure: Work[None], *, reads_only: bool = False) -> Connection:
         async with AsyncExitStack() as undo:
@@ -255,13 +254,14 @@ class Database:
 
     async def _commit(self, works: Sequence[Work[Any]]) -> list[Outcome]:
         try:
+            self._check_place()
             writer = self._writer
             if writer is None or self._suspect:
                 writer = await self._reopen()
-            outcomes = await writer.call(partial(_run_batch, works=works))
+            outcomes = await writer.call(partial(run_batch, works=works))
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
-        self._suspect = self._suspect or any(_is_io_error(outcome.error) for outcome in outcomes)
+        self._suspect = self._suspect or any(outcome.is_io_error for outcome in outcomes)
         told = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
         self._note([outcome.error for outcome in told])
         return told
@@ -294,6 +294,14 @@ class Database:
             translated.__cause__ = error
             return translated
         return error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Snapshot:
@@ -351,37 +359,6 @@ def _configure_snapshot(connection: sqlite3.Connection) -> None:
     connection.execute("SELECT seq FROM journal").fetchall()  # the moment is that of the first read
 
 
-def _run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
-    """Commit all jobs in one transaction; one that takes the transaction down goes down alone."""
-    try:
-        return _run_together(connection, works)
-    except _TransactionLost as lost:
-        if len(works) == 1:
-            return [Outcome(None, cast("Exception", lost.__cause__))]
-        return [outcome for work in works for outcome in _run_batch(connection, [work])]
-
-
-def _run_together(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
-    with rolled_back(connection):
-        connection.execute("BEGIN IMMEDIATE")
-        outcomes = [_run_one(connection, work) for work in works]
-        connection.execute("COMMIT")
-    return outcomes
-
-
-def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
-    connection.execute("SAVEPOINT job")
-    try:
-        outcome = Outcome(work(connection), None)
-    except Exception as error:  # it belongs to the job's caller, not to the batch
-        if not connection.in_transaction:
-            raise _TransactionLost from error
-        connection.execute("ROLLBACK TO job")
-        outcome = Outcome(None, error)
-    connection.execute("RELEASE job")
-    return outcome
-
-
 def _settle(job: Job, outcome: Outcome) -> None:
     if job.done.done():
         return
@@ -394,7 +371,3 @@ def _settle(job: Job, outcome: Outcome) -> None:
 def _settle_all(jobs: Sequence[Job] | deque[Job], error: JournalError) -> None:
     for job in jobs:
         _settle(job, Outcome(None, error))
-
-
-def _is_io_error(error: Exception | None) -> bool:
-    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_IOERR

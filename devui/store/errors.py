@@ -10,7 +10,7 @@
     ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  Overtaken
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
-        └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalDamaged
+        └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalGone  JournalDamaged
 
 Every message is one sentence with the value in question and, where there is one, the way out.
 """
@@ -117,11 +117,15 @@ class JournalFailed(JournalError):
     """The operating system refused a read or a write; nothing of the change was kept (R42)."""
 
 
+class JournalGone(JournalError):
+    """The journal's file was moved, deleted or replaced while it was open (R42)."""
+
+
 class JournalDamaged(JournalError):
     """SQLite found the database malformed (R43)."""
 
 
-PASSING = (JournalBusy, JournalFull, JournalFailed)
+PASSING = (JournalBusy, JournalFull, JournalFailed, JournalGone)
 """What is not of the journal's making: it takes changes again as soon as that is over."""
 
 

@@ -8,7 +8,8 @@ import asyncio
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any
 
-from devui.store.database import Database, Snapshot, T, Work
+from devui.store.batches import T, Work
+from devui.store.database import Database, Snapshot
 from devui.store.errors import PASSING
 
 _SECONDS = 1.0

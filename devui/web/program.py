@@ -32,6 +32,7 @@ from devui.store.errors import (
     JournalDamaged,
     JournalFailed,
     JournalFull,
+    JournalGone,
     Overtaken,
     ReadOnly,
     RunActive,
@@ -92,6 +93,7 @@ _AT_THE_EDGE = {
     JournalBusy: Unwritten,
     JournalFull: Unwritten,
     JournalFailed: Unwritten,
+    JournalGone: Unwritten,
     JournalDamaged: Unreadable,
 }
 """What errors of the floors below are to whoever made the request."""

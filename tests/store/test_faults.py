@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from devui.store import Journal, JournalBusy, JournalFailed, JournalFull, NewEvent
+from devui.store import Journal, JournalBusy, JournalFailed, JournalFull, JournalGone, NewEvent
 from devui.store.errors import JournalError
 from tests.store.kit import (
     FaultyConnection,
@@ -185,3 +185,33 @@ async def test_a_folder_where_nothing_can_be_created_is_a_clear_error(tmp_path: 
     (tmp_path / "data" / "journal.db-wal").mkdir(parents=True)
     with pytest.raises(JournalFailed, match="permissions of the data folder"):
         await Journal.open(tmp_path / "data")
+
+
+@pytest.mark.req("R42")
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_nothing_is_written_into_a_file_that_nobody_finds(
+    tmp_path: Path, replaced: bool
+) -> None:
+    path, elsewhere = tmp_path / "data" / "journal.db", tmp_path / "elsewhere"
+    async with await Journal.open(tmp_path / "data") as journal:
+        session = await journal.sessions.create("travel", "ada", "s1", {})
+        await journal.events.append(session.key, new_event("first"), None)
+        path.parent.rename(elsewhere)
+        if replaced:
+            path.parent.mkdir()
+            path.touch()
+        with pytest.raises(JournalGone, match="was moved or deleted"):
+            await journal.events.append(session.key, new_event("second"), None)
+        with pytest.raises(JournalGone):
+            async with journal.snapshot():
+                pass
+        assert isinstance(journal.trouble, JournalGone)
+        assert [row.number for row in await journal.events.since(session.key, 0)] == [1]
+        if replaced:
+            assert path.read_bytes() == b""
+            path.unlink()
+            path.parent.rmdir()
+        assert not path.exists()
+        elsewhere.rename(path.parent)
+        assert (await journal.events.append(session.key, new_event("second"), None)).number == 2
+        assert journal.trouble is None

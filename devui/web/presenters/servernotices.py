@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull
+from devui.store.errors import JournalBusy, JournalError, JournalFailed, JournalFull, JournalGone
 from devui.store.journal import Journal
 from devui.store.place import Danger
 from devui.web.parts.basics import Notice
@@ -17,6 +17,10 @@ _NO_NEWS: Final = frozenset({NOT_SIGNED_IN, OLD_LINK})
 _TROUBLES: dict[type[JournalError], tuple[str, str]] = {
     JournalFull: ("The disk is full.", "there is room again"),
     JournalFailed: ("The journal cannot be written.", "disk and permissions let it"),
+    JournalGone: (
+        "The journal was moved or deleted.",
+        "it is put back (a restart begins a new one)",
+    ),
     JournalBusy: ("Another program has locked the journal.", "that lets go"),
 }
 
