@@ -92,9 +92,9 @@ def fragments(step: Say | Call) -> list[types.Part]:
 
 def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
     """What the model yields: fragments if it streams, then the whole answer or an exception."""
-    only = answer[0] if answer else None
-    if isinstance(only, Raw):
-        return [ns.LlmResponse(**only.fields)]
+    raw = [ns.LlmResponse(**step.fields) for step in answer if isinstance(step, Raw)]
+    if raw:
+        return raw
     said = [step for step in answer if isinstance(step, Say | Call)]
     made: list[Any] = []
     if stream:

@@ -51,8 +51,8 @@ class OutputSaver:
         if self.key is None or event.partial or event.author != self.agent:
             return None
         text = _spoken(event)
-        if text is None:
-            return None
+        if text is None or not (text or event.is_final_response()):
+            return None  # blanks before a call take nothing away that an earlier turn has said
         self._texts.append(text)
         if self.schema is None:
             event.actions.state_delta[self.key] = "".join(self._texts)

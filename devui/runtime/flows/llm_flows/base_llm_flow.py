@@ -108,11 +108,11 @@ class BaseLlmFlow(Extensible):
         responses = self._call_llm_async(ctx, llm_request, base)
         try:
             async for response in responses:
-                if is_told:  # a whole answer has become that event
-                    base = base_of(ctx, base.actions)
-                is_told = not response.partial
+                if is_told:
+                    base, is_told = base_of(ctx, base.actions), False
                 events = self._postprocess_async(ctx, llm_request, response, base)
                 async for event in events:
+                    is_told = is_told or event is base  # a whole answer has become that event
                     yield event
         finally:
             try:

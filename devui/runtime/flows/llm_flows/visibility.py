@@ -79,9 +79,8 @@ def _is_progress(branch: str | None, own: str | None) -> bool:
 
 def says_something(content: types.Content | None) -> bool:
     """Whether there is more to a content than thoughts and blanks."""
-    if content is None or not content.role or not content.parts:
-        return False
-    return any(map(_says_something, content.parts))
+    parts = content.parts if content is not None else None
+    return any(map(_says_something, parts or ()))
 
 
 def _says_something(part: types.Part) -> bool:
