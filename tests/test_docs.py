@@ -1,6 +1,8 @@
 """The documentation says what is true: every route, every option, every link, every example."""
 
+import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +21,9 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "agents").rglob("*.md")]
 )
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BODY_ROW = re.compile(r"^\| `(POST|PUT|PATCH) (/api/[^\s`?]*)[^`]*` \| (.*) \|$", re.MULTILINE)
+TOLD_ELSEWHERE = frozenset({"ChangeBody", "HitsBody"})
+"""Bodies with the members of a breakpoint, which the row that makes one names."""
 ENDPOINT = re.compile(r"`(GET|POST|PUT|PATCH|DELETE) (/[^\s`?]*)[^`]*`")
 
 
@@ -113,6 +118,32 @@ def test_every_route_is_documented_and_nothing_else() -> None:
     served = set(endpoints(list(routes)))
     assert served - documented == set(), "docs/guide/api.md does not name these"
     assert documented - served == set(), "docs/guide/api.md names these, which are not served"
+
+
+def test_every_member_of_a_body_is_documented() -> None:
+    """Those that a request takes, as the table of the debugger's API has them."""
+    page = (GUIDE / "api.md").read_text(encoding="utf-8")
+    rows = {f"{row[1]} {row[2]}": row[3] for row in BODY_ROW.finditer(page)}
+    described = json.loads((GUIDE / "openapi.json").read_text(encoding="utf-8"))
+    missing = []
+    for path, methods in described["paths"].items():
+        for method, told in methods.items():
+            body = told.get("requestBody", {}).get("content", {}).get("application/json", {})
+            name = body.get("schema", {}).get("$ref", "").rpartition("/")[2]
+            row = rows.get(f"{method.upper()} {path}")
+            if not name or row is None or name in TOLD_ELSEWHERE:
+                continue
+            members = described["components"]["schemas"][name]["properties"]
+            missing += [f"{name}.{each}" for each in members if f'"{each}"' not in row]
+    assert missing == [], "name these in docs/guide/api.md"
+
+
+def test_every_extra_is_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = set(project["optional-dependencies"]) - {"dev"}
+    page = (GUIDE / "runtime.md").read_text(encoding="utf-8")
+    table = page.partition("## Extras")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == extras
 
 
 def options(command: click.Command) -> Iterator[str]:

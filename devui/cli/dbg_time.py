@@ -9,9 +9,10 @@ import click
 
 from devui.cli.failures import Misused
 from devui.cli.finding import Terminal, on_the_server
-from devui.cli.lines import plain, position_lines
+from devui.cli.following import newest_number
+from devui.cli.lines import plain
 from devui.cli.naming import session_of
-from devui.cli.orders import session_option, settled
+from devui.cli.orders import say_where, session_option, settled
 
 _guard = click.option(
     "--guard",
@@ -60,7 +61,7 @@ def fork(
     terminal.say(made, lambda told: _fork_lines(told, client.url))
     if made["run"]:
         position = client.get("api", "runs", made["run"])
-        terminal.say(settled(terminal, position), position_lines)
+        say_where(terminal, settled(terminal, position), made["fork"]["number"])
 
 
 @click.command()
@@ -75,12 +76,13 @@ def rewind(
     """Take the session back to before the message NUMBER, and say MESSAGE in its place."""
     client, found = terminal.client, session_of(terminal.client, session)
     address = ("api", "sessions", found["key"], "rewind")
+    before = newest_number(client, found["key"])
     begun = client.post(*address, number=number, message=message, guard=guard)
     position = settled(terminal, begun)
     if message is not None and position["status"] == "done":
         follows = client.get("api", "sessions", found["key"], "run")
         position = settled(terminal, follows)
-    terminal.say(position, position_lines)
+    say_where(terminal, position, before)
 
 
 @click.command()

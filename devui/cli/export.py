@@ -69,7 +69,7 @@ def command(
             asked |= {"format": "html" if as_html else None}
             _write(terminal.client, output, path, asked)
             told = {**told, "file": str(output), "bytes": output.stat().st_size}
-        terminal.say(told, _lines)
+        terminal.say(told, lambda all_of_it: _lines(all_of_it, keep_secrets=keep_secrets))
 
 
 def _write(client: Client, output: Path, path: tuple[object, ...], asked: dict[str, Any]) -> None:
@@ -87,11 +87,12 @@ def _write(client: Client, output: Path, path: tuple[object, ...], asked: dict[s
         part.unlink(missing_ok=True)
 
 
-def _lines(told: dict[str, Any]) -> list[str]:
+def _lines(told: dict[str, Any], *, keep_secrets: bool) -> list[str]:
     lines = [f"wrote {told['file']}, {told['bytes']:,} bytes"] if "file" in told else []
     word = "left out" if lines else "would be left out"
     if not told["findings"]:
-        lines.append(f"nothing {word}: no secret was found")
+        why = "secrets are kept" if keep_secrets else "no secret was found"
+        lines.append(f"nothing {word}: {why}")
     for each in told["findings"]:
         hint = f" {plain(each['hint'])}" if each["hint"] else ""
         places = plain(", ".join(each["places"]))

@@ -21,7 +21,8 @@ def _lines(verdict: dict[str, Any]) -> list[str]:
     if found is None:
         aside = " but for results of tools" if verdict.get("strayed") else ""
         live = f", {verdict['live']} live tools" if verdict["live"] else ""
-        said = f"{_count(verdict)}{aside}, {verdict['calls']} recorded answers{live}"
+        answers = f"{verdict['calls']} recorded answer{'' if verdict['calls'] == 1 else 's'}"
+        said = f"{_count(verdict)}{aside}, {answers}{live}"
         return [f"{_word(verdict)}: {said}", *notes]
     lines = [f"diverged: {plain(found['message'])}", f"  {_count(verdict)} before that"]
     for each in found["differences"]:

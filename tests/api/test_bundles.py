@@ -194,7 +194,8 @@ def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monk
         assert "left out: the value of a secret variable hun…(15 characters), once" in seen.stdout
         wrote = devui("export", "-o", "it.json", "--redact", "n", *here, cwd=tmp_path)
         assert (wrote.returncode, wrote.stderr) == (0, "")
-        devui("export", session, "-o", "all.json", "--keep-secrets", *here, cwd=tmp_path)
+        kept = devui("export", session, "-o", "all.json", "--keep-secrets", *here, cwd=tmp_path)
+        assert kept.stdout.splitlines()[1] == "nothing left out: secrets are kept"
     assert secret in (tmp_path / "all.json").read_text()
     text = (tmp_path / "it.json").read_text()
     assert secret not in text

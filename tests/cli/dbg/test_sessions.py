@@ -100,13 +100,18 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     state = client.get(f"/api/sessions/{key}/state").json()["values"]
     assert [(each["key"], each["value"]) for each in state] == [("city", "Rome")]
     again = terminal("dbg", "fork", "1", "--message", "--run", "--guard", "recorded", *there)
-    assert again.stdout.splitlines()[-1].startswith("done")
+    _, _, message, *answers, end = again.stdout.splitlines()
+    assert message.startswith("#1 ")
+    assert (len(answers) > 0, end) == (True, "done")
     assert terminal("dbg", "fork", "1", "--state", "[]", *there).returncode == 2
     an_event_is_edited_in_a_fork(terminal, there, asked.kept()["events"][0])
     assert terminal("dbg", "fork", "99", *there).returncode == 5
     back = terminal("dbg", "rewind", "1", "hello again", "--guard", "run", *there)
     assert (back.returncode, back.stderr) == (0, "")
-    assert back.stdout.startswith("done")
+    taken, again, *answers, end = back.stdout.splitlines()
+    assert taken.endswith("rewound the session")
+    assert again.endswith("hello again")
+    assert (len(answers) > 0, end) == (True, "done")
     assert "hello again" in asked.texts()
     told = terminal("dbg", "trace", *there).stdout
     spans = json.loads(told)["resourceSpans"][0]["scopeSpans"][0]["spans"]
