@@ -13,7 +13,7 @@ from tests.differential.case import Case, add
 from tests.differential.cases.compaction import USAGE, counting, look
 from tests.differential.script import Answer, Error, Raw
 
-COMPACTED = 80
+COMPACTED = 40
 TURNS = 8
 
 

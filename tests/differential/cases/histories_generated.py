@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.differential.case import Case, add
 
-HISTORIES = 100
+HISTORIES = 60
 LENGTH = 25
 
 

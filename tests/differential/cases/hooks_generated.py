@@ -13,8 +13,8 @@ from tests.differential.case import Case, add
 from tests.differential.cases.callbacks import AGENT_HOOKS, RUN_HOOKS, WATCHERS, answer_of, told
 from tests.differential.script import Answer, Boom, Error, Raise, Say, call, transfer
 
-HOOKED = 150
-FAILING = 100
+HOOKED = 80
+FAILING = 60
 TURNS = 3
 
 Deed = Callable[[dict[str, Any]], Any]

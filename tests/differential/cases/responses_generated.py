@@ -12,7 +12,7 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Raw
 
-MODELS = 100
+MODELS = 60
 TURNS = 3
 CALLS = 12
 

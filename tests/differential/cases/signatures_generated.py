@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tests.differential.case import Case, add
 from tests.differential.script import Call
 
-SIGNATURES = 100
+SIGNATURES = 50
 CALLS = 6
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from tests.differential.case import Case, add
 
-TEMPLATES = 60
+TEMPLATES = 20
 INSTRUCTIONS = 6
 
 PIECES = (
