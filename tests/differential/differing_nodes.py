@@ -141,3 +141,21 @@ REFUSED_MESSAGE = Difference(
     there="It does so if the root is an agent with a model.",
     why="The run has failed, and the hook is there to hear of that.",
 )
+NAMELESS_NODES = Difference(
+    "Objects that can be called, as nodes",
+    here="They need a name: `node(thing, name=...)`.",
+    there="Each is named `__call__`.",
+    why="The name is all that the history tells of a node.",
+)
+SEEN_OUTPUTS = Difference(
+    "What `on_event` sees of the answer of an agent that is a node",
+    here="The text is in the content, as in the stored event; `output` is None.",
+    there="`output` has the text while hooks look at the event.",
+    why="Hooks see the event that is committed.",
+)
+SEVERAL_TASKS = Difference(
+    "Words for several task agents that ask side by side in a Workflow",
+    here="The one that has asked last gets them; the others go on waiting.",
+    there="Each gets them as its answer.",
+    why="Words answer one question.",
+)

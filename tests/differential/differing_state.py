@@ -66,3 +66,11 @@ STATE_OF_WAITING_TOOLS = Difference(
     there="What it wrote is lost if it was called beside others, and kept if it was called alone.",
     why="A tool that begins a job keeps its number in the state.",
 )
+
+
+EMPTY_LAST_TEXT = Difference(
+    "`output_key` when the last answer of a run is an empty text",
+    here="What the agent has said before, beside calls, is kept.",
+    there="The value is empty.",
+    why="It is all text of the run, in both, when the last answer has words.",
+)

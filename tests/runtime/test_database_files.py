@@ -11,21 +11,10 @@ import pytest
 from devui.runtime.errors import SessionNotFoundError
 from devui.runtime.events import Event
 from devui.runtime.memory import SqliteMemoryService
-from devui.runtime.sessions import DatabaseSessionService, SqliteSessionService
+from devui.runtime.sessions import SqliteSessionService
 from tests.source import ROOT
 
 WHERE = {"app_name": "app", "user_id": "u"}
-
-
-@pytest.fixture(params=["seconds", "dates"])
-async def service(request, tmp_path):
-    path = tmp_path / "some.db"
-    if request.param == "seconds":
-        opened = SqliteSessionService(path)
-    else:
-        opened = DatabaseSessionService(f"sqlite:///{path}")
-    yield opened
-    await opened.close()
 
 
 def delete(path: Path) -> None:
@@ -47,13 +36,13 @@ async def kept(path) -> list[str]:
 
 async def test_a_file_that_was_deleted_is_made_anew(service, tmp_path, caplog):
     session = await service.create_session(**WHERE, session_id="old")
-    delete(tmp_path / "some.db")
+    delete(tmp_path / "sessions.db")
     with pytest.raises(SessionNotFoundError):
         await service.append_event(session, Event(author="user", message="hi"))
     await service.create_session(**WHERE, session_id="new")
     assert await ids(service) == ["new"]
-    assert "some.db was removed or replaced; it is opened anew." in caplog.text
-    other = SqliteSessionService(tmp_path / "some.db")
+    assert "sessions.db was removed or replaced; it is opened anew." in caplog.text
+    other = SqliteSessionService(tmp_path / "sessions.db")
     assert await ids(other) == ["new"]
     await other.close()
 
@@ -63,8 +52,8 @@ async def test_a_file_that_another_took_the_place_of_is_used(service, tmp_path):
     other = SqliteSessionService(tmp_path / "other.db")
     await other.create_session(**WHERE, session_id="another")
     await other.close()
-    delete(tmp_path / "some.db")
-    (tmp_path / "other.db").rename(tmp_path / "some.db")
+    delete(tmp_path / "sessions.db")
+    (tmp_path / "other.db").rename(tmp_path / "sessions.db")
     assert await ids(service) == ["another"]
 
 
@@ -132,7 +121,7 @@ async def test_memories_of_a_removed_file(tmp_path):
 
 async def test_a_database_in_memory_is_never_missing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for path in (":memory:", "sqlite:///:memory:", "sqlite:///some.db?mode=memory"):
+    for path in (":memory:", "sqlite:///:memory:", "sqlite:///sessions.db?mode=memory"):
         service = SqliteSessionService(path)
         await service.create_session(**WHERE, session_id="s")
         assert await ids(service) == ["s"]
@@ -141,7 +130,7 @@ async def test_a_database_in_memory_is_never_missing(tmp_path, monkeypatch):
 
 async def test_a_relative_file_stays_the_same_when_the_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    service = SqliteSessionService("some.db")
+    service = SqliteSessionService("sessions.db")
     await service.create_session(**WHERE, session_id="s")
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
@@ -150,11 +139,11 @@ async def test_a_relative_file_stays_the_same_when_the_folder_changes(tmp_path, 
 
 
 async def test_errors_name_the_file(tmp_path):
-    await SqliteSessionService(tmp_path / "some.db").create_session(**WHERE)
-    service = SqliteSessionService(f"sqlite:///{tmp_path / 'some.db'}?mode=ro")
+    await SqliteSessionService(tmp_path / "sessions.db").create_session(**WHERE)
+    service = SqliteSessionService(f"sqlite:///{tmp_path / 'sessions.db'}?mode=ro")
     with pytest.raises(sqlite3.OperationalError, match="readonly") as caught:
         await service.create_session(**WHERE)
-    assert caught.value.__notes__ == [f"The file is {tmp_path / 'some.db'}."]
+    assert caught.value.__notes__ == [f"The file is {tmp_path / 'sessions.db'}."]
 
 
 FORKING = """
@@ -199,21 +188,21 @@ sys.exit(sum(os.waitpid(copy, 0)[1] for copy in copies))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no forks")
 def test_copies_that_a_process_forks_write_the_same_file(tmp_path):
-    command = [sys.executable, "-c", FORKING, str(tmp_path / "some.db")]
+    command = [sys.executable, "-c", FORKING, str(tmp_path / "sessions.db")]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "closed\n"
     process.communicate(timeout=60)
     assert process.returncode == 0
-    with sqlite3.connect(tmp_path / "some.db") as connection:
+    with sqlite3.connect(tmp_path / "sessions.db") as connection:
         counted = "SELECT count(*) FROM events WHERE session_id LIKE 'copy %'"
         assert connection.execute(counted).fetchone() == (25,)
     connection.close()
 
 
 async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
-    service = SqliteMemoryService(tmp_path / "below" / "some.db")
+    service = SqliteMemoryService(tmp_path / "below" / "sessions.db")
 
     async def remember(number: int) -> None:
         events = [Event(id=f"{number}-{i}", message=f"word {i}") for i in range(20)]
@@ -228,7 +217,7 @@ async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
         forgets = (forget(number) for number in together)
         await asyncio.gather(*map(remember, together), *searches, *forgets)
     await service.close()
-    with sqlite3.connect(tmp_path / "below" / "some.db") as connection:
+    with sqlite3.connect(tmp_path / "below" / "sessions.db") as connection:
         [count] = connection.execute("SELECT count(*) FROM memory_events").fetchone()
     connection.close()
     assert count == 160 * 20
@@ -236,4 +225,4 @@ async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
 
 def test_an_unknown_kind_of_index_is_refused(tmp_path):
     with pytest.raises(ValueError, match="auto, on, off, not 'maybe'"):
-        SqliteMemoryService(tmp_path / "some.db", fts="maybe")
+        SqliteMemoryService(tmp_path / "sessions.db", fts="maybe")

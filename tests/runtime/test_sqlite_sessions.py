@@ -22,17 +22,6 @@ V1 = Path(__file__).parent / "data" / "database_session_service_v1.sql"
 """What google-adk 2.13.0's DatabaseSessionService left in a file."""
 
 
-@pytest.fixture(params=["seconds", "dates"])
-async def service(request, tmp_path):
-    path = tmp_path / "sessions.db"
-    if request.param == "seconds":
-        opened = SqliteSessionService(path)
-    else:
-        opened = DatabaseSessionService(f"sqlite:///{path}")
-    yield opened
-    await opened.close()
-
-
 @pytest.fixture
 async def sqlite_service(tmp_path):
     opened = SqliteSessionService(tmp_path / "sessions.db")

@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tests.differential.case import Case, add
+from tests.differential.case import Case, add, case
 from tests.differential.differing_elsewhere import ROUTES_OF_CALLBACKS
-from tests.differential.differing_nodes import UNFIT_INPUT
+from tests.differential.differing_nodes import NAMELESS_NODES, SEEN_OUTPUTS, UNFIT_INPUT
 from tests.differential.script import Boom
 
 
@@ -258,3 +258,27 @@ for _hook in ("before_agent_callback", "before_model_callback", "after_agent_cal
             partial(_callback_assigns_output, hook=_hook),
         )
     )
+
+
+@case("graph: an object that can be called is a node", differs=NAMELESS_NODES)
+async def _object(stage):
+    class Twice:
+        async def __call__(self, node_input: str) -> str:
+            return node_input * 2
+
+    try:
+        await run(stage, ("START", Twice()))
+    except ValueError as error:
+        stage.note(type(error).__name__)
+
+
+@case("graph: a plugin looks at the answer of an agent", differs=SEEN_OUTPUTS)
+async def _seen(stage):
+    class Watching(stage.ns.BasePlugin):
+        async def on_event_callback(self, *, invocation_context, event):
+            stage.note(event.author, str(event.output))
+
+    agent = stage.agent("agent", "One.", mode="single_turn")
+    graph = stage.ns.Workflow(name="wf", edges=[("START", agent)])
+    await stage.open(graph, plugins=[Watching("watching")])
+    await stage.say()

@@ -11,6 +11,7 @@ from tests.differential.cases.graphs import same, upper
 from tests.differential.cases.human import key_given, knocking
 from tests.differential.differing_nodes import (
     REPLAYED_NODES,
+    SEVERAL_TASKS,
     SILENT_NODES,
     STOPPED_NODES,
     TASKS_BEHIND_START,
@@ -502,3 +503,12 @@ async def _left(stage):
 async def _ended(stage):
     await begin(stage, ("START", upper, same))
     await stage.resume()
+
+
+@case("task node: two ask side by side", differs=SEVERAL_TASKS)
+async def _two_tasks(stage):
+    answers = "Which?", "Really?", DONE
+    agents = [stage.agent(name, *answers, mode="task") for name in ("one", "two")]
+    await begin(
+        stage, ("START", tuple(agents), stage.ns.JoinNode(name="join")), says=("go", "Rome")
+    )

@@ -6,6 +6,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing import BLANK_TEXT, EMPTY_MESSAGE
+from tests.differential.differing_state import EMPTY_LAST_TEXT
 from tests.differential.script import Error, Raise, Raw, Say, call
 
 CONTENTS = {
@@ -221,3 +222,14 @@ async def context_of_a_run_is_put_before_the_message(stage):
 async def a_lone_state_change_is_a_user_event(stage):
     await stage.open(stage.agent("agent", "One."))
     await stage.say("a", state_delta={"x": 1, "user:y": 2, "app:z": 3, "temp:t": 4})
+
+
+@case(differs=EMPTY_LAST_TEXT)
+async def the_last_text_of_a_run_is_empty(stage):
+    def look() -> str:
+        return "ok"
+
+    content = types.Content(role="model", parts=[types.Part(text="")])
+    answers = [[Say("Let me see."), call("look")], Raw({"content": content})]
+    await stage.open(stage.agent("agent", *answers, tools=[look], output_key="said"))
+    await stage.say()

@@ -1,0 +1,17 @@
+"""What several tests of the runtime work with."""
+
+import pytest
+
+from devui.runtime.sessions import DatabaseSessionService, SqliteSessionService
+
+
+@pytest.fixture(params=["seconds", "dates"])
+async def service(request, tmp_path):
+    """Sessions in a file, in either of google-adk's layouts: `sessions.db` of the test's folder."""
+    path = tmp_path / "sessions.db"
+    if request.param == "seconds":
+        opened = SqliteSessionService(path)
+    else:
+        opened = DatabaseSessionService(f"sqlite:///{path}")
+    yield opened
+    await opened.close()
