@@ -1,7 +1,9 @@
 """SQLite files, each used by one job at a time over one connection that stays open.
 
 The standard library's driver blocks, so that a service hands its work to a thread. One writer
-at a time is what SQLite allows anyway, and an open connection keeps its page cache.
+at a time is what SQLite allows anyway, and an open connection keeps its page cache. A small write
+to a quick disk is over before a thread would have woken: it is done on the spot while the disk
+is quick.
 
 See adk-runtime 2.5, 10.2.
 """
@@ -11,10 +13,12 @@ import logging
 import os
 import sqlite3
 import threading
+import time
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -26,8 +30,16 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MEMORY = ":memory:"
-BUSY_SECONDS = 10.0
-"""How long to wait for other processes that write the same file."""
+_WAITING = ("PRAGMA busy_timeout = 10000", "PRAGMA wal_autocheckpoint = 1000")
+"""How many milliseconds to wait for other processes that write the same file, and how many pages
+its log has when they are put into it: SQLite's own figure."""
+_NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
+_MOMENT = 0.001
+"""Seconds for which a loop may be held up by a write."""
+_QUICK_IN_A_ROW = 8
+"""How many writes have to be over within a moment, before one is done on the spot."""
+_ON_THE_SPOT = 100
+"""How many are, before a thread does one, which also does what SQLite put off meanwhile."""
 _threads = PlainThreads(64, "devui-sqlite", near=False)
 _URL_SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
@@ -88,6 +100,25 @@ class _File(NamedTuple):
         return found.st_dev == self.device and found.st_ino == self.number
 
 
+class _Pace:
+    """Whether writes to a file have been quick lately, by the last ones."""
+
+    def __init__(self) -> None:
+        self._quick = 0
+        """How many were, one after the other."""
+
+    def allows_the_spot(self) -> bool:
+        return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_SPOT
+
+    def took(self, seconds: float, *, on_the_spot: bool) -> None:
+        if seconds > _MOMENT:
+            self._quick = 0
+        elif on_the_spot:
+            self._quick += 1
+        else:
+            self._quick = min(self._quick + 1, _QUICK_IN_A_ROW)
+
+
 async def give_way() -> None:
     """Let others have the loop, which a row of jobs that are done at once would keep from them."""
     await asyncio.sleep(0)
@@ -115,66 +146,117 @@ class Database:
         """What the connection has open."""
         self._turn = threading.Lock()
         """Whose job it is that uses the connection."""
+        self._pace = _Pace()
+        self._waits = True
+        """Whether the connection may wait for other processes and for long writes of the disk."""
         with _known:
             _databases.add(self)
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns; all that it reads is of one moment."""
-        return await self._done("BEGIN", job)
+        result: T = await _threads.run(partial(self._transaction, "BEGIN", job))
+        await give_way()
+        return result
+
+    async def peek(self, job: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What a small job reads, such as a row or two; None if it has to be read by `read`."""
+        call = self._on_the_spot(partial(self._transaction, "BEGIN", job))
+        await give_way()
+        return None if call is None else call.outcome()
 
     async def write(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns, once its changes are on the disk; if it raises, none is made.
 
         A caller that is cancelled waits no longer; the job is done whole.
         """
-        return await self._done("BEGIN IMMEDIATE", job)
+        result: T = await _threads.run(partial(self._transaction, "BEGIN IMMEDIATE", job))
+        await give_way()
+        return result
 
     def begin_write(self, job: Callable[[sqlite3.Connection], Any]) -> Call:
-        """As `write`, for a caller that has to know of the job's end although it is cancelled.
+        """As `write`, for a small job, which may be done on the spot, before this returns.
 
-        It should `give_way` after that, unless it had to wait.
+        For a caller that has to know of the job's end although it is cancelled. It should
+        `give_way` after that, unless it had to wait.
         """
-        return _threads.begin(lambda: self._transaction("BEGIN IMMEDIATE", job))
+        write = partial(self._write, job)
+        return self._on_the_spot(write) or _threads.begin(write)
 
     async def close(self) -> None:
         """Close the file after what is under way."""
         await _threads.run(self._close)
 
-    async def _done(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
-        result: T = await _threads.run(lambda: self._transaction(begin, job))
-        await give_way()
+    def _on_the_spot(self, transaction: Callable[..., Any]) -> Call | None:
+        """The transaction, done; None if it would have to wait."""
+        if not self._pace.allows_the_spot():
+            return None
+        call = Call(partial(transaction, waits=False))
+        call.run()
+        return None if isinstance(call.error, sqlite3.OperationalError) else call
+
+    def _write(self, job: Callable[[sqlite3.Connection], T], *, waits: bool = True) -> T:
+        began = time.perf_counter()
+        result = self._transaction("BEGIN IMMEDIATE", job, waits=waits)
+        self._pace.took(time.perf_counter() - began, on_the_spot=not waits)
         return result
 
-    def _transaction(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
-        with self._turn:
-            try:
-                return self._carried_out(begin, job)
-            except sqlite3.DatabaseError as error:
-                error.add_note(f"The file is {self.path.name}.")
-                raise
-
-    def _carried_out(self, begin: str, job: Callable[[sqlite3.Connection], T]) -> T:
-        connection = self._current()
-        connection.execute(begin)
+    def _transaction(
+        self, begin: str, job: Callable[[sqlite3.Connection], T], *, waits: bool = True
+    ) -> T:
+        """What the job returns. Without waiting, what is in the way is an OperationalError."""
+        if not self._turn.acquire(blocking=waits):
+            raise sqlite3.OperationalError("Another thread uses the connection.")
         try:
-            result = job(connection)
-            connection.execute("COMMIT")
+            return self._committed(self._begun(begin, waits=waits), job)
+        finally:
+            self._turn.release()
+
+    def _begun(self, begin: str, *, waits: bool) -> sqlite3.Connection:
+        with self._naming_the_file():
+            connection = self._current()
+            self._set_waits(connection, waits=waits)
+            connection.execute(begin)
+            return connection
+
+    def _committed(
+        self, connection: sqlite3.Connection, job: Callable[[sqlite3.Connection], T]
+    ) -> T:
+        try:
+            with self._naming_the_file():
+                result = job(connection)
+                connection.execute("COMMIT")
         except BaseException:
             connection.rollback()
             raise
         return result
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            error.add_note(f"The file is {self.path.name}.")
+            raise
+
+    def _set_waits(self, connection: sqlite3.Connection, *, waits: bool) -> None:
+        if waits is not self._waits:
+            for setting in _WAITING if waits else _NOT_WAITING:
+                connection.execute(setting)
+            self._waits = waits
 
     def _current(self) -> sqlite3.Connection:
         if self._connection is not None and not self._file.is_in_place():
             logger.warning("%s was removed or replaced; it is opened anew.", self.path.name)
             # The log at the path is that of the file that is gone: SQLite would add what is in it
             # to the new one.
+            self._set_waits(self._connection, waits=True)
             with suppress(sqlite3.OperationalError):
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._connection.close()
             self._connection = None
         if self._connection is None:
             self._connection = self._open()
+            self._waits = True
             self._file = _File.at(self.path.name)
         return self._connection
 
@@ -182,6 +264,8 @@ class Database:
         connection = self._connected()
         try:
             connection.row_factory = sqlite3.Row
+            for setting in _WAITING:
+                connection.execute(setting)
             connection.execute("PRAGMA foreign_keys = ON")
             self._prepare(connection)
             with suppress(sqlite3.OperationalError):  # a file opened read-only keeps its mode
@@ -202,7 +286,6 @@ class Database:
             return sqlite3.connect(
                 self.path.target,
                 uri=self.path.is_uri,
-                timeout=BUSY_SECONDS,
                 isolation_level=None,  # transactions are begun by name, above
                 check_same_thread=False,  # each job may have another
             )

@@ -74,13 +74,16 @@ class EventCache:
         self._writes = 0
         self._version: int | None = None
 
+    def keeps(self, connection: sqlite3.Connection, key: Key) -> bool:
+        """Whether the session's events need not be read from the file; in a transaction."""
+        with self._lock:
+            self._check(connection)
+            return key in self._kept
+
     def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
         """All events of the session, in a list of the caller's own; in a transaction."""
-        version = connection.execute("PRAGMA data_version").fetchone()[0]
         with self._lock:
-            if version != self._version:
-                self._forget()
-                self._version = version
+            self._check(connection)
             history = self._kept.get(key)
             if history is not None:
                 self._kept.move_to_end(key)
@@ -114,6 +117,13 @@ class EventCache:
         with self._lock:
             self._forget()
             self._growing.clear()
+
+    def _check(self, connection: sqlite3.Connection) -> None:
+        """Forget all if another connection has written since the last check."""
+        version = connection.execute("PRAGMA data_version").fetchone()[0]
+        if version != self._version:
+            self._forget()
+            self._version = version
 
     def _forget(self) -> None:
         self._kept.clear()

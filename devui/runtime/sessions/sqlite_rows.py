@@ -48,6 +48,9 @@ _WHOLE = {
         ") ORDER BY timestamp, id"
     ),
 }
+_MANY_EVENTS = (
+    "SELECT 1 FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? LIMIT 1 OFFSET 20"
+)
 _SET_APP = (
     "INSERT INTO app_states (app_name, state, update_time) VALUES (?, ?, ?) ON CONFLICT"
     " DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
@@ -154,6 +157,11 @@ def select_events(
     """The events of a session that are wanted, oldest first."""
     with collector_paused():
         return [_event(row) for row in _event_rows(connection, layout, key, config).fetchall()]
+
+
+def is_short(connection: sqlite3.Connection, key: Key) -> bool:
+    """Whether the session has so few events that they are read in no time."""
+    return connection.execute(_MANY_EVENTS, key).fetchone() is None
 
 
 def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:

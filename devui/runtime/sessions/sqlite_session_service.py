@@ -79,7 +79,7 @@ class SqliteSessionService(BaseSessionService):
     ) -> Session | None:
         """The session, or None; events are chosen by time before the newest are counted off."""
 
-        def job(connection: sqlite3.Connection) -> Session | None:
+        def read(connection: sqlite3.Connection) -> Session | None:
             key = self._key(connection, app_name, user_id, session_id)
             session = sqlite_rows.select_session(connection, key)
             if session is None:
@@ -90,7 +90,12 @@ class SqliteSessionService(BaseSessionService):
                 session.events = sqlite_rows.select_events(connection, self._layout, key, config)
             return session
 
-        return await self._database.read(job)
+        def read_little(connection: sqlite3.Connection) -> Session | None:
+            key = self._key(connection, app_name, user_id, session_id)
+            is_little = self._events.keeps(connection, key) or sqlite_rows.is_short(connection, key)
+            return read(connection) if is_little and config is None else None
+
+        return await self._database.peek(read_little) or await self._database.read(read)
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None

@@ -1,0 +1,145 @@
+"""Writes to a quick disk are done on the spot, and wait for nobody there."""
+
+import asyncio
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from devui.runtime.databases import Database, DatabasePath
+from devui.runtime.errors import SessionNotFoundError
+from devui.runtime.events import Event
+from devui.runtime.sessions import SqliteSessionService
+
+WHERE = {"app_name": "app", "user_id": "u"}
+ENOUGH = 500
+"""So many writes in a row have some among them that are quick enough, on any disk."""
+
+
+@pytest.fixture
+async def database():
+    database = Database(DatabasePath.of(":memory:"), prepare)
+    yield database
+    await database.close()
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS notes (text TEXT NOT NULL)")
+
+
+def is_on_the_spot(_: sqlite3.Connection) -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+async def written(database: Database, job) -> bool:
+    call = database.begin_write(job)
+    if call.left is not None:
+        await call.left
+    return call.outcome()
+
+
+async def hurry(database: Database) -> None:
+    """Write until it is done on the spot."""
+    for _ in range(ENOUGH):
+        if await written(database, is_on_the_spot):
+            return
+    pytest.fail("No write was done on the spot.")
+
+
+async def test_a_slow_disk_holds_up_the_loop_once(database):
+    def slow(connection: sqlite3.Connection) -> bool:
+        time.sleep(0.01)
+        return is_on_the_spot(connection)
+
+    await hurry(database)
+    on_the_spot = [await written(database, slow) for _ in range(20)]
+    assert not any(on_the_spot[1:])
+
+
+async def test_an_error_on_the_spot_leaves_nothing_and_is_the_callers(database):
+    places = []
+
+    def fail(connection: sqlite3.Connection) -> None:
+        places.append(is_on_the_spot(connection))
+        connection.execute("INSERT INTO notes VALUES ('half')")
+        connection.execute("INSERT INTO notes VALUES (NULL)")
+
+    while not any(places):
+        await hurry(database)
+        with pytest.raises(sqlite3.IntegrityError) as raised:
+            await written(database, fail)
+        assert raised.value.__notes__ == ["The file is :memory:."]
+    assert await database.read(lambda each: each.execute("SELECT * FROM notes").fetchall()) == []
+
+
+async def test_nobody_waits_on_the_spot_for_another_process(tmp_path):
+    """The one that holds the file lets go of it when the loop goes on."""
+    path = tmp_path / "notes.db"
+    database = Database(DatabasePath.of(path), prepare)
+    await hurry(database)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    loop, goes_on = asyncio.get_running_loop(), threading.Event()
+    loop.call_soon(goes_on.set)
+
+    def let_go() -> bool:
+        went_on = goes_on.wait(5)
+        other.execute("COMMIT")
+        return went_on
+
+    letting_go = loop.run_in_executor(None, let_go)
+    assert await written(database, is_on_the_spot) is False
+    assert await letting_go
+    other.close()
+    await database.close()
+
+
+async def test_nobody_waits_on_the_spot_for_another_job(database):
+    begun, go_on = threading.Event(), threading.Event()
+
+    def long(_: sqlite3.Connection) -> bool:
+        begun.set()
+        return go_on.wait(5)
+
+    await hurry(database)
+    reading = asyncio.create_task(database.read(long))
+    await asyncio.to_thread(begun.wait)
+    asyncio.get_running_loop().call_later(0.05, go_on.set)
+    assert await written(database, is_on_the_spot) is False
+    assert await reading is True
+
+
+async def test_the_log_of_a_file_does_not_grow_for_ever(tmp_path):
+    service = SqliteSessionService(tmp_path / "sessions.db")
+    session = await service.create_session(**WHERE)
+    for number in range(800):
+        await service.append_event(session, Event(author="a", message=f"{number}" + 20_000 * "x"))
+    assert (tmp_path / "sessions.db").stat().st_size > 8_000_000
+    assert (tmp_path / "sessions.db-wal").stat().st_size < 8_000_000
+    await service.close()
+
+
+async def test_sessions_are_read_as_they_are_on_the_spot_too(tmp_path):
+    """Short ones, kept ones, changed by others, deleted: as a service does that begins anew."""
+    path = tmp_path / "sessions.db"
+    service, other = SqliteSessionService(path), SqliteSessionService(path)
+    for length in (0, 3, 60):
+        session = await service.create_session(**WHERE, session_id=f"s{length}")
+        for number in range(length):
+            await service.append_event(session, Event(author="a", message=str(number)))
+        where = {**WHERE, "session_id": session.id}
+        assert len((await service.get_session(**where)).events) == length
+        copy = await other.get_session(**where)
+        await other.append_event(copy, Event(author="a", message="another"))
+        read = await service.get_session(**where)
+        assert [event.content.parts[0].text for event in read.events] == [
+            *(str(number) for number in range(length)),
+            "another",
+        ]
+        await other.delete_session(**where)
+        assert await service.get_session(**where) is None
+        with pytest.raises(SessionNotFoundError):
+            await service.append_event(read, Event(author="a", message="late"))
+    await service.close()
+    await other.close()
