@@ -23,6 +23,12 @@ _AWAIT = (
     " call, in an `async def` function."
 )
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
+_ENDS = (StopIteration, StopAsyncIteration)
+_STOPS = {
+    "raised StopIteration": "next() raises StopIteration",
+    "raised StopAsyncIteration": "anext() raises StopAsyncIteration",
+}
+"""What Python says of generators and coroutines that such an exception has left, and why."""
 _LINES = 20
 """So many errors that were raised together are told each."""
 _LINE = 300
@@ -115,6 +121,10 @@ def _text(error: BaseException) -> str:
         return f"{text}\nGive each value by its name, such as name=..."
     if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
         return f"{text}\n{_AWAIT}"
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
+        for end, reason in _STOPS.items():
+            if text.endswith(end):
+                return f"{text}\n{reason} of what has no more. Catch it there."
     return text
 
 
