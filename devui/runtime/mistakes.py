@@ -41,6 +41,8 @@ def given(value: object) -> str:
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
         return f"the function {place(value)}"
+    if inspect.iscoroutine(value):
+        return f"a coroutine of {value.__qualname__}()"
     shown = " ".join(repr(value).split())
     kind = type(value).__name__
     if type(value).__module__.startswith("google.adk."):

@@ -12,13 +12,13 @@ from pydantic import (
     field_serializer,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import to_jsonable_python
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import blank, renewed
 from devui.runtime.declared import Declared
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
+from devui.runtime.jsonable import jsonable
 from devui.runtime.mistakes import without_json
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         return handler(value)
     except (ValueError, TypeError):
         logger.warning("%s in an event has no JSON form; its repr is kept.", without_json(value))
-        return handler(to_jsonable_python(value, serialize_unknown=True))
+        return handler(jsonable(value))
 
 
 class EventCompaction(BaseModel):
