@@ -207,6 +207,26 @@ async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_p
     assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
 
 
+IDLE = {
+    "from devui.runtime.agents import SequentialAgent\nroot_agent = SequentialAgent(name='idle')": (
+        "Agent 'idle' has nothing to do: it runs its `sub_agents`, and has none."
+    ),
+    "root_agent = LoopAgent(name='idle')": (
+        "Agent 'idle' has nothing to do: it runs its `sub_agents`, and has none."
+    ),
+    "from devui.runtime import Workflow\nroot_agent = Workflow(name='idle')": (
+        "Workflow 'idle' has nothing to do: it has no `edges`."
+    ),
+}
+
+
+@pytest.mark.parametrize("body", IDLE, ids=["sequence", "loop", "graph"])
+async def test_an_agent_that_can_do_nothing_says_so(app, body, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert await app(f"{body}\n", runs=True) == "nothing"
+    assert caplog.messages == [IDLE[body]]
+
+
 PLACED = {
     UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
     " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
