@@ -139,14 +139,18 @@ def _refusal(error: ValidationError) -> str:
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
         elif found["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be a {_CONTENT} (given: {found['input']!r:.80})")
+            lines.append(f"{where}this has to be a {_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(str(each) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
             where = where or f"{error.title}: "
-            lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
+            lines.append(f"{where}{found['msg']} (given: {_shown(found['input'])})")
     return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    return " ".join(repr(value).split())[:80]
 
 
 def near(name: str, known: Iterable[str]) -> str:
