@@ -99,3 +99,11 @@ FORM_FILES = Difference(
     there="Every field is sent as a file of bytes; one that is a list or a number ends the run.",
     why="Services look for fields and files in different places.",
 )
+
+QUERY_STYLES = Difference(
+    "Lists and objects in the query of a service",
+    here="They are written as the description says (`style`, `explode`), an object as its fields"
+    " if it says nothing.",
+    there="A list has its name before each item, and an object is written as Python shows it.",
+    why="A service reads what its description says.",
+)
