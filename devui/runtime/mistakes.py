@@ -22,6 +22,10 @@ _AWAIT = (
     "A coroutine is what an async function gives before it is awaited: write `await` before the"
     " call, in an `async def` function."
 )
+_ASYNC_FOR = (
+    "An async generator gives what it yields to `async for event in ...`, in an `async def`"
+    " function."
+)
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
 _ENDS = (StopIteration, StopAsyncIteration)
 _STOPS = {
@@ -123,6 +127,8 @@ def _text(error: BaseException) -> str:
         return f"{text}\nGive each value by its name, such as name=..."
     if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
         return f"{text}\n{_AWAIT}"
+    if isinstance(error, TypeError) and "async_generator" in text:
+        return f"{text}\n{_ASYNC_FOR}"
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
         for end, reason in _STOPS.items():
             if text.endswith(end):
@@ -141,7 +147,7 @@ def _refusal(error: ValidationError) -> str:
         elif found["type"] == "model_attributes_type" and field.endswith("content"):
             lines.append(f"{where}this has to be a {_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
-            *around, name = (error.title, *(str(each) for each in found["loc"]))
+            *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
             where = where or f"{error.title}: "
@@ -151,6 +157,11 @@ def _refusal(error: ValidationError) -> str:
 
 def _shown(value: object) -> str:
     return " ".join(repr(value).split())[:80]
+
+
+def _snake(name: str) -> str:
+    """The name as Python code writes it, of one that pydantic has from JSON."""
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 
 def near(name: str, known: Iterable[str]) -> str:

@@ -188,6 +188,10 @@ IGNORED = {
     "AuthCredential(auth_type='apiKey', apikey='k')": (
         "AuthCredential has no `apikey`; did you mean `api_key`?"
     ),
+    "from devui.runtime.sessions.base_session_service import GetSessionConfig\n"
+    "GetSessionConfig(num_recent_event=3)": (
+        "GetSessionConfig has no `num_recent_event`; did you mean `num_recent_events`?"
+    ),
     "\nEvent(author='agent', text='Hello.')": (
         'Event has no `text`; give content=types.Content(role="model",'
         " parts=[types.Part(text=...)])."

@@ -5,6 +5,7 @@ from typing import Any
 
 from devui.runtime.events.event import Event
 from devui.runtime.mistakes import given
+from devui.runtime.sessions.base_session_service import GetSessionConfig
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import check_keys
 
@@ -59,4 +60,16 @@ def check_commit(session: object, event: object) -> None:
     if not isinstance(session, Session):
         raise TypeError(
             f"`session` is {given(session)}; give what create_session or get_session has returned."
+        )
+
+
+def check_config(config: object) -> None:
+    """Refuse what does not say how much of a history to read.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if config is not None and not isinstance(config, GetSessionConfig):
+        raise TypeError(
+            f"`config` is {given(config)}; give a GetSessionConfig(num_recent_events=...)."
         )

@@ -13,7 +13,7 @@ from devui.runtime.plain_threads import Call
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
-from devui.runtime.sessions.arguments import check_commit, check_owner, given_state
+from devui.runtime.sessions.arguments import check_commit, check_config, check_owner, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
@@ -79,6 +79,7 @@ class SqliteSessionService(BaseSessionService):
         config: GetSessionConfig | None = None,
     ) -> Session | None:
         """The session, or None; events are chosen by time before the newest are counted off."""
+        check_config(config)
 
         def job(connection: sqlite3.Connection) -> Session | None:
             key = self._key(connection, app_name, user_id, session_id)
