@@ -124,6 +124,13 @@ def note(text: str, ctx):
     "Notes."
 root_agent = LlmAgent(name="agent", model=says(), tools=[note])
 """
+WRAPPED = """\
+def logged(function):
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+    return wrapper
+root_agent = LlmAgent(name="agent", model=says(), tools=[logged(look)])
+"""
 NO_HOOK = """\
 class Mine(BasePlugin):
     async def before_model(self, *, callback_context, llm_request): ...
@@ -236,6 +243,9 @@ PLACED = {
     " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
     UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
     " the context, annotate it: `ctx: ToolContext`.",
+    WRAPPED: "Tool 'wrapper': the model is told of no parameters, since wrapper (AGENT:19) takes"
+    " whatever it is given. If a decorator has made it, put @functools.wraps(function) above it"
+    " there.",
     NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
     " `before_model_callback`?",
     NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
@@ -248,7 +258,9 @@ PLACED = {
 
 
 @pytest.mark.parametrize(
-    "body", PLACED, ids=["tools", "contexts", "hooks", "state", "not async", "no context"]
+    "body",
+    PLACED,
+    ids=["tools", "contexts", "wrappers", "hooks", "state", "not async", "no context"],
 )
 async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):

@@ -16,6 +16,7 @@ from devui.runtime.tools.function_signature import (
     CONTEXT_NAME,
     FunctionSignature,
     warn_of_contexts,
+    warn_of_wrappers,
 )
 from devui.runtime.tools.tool_progress import ToolProgress
 
@@ -67,6 +68,7 @@ class FunctionTool(BaseTool):
         super().__init__(name=self._signature.name, description=self._signature.doc)
         if signature.context is None:
             warn_of_contexts(signature, func)
+            warn_of_wrappers(signature, func)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         hidden = tuple(self._ignore_params)
