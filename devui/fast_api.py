@@ -142,10 +142,17 @@ def get_fast_api_app(
     DEVUI_TOKEN sets. Without it no other machine may reach the server.
 
     Raises:
-        ValueError: a keyword asks for what this server does not do; the message says what to do.
+        ValueError: there is no such folder, or a keyword asks for what this server does not do;
+            the message says what to do.
         TypeError: a keyword is none of ADK's.
     """
     _check(adk)
+    agents = Path(agents_dir).resolve()
+    if not agents.is_dir():
+        raise ValueError(
+            f"agents_dir={str(agents_dir)!r} names no folder: {agents}."
+            " Give the folder of your apps."
+        )
     token = os.environ.get("DEVUI_TOKEN")
     settings = Settings(
         agents=Path(agents_dir),

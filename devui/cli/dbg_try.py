@@ -1,6 +1,7 @@
 """`devui dbg tools` and `devui dbg try`: what tools do, and one of them by itself."""
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from devui.cli.naming import app_of, session_of
 
 _EFFECTS: Final = ("read_only", "idempotent", "effects")
 _AS_IN_CODE: Final = "as_in_code"
+_RAISED: Final = 1
+"""The exit status when the tool has raised."""
 _session = click.option("-s", "--session", metavar="KEY", help="Number or id; the one that runs.")
 
 
@@ -62,6 +65,7 @@ def try_(
     """Run TOOL by itself with ARGS, a JSON object, over a copy of the session's state.
 
     Nothing is committed; what it would write is shown. What the tool does elsewhere, it does.
+    Exits with 1 if the tool raised.
     """
     found = session_of(terminal.client, session)
     tried = terminal.client.post(
@@ -73,6 +77,8 @@ def try_(
         actor=terminal.client.actor,
     )
     terminal.say(tried, _trial)
+    if tried["error"] is not None:
+        sys.exit(_RAISED)
 
 
 def _object(text: str) -> Any:

@@ -22,7 +22,17 @@ _AWAIT = (
     "A coroutine is what an async function gives before it is awaited: write `await` before the"
     " call, in an `async def` function."
 )
+_ASYNC_FOR = (
+    "An async generator gives what it yields to `async for event in ...`, in an `async def`"
+    " function."
+)
 _CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
+_ENDS = (StopIteration, StopAsyncIteration)
+_STOPS = {
+    "raised StopIteration": "next() raises StopIteration",
+    "raised StopAsyncIteration": "anext() raises StopAsyncIteration",
+}
+"""What Python says of generators and coroutines that such an exception has left, and why."""
 _LINES = 20
 """So many errors that were raised together are told each."""
 _LINE = 300
@@ -35,6 +45,8 @@ def given(value: object) -> str:
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
         return f"the function {place(value)}"
+    if inspect.iscoroutine(value):
+        return f"a coroutine of {value.__qualname__}()"
     shown = " ".join(repr(value).split())
     kind = type(value).__name__
     if type(value).__module__.startswith("google.adk."):
@@ -115,6 +127,12 @@ def _text(error: BaseException) -> str:
         return f"{text}\nGive each value by its name, such as name=..."
     if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
         return f"{text}\n{_AWAIT}"
+    if isinstance(error, TypeError) and "async_generator" in text:
+        return f"{text}\n{_ASYNC_FOR}"
+    if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
+        for end, reason in _STOPS.items():
+            if text.endswith(end):
+                return f"{text}\n{reason} of what has no more. Catch it there."
     return text
 
 
@@ -127,14 +145,23 @@ def _refusal(error: ValidationError) -> str:
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
         elif found["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be a {_CONTENT} (given: {found['input']!r:.80})")
+            lines.append(f"{where}this has to be a {_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
-            *around, name = (error.title, *(str(each) for each in found["loc"]))
+            *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
         else:
             where = where or f"{error.title}: "
-            lines.append(f"{where}{found['msg']} (given: {found['input']!r:.80})")
+            lines.append(f"{where}{found['msg']} (given: {_shown(found['input'])})")
     return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    return " ".join(repr(value).split())[:80]
+
+
+def _snake(name: str) -> str:
+    """The name as Python code writes it, of one that pydantic has from JSON."""
+    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 
 def near(name: str, known: Iterable[str]) -> str:

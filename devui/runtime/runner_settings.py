@@ -49,6 +49,8 @@ def app_of(
         raise TypeError(f"`agent` is {given(root)}; give an agent or a Workflow.")
     _check_tree(root)
     name = app_name or (root.name if root is node else None)
+    if name and not isinstance(name, str):
+        raise TypeError(f"`app_name` is {given(name)}; give a text.")
     if not name:
         raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
     # Not validated: the name may be one that only older sessions still have.

@@ -41,6 +41,7 @@ from devui.runtime.invocations.transcript import print_event
 from devui.runtime.left_out import explanation
 from devui.runtime.memory.base_memory_service import BaseMemoryService
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
+from devui.runtime.plain_values import texts, yes_or_no
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
 from devui.runtime.runner_settings import app_of, check_services, check_session_id, config_of
@@ -108,7 +109,7 @@ class Runner:
         self.credential_service = credential_service
         self.context_cache_config = self.app.context_cache_config
         self.resumability_config = self.app.resumability_config
-        self.auto_create_session = auto_create_session
+        self.auto_create_session = yes_or_no("auto_create_session", auto_create_session)
         self._open_tasks = OpenTasks()
         self._places = InvocationPlaces()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
@@ -201,13 +202,12 @@ class Runner:
 
         Prints what is said, and with `verbose` also calls and results, unless `quiet`.
         """
-        texts = [user_messages] if isinstance(user_messages, str) else user_messages
         where: dict[str, Any] = {"user_id": user_id, "session_id": session_id}
         config, find = config_of(run_config).get_session_config, self.session_service.get_session
         if not await find(app_name=self.app_name, **where, config=config):
             await self.session_service.create_session(app_name=self.app_name, **where)
         collected: list[Event] = []
-        for text in texts:
+        for text in texts("user_messages", user_messages):
             message = types.Content(role="user", parts=[types.Part(text=text)])
             if not quiet:
                 sys.stdout.write(f"user > {text}\n")

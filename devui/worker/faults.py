@@ -61,6 +61,10 @@ def _where(error: BaseException, agents_dir: Path) -> tuple[str | None, int | No
     root = str(agents_dir.resolve())
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename.startswith(root)]
+    if not own and error.__cause__ is not None:  # raised by the runtime, or Python, of another
+        file, line = _where(error.__cause__, agents_dir)
+        if file is not None and file.startswith(root):
+            return file, line
     foreign = [frame for frame in frames if not frame.filename.startswith(_OUR_FILES)]
     innermost = (own or foreign)[-1:]
     return (innermost[0].filename, innermost[0].lineno) if innermost else (None, None)

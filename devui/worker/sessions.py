@@ -20,6 +20,7 @@ from devui.runtime.errors.already_exists_error import AlreadyExistsError
 from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
+from devui.runtime.sessions.arguments import check_commit
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
@@ -190,6 +191,7 @@ class WireSessionService(BaseSessionService):
 
         Raises SessionNotFoundError, or Refused when the run may no longer write.
         """
+        check_commit(session, event)
         if event.partial:
             return event
         with _quietly(session):

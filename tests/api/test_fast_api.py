@@ -168,3 +168,9 @@ async def test_requests_before_the_start_are_told_what_is_missing():
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as http:
         with pytest.raises(RuntimeError, match="lifespan"):
             await http.get("/")
+
+
+def test_a_folder_that_is_not_there_is_refused_with_its_whole_path(tmp_path):
+    with pytest.raises(ValueError, match="names no folder") as refused:
+        get_fast_api_app(agents_dir=tmp_path / "missing")
+    assert str(tmp_path / "missing") in str(refused.value)

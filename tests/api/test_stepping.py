@@ -28,6 +28,8 @@ from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 
 
 def weather(city: str, tool_context) -> str:
+    if not city:
+        raise ValueError("which city?")
     tool_context.state["city"] = city
     return f"sunny in {city}"
 

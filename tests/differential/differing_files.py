@@ -81,3 +81,10 @@ DEBUG_LOG = Difference(
     why="Runs that fail are those one wants to read about.",
     without=_without_first_and_failed,
 )
+
+MARKED_LETTERS = Difference(
+    "Words of a memory with marks on their letters",
+    here="A word is found as it is written, in Hindi, Bengali, Tamil or Thai, too.",
+    there="A word ends at each mark, so that some find texts with one of its letters.",
+    why="What is found is given to the model; it should be what was asked for.",
+)

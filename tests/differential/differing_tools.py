@@ -29,7 +29,8 @@ def _without_calls(path: str) -> str:
 
 ODD_RESULTS = Difference(
     "Tool results that JSON cannot hold",
-    here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored.",
+    here="What JSON cannot hold becomes its `repr`, and keys become texts; the event is stored. A"
+    " coroutine that nobody has awaited is an error that names the tool.",
     there="The event cannot be turned into JSON, or the run ends with a validation error.",
     why="One odd value should not lose an event, and with it the run.",
 )
@@ -97,4 +98,12 @@ FORM_FILES = Difference(
     " `contentMediaType`) is sent as a file of that type, and the items of a list one by one.",
     there="Every field is sent as a file of bytes; one that is a list or a number ends the run.",
     why="Services look for fields and files in different places.",
+)
+
+QUERY_STYLES = Difference(
+    "Lists and objects in the query of a service",
+    here="They are written as the description says (`style`, `explode`), an object as its fields"
+    " if it says nothing.",
+    there="A list has its name before each item, and an object is written as Python shows it.",
+    why="A service reads what its description says.",
 )

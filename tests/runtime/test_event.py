@@ -29,6 +29,13 @@ def call(name: str = "f", call_id: str | None = "c1") -> types.Content:
     )
 
 
+def nested(levels: int) -> list:
+    value: list = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
 def response(name: str = "f", call_id: str = "c1") -> types.Content:
     part = types.Part(
         function_response=types.FunctionResponse(id=call_id, name=name, response={"result": 1})
@@ -203,6 +210,17 @@ def test_a_value_without_json_form_is_written_as_its_repr(caplog):
     event = Event(state={"good": [1], "odd": object})
     assert wire(event)["actions"]["stateDelta"] == {"good": [1], "odd": "<class 'object'>"}
     assert "no JSON form" in caplog.text
+
+
+def test_a_value_that_is_nested_too_deeply_costs_no_other_one():
+    circle: list = []
+    circle.append(circle)
+    state = {"good": [1], "deep": nested(300), "deeper": nested(5000), "circle": circle}
+    told = wire(Event(state=state))["actions"]["stateDelta"]
+    assert told["good"] == [1]
+    assert told["deep"] == repr(nested(300))
+    assert told["deeper"] == "<list that is nested too deeply>"
+    assert told["circle"] == "[[...]]"
 
 
 def test_all_actions_survive_the_wire():

@@ -185,6 +185,24 @@ def test_what_a_conversation_consists_of_is_plain_and_the_rest_is_left_to_valida
     assert read_event(text).content.parts == [odd]
 
 
+@pytest.mark.parametrize("levels", [100, 190, 250])
+def test_an_event_is_read_however_deep_its_values_are(levels):
+    deep: Any = ["end"]
+    for _ in range(levels - 1):
+        deep = {"a": deep} if levels % 20 else [deep]
+    call = types.FunctionCall(id="c", name="f", args={"deep": deep})
+    picture = types.Blob(data=b"\xff\x00", mime_type="image/png")
+    parts = [types.Part(function_call=call), types.Part(inline_data=picture)]
+    event = Event(content=types.Content(parts=parts), state={"deep": deep}, author="a")
+    for by_alias in (True, False):
+        assert read_event(event.model_dump_json(by_alias=by_alias)) == event
+
+
+@pytest.mark.parametrize("text", ["[" * 1000, '{"custom_metadata":' * 100_000, "[" * 100_000])
+def test_what_is_deep_and_no_event_is_refused_as_validation_does(text):
+    assert outcome(read_event, text) == outcome(Event.model_validate_json, text)
+
+
 def test_what_is_read_shares_nothing():
     first, second = read_event("{}"), read_event("{}")
     first.actions.state_delta["a"] = first.node_info.path = "changed"

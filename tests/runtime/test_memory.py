@@ -31,6 +31,23 @@ async def test_scripts_without_spaces_are_searched_too():
     assert await found(service, "伦敦") == ["下周二预订去伦敦的航班"]
 
 
+async def test_words_do_not_end_at_the_marks_on_their_letters():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("मुझे हिन्दी पसंद है", "कमल का फूल", "❤\ufe0f love"))
+    assert await found(service, "मु") == ["मुझे हिन्दी पसंद है"]
+    assert await found(service, "हिन्दी") == ["मुझे हिन्दी पसंद है"]
+    assert await found(service, "फूल, कमल") == ["कमल का फूल"]
+    assert await found(service, "☀\ufe0f") == []
+    assert await found(service, "❤\ufe0f LOVE") == ["❤\ufe0f love"]
+
+
+async def test_marks_belong_to_their_latin_letters():
+    service = InMemoryMemoryService()
+    await service.add_session_to_memory(session("kom\u0303o", "a m o", "i\u0307stanbul"))
+    assert await found(service, "KOM\u0303O") == ["kom\u0303o"]
+    assert await found(service, "İstanbul") == ["i\u0307stanbul"]
+
+
 async def test_ten_are_returned_at_most():
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session(*[f"word {n}" for n in range(12)]))

@@ -124,6 +124,13 @@ def note(text: str, ctx):
     "Notes."
 root_agent = LlmAgent(name="agent", model=says(), tools=[note])
 """
+WRAPPED = """\
+def logged(function):
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+    return wrapper
+root_agent = LlmAgent(name="agent", model=says(), tools=[logged(look)])
+"""
 NO_HOOK = """\
 class Mine(BasePlugin):
     async def before_model(self, *, callback_context, llm_request): ...
@@ -188,6 +195,10 @@ IGNORED = {
     "AuthCredential(auth_type='apiKey', apikey='k')": (
         "AuthCredential has no `apikey`; did you mean `api_key`?"
     ),
+    "from devui.runtime.sessions.base_session_service import GetSessionConfig\n"
+    "GetSessionConfig(num_recent_event=3)": (
+        "GetSessionConfig has no `num_recent_event`; did you mean `num_recent_events`?"
+    ),
     "\nEvent(author='agent', text='Hello.')": (
         'Event has no `text`; give content=types.Content(role="model",'
         " parts=[types.Part(text=...)])."
@@ -207,11 +218,34 @@ async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_p
     assert caplog.messages == [f"{IGNORED[body]} It is ignored ({place})."]
 
 
+IDLE = {
+    "from devui.runtime.agents import SequentialAgent\nroot_agent = SequentialAgent(name='idle')": (
+        "Agent 'idle' has nothing to do: it runs its `sub_agents`, and has none."
+    ),
+    "root_agent = LoopAgent(name='idle')": (
+        "Agent 'idle' has nothing to do: it runs its `sub_agents`, and has none."
+    ),
+    "from devui.runtime import Workflow\nroot_agent = Workflow(name='idle')": (
+        "Workflow 'idle' has nothing to do: it has no `edges`."
+    ),
+}
+
+
+@pytest.mark.parametrize("body", IDLE, ids=["sequence", "loop", "graph"])
+async def test_an_agent_that_can_do_nothing_says_so(app, body, caplog):
+    with caplog.at_level(logging.WARNING):
+        assert await app(f"{body}\n", runs=True) == "nothing"
+    assert caplog.messages == [IDLE[body]]
+
+
 PLACED = {
     UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
     " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
     UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
     " the context, annotate it: `ctx: ToolContext`.",
+    WRAPPED: "Tool 'wrapper': the model is told of no parameters, since wrapper (AGENT:19) takes"
+    " whatever it is given. If a decorator has made it, put @functools.wraps(function) above it"
+    " there.",
     NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
     " `before_model_callback`?",
     NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
@@ -224,7 +258,9 @@ PLACED = {
 
 
 @pytest.mark.parametrize(
-    "body", PLACED, ids=["tools", "contexts", "hooks", "state", "not async", "no context"]
+    "body",
+    PLACED,
+    ids=["tools", "contexts", "wrappers", "hooks", "state", "not async", "no context"],
 )
 async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from email import message_from_string
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -222,6 +222,57 @@ async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url)
     assert declared["properties"]["size"]["description"] == "which"
     found = await ask(tools, "both", id="q", id_0="p")
     assert found["path"] == "/pets/p?id=q"
+
+
+LIST, PLACE = ["a b", 2, None], {"x": 1, "y": ["s", "t"], "z": None}
+STYLES = {
+    (None, None): ("v=a+b&v=2&v=null", "x=1&y=s&y=t"),
+    ("form", False): ("v=a+b,2", 'v=x,1,y,["s", "t"]'),
+    ("spaceDelimited", False): ("v=a+b+2", 'v=x+1+y+["s", "t"]'),
+    ("pipeDelimited", False): ("v=a+b|2", 'v=x|1|y|["s", "t"]'),
+    ("pipeDelimited", None): ("v=a+b|2", 'v=x|1|y|["s", "t"]'),
+    ("pipeDelimited", True): ("v=a+b&v=2&v=null", "x=1&y=s&y=t"),
+    ("deepObject", True): ("v=a+b&v=2&v=null", "v[x]=1&v[y]=s&v[y]=t"),
+}
+
+
+@pytest.mark.parametrize("style", STYLES, ids=str)
+async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, style):
+    told = dict(zip(("style", "explode"), style, strict=True))
+    told = {key: value for key, value in told.items() if value is not None}
+    described = spec(url)
+    described["paths"] = {
+        "/pets": {
+            "get": {
+                "operationId": "find",
+                "parameters": [{"name": "v", "in": "query", "schema": {}} | told],
+            }
+        }
+    }
+    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    sent = [(await ask(tools, "find", v=value))["path"] for value in (LIST, PLACE)]
+    assert sent == [f"/pets?{written(each)}" for each in STYLES[style]]
+
+
+def written(query: str) -> str:
+    """The query as it is sent, of one in which only blanks are."""
+    return quote(query, safe="=&+").replace("%20", "+")
+
+
+async def test_a_parameter_that_is_described_as_json_is_sent_as_json(url):
+    described = spec(url)
+    content = {"application/json": {"schema": {"type": "object"}}}
+    described["paths"] = {
+        "/pets": {
+            "get": {
+                "operationId": "find",
+                "parameters": [{"name": "v", "in": "query", "content": content}],
+            }
+        }
+    }
+    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    sent = (await ask(tools, "find", v={"x": [1]}))["path"]
+    assert unquote(sent.replace("+", " ")) == '/pets?v={"x": [1]}'
 
 
 async def test_answers_are_json_text_or_an_error(url):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from types import AsyncGeneratorType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+
+from devui.runtime.mistakes import given
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -17,6 +19,7 @@ _MOST_TURNS = 100
 agent within an agent; code on the way that keeps it back is cancelled with the rest."""
 
 
+@runtime_checkable
 class Signal(Protocol):
     """What a caller stops an invocation by, such as an `asyncio.Event`."""
 
@@ -67,7 +70,13 @@ class AbortSwitch:
         """Those in use just now."""
 
     def attach(self, signal: Signal) -> None:
-        """Let the caller's signal stop the invocation, too."""
+        """Let the caller's signal stop the invocation, too.
+
+        Raises:
+            TypeError: it is no signal.
+        """
+        if not isinstance(signal, Signal):
+            raise TypeError(f"`abort_signal` is {given(signal)}; give an asyncio.Event().")
         self.signal = signal
 
     def is_set(self) -> bool:

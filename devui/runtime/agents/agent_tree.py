@@ -61,6 +61,14 @@ def warn_of_namesakes(root: BaseAgent) -> None:
         )
 
 
+def warn_if_idle(agent: BaseAgent) -> None:
+    """Log a warning if an agent that does nothing but run its sub-agents has none."""
+    if not agent.sub_agents:
+        logger.warning(
+            "Agent %r has nothing to do: it runs its `sub_agents`, and has none.", agent.name
+        )
+
+
 def _circle(agent: BaseAgent, line: tuple[BaseAgent, ...]) -> ValueError:
     names = [each.name for each in line]
     start = next(number for number, each in enumerate(line) if each is agent)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import escalated, forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
-from devui.runtime.agents.agent_tree import family
+from devui.runtime.agents.agent_tree import family, warn_if_idle
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.loop_rounds import Waiting, note_waiting
 from devui.runtime.agents.open_calls import pausing_calls
@@ -48,6 +48,7 @@ class LoopAgent(BaseAgent):
     """Rounds; None goes on until a sub-agent escalates."""
 
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
+        warn_if_idle(self)
         if not self.sub_agents:
             return
         state: LoopAgentState | None = self._load_agent_state(ctx, LoopAgentState)

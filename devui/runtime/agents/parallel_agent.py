@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
+from devui.runtime.agents.agent_tree import warn_if_idle
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.merging import merged
 from devui.runtime.events.event import Event
@@ -22,6 +23,7 @@ class ParallelAgent(BaseAgent):
     """
 
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
+        warn_if_idle(self)
         if not self.sub_agents:
             return
         resuming = self._load_agent_state(ctx, BaseAgentState) is not None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
+from devui.runtime.agents.agent_tree import warn_if_idle
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.pause import Pause
 from devui.runtime.events.event import Event
@@ -27,6 +28,7 @@ class SequentialAgent(BaseAgent):
     """Runs its sub-agents in order; one that waits for an answer pauses the sequence."""
 
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
+        warn_if_idle(self)
         state: SequentialAgentState | None = self._load_agent_state(ctx, SequentialAgentState)
         first = 0 if state is None else start_index(self.sub_agents, state.current_sub_agent)
         for index, sub_agent in enumerate(self.sub_agents[first:]):

@@ -49,6 +49,8 @@ class App(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_given(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "agent" in values:
+            raise ValueError("App has no `agent`; give it as `root_agent`.")
         refuse_unknown("App", values, cls.model_fields)
         return values
 

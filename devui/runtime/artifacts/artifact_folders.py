@@ -8,6 +8,7 @@ A version's folder holds the payload, under the last part of the file's name, an
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from devui.runtime.artifacts.arguments import check_name
 from devui.runtime.errors.input_validation_error import InputValidationError
 
 USER_PREFIX = "user:"
@@ -34,6 +35,7 @@ def artifact_folder(user: Path, filename: str, session_id: str | None) -> Path:
     may have folders (`charts/may.png`); raises InputValidationError for one that leads elsewhere
     or that the layout needs for itself.
     """
+    check_name(filename)
     belongs_to_user = session_id is None or filename.startswith(USER_PREFIX)
     scope = scope_folder(user, None if belongs_to_user else session_id).resolve()
     relative = _relative(filename)

@@ -7,6 +7,7 @@ from typing import Any
 
 from google.genai import types
 
+from devui.runtime.artifacts.arguments import check_name, check_version
 from devui.runtime.artifacts.base_artifact_service import (
     ArtifactVersion,
     BaseArtifactService,
@@ -137,12 +138,14 @@ class InMemoryArtifactService(BaseArtifactService):
         return stored.about.model_copy(deep=True) if stored else None
 
     def _version(self, path: str, version: int | None) -> _Stored | None:
+        check_version(version)
         versions = self.artifacts.get(path, [])
         index = len(versions) - 1 if version is None else version
         return versions[index] if 0 <= index < len(versions) else None
 
 
 def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:
+    check_name(filename)
     for name, value in (("app_name", app_name), ("user_id", user_id), ("session_id", session_id)):
         if value is not None and (not value or "/" in value or value in {".", ".."}):
             raise InputValidationError(f"{name} {value!r} cannot be part of an artifact's path.")

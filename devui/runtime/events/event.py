@@ -85,7 +85,7 @@ class Event(LlmResponse):
     @field_validator("content", mode="before")
     @classmethod
     def _advise(cls, content: Any) -> Any:
-        if isinstance(content, str):
+        if isinstance(content, str | types.Part):  # of a Part an empty Content would be made
             raise PydanticCustomError(
                 "content_type",
                 "this has to be a types.Content; for a text give"

@@ -1,7 +1,7 @@
 """`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
 
 import logging
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
 from pydantic import (
@@ -12,16 +12,27 @@ from pydantic import (
     field_serializer,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import to_jsonable_python
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import blank, renewed
 from devui.runtime.declared import Declared
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
-from devui.runtime.mistakes import without_json
+from devui.runtime.jsonable import jsonable
+from devui.runtime.mistakes import given, without_json
 
 logger = logging.getLogger(__name__)
+
+
+_FLAG = (bool, type(None))
+_ASSIGNED: dict[str, Any] = {
+    "state_delta": dict,
+    "artifact_delta": dict,
+    "escalate": _FLAG,
+    "skip_summarization": _FLAG,
+    "end_of_agent": _FLAG,
+}
+"""What tools and callbacks assign, which pydantic does not look at then."""
 
 
 def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
@@ -30,7 +41,7 @@ def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         return handler(value)
     except (ValueError, TypeError):
         logger.warning("%s in an event has no JSON form; its repr is kept.", without_json(value))
-        return handler(to_jsonable_python(value, serialize_unknown=True))
+        return handler(jsonable(value))
 
 
 class EventCompaction(BaseModel):
@@ -85,6 +96,16 @@ class EventActions(Declared):
     """What a client should show beside the event."""
     set_model_response: Any = None
     """The structured answer a model gave through a tool."""
+
+    if not TYPE_CHECKING:  # else mypy would take any name for one of an attribute
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Refuse what could be stored, and not be read back."""
+            kind = _ASSIGNED.get(name)
+            if kind is not None and not isinstance(value, kind):
+                wanted = "a dict" if kind is dict else "True, False or None"
+                raise TypeError(f"EventActions.{name} is {given(value)}; give {wanted}.")
+            super().__setattr__(name, value)
 
     @classmethod
     def made(cls) -> Self:

@@ -7,6 +7,7 @@ their responses, tokens, state. It refuses whatever it does not know, and the `E
 that.
 """
 
+import json
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
@@ -20,10 +21,13 @@ from pydantic_core import SchemaValidator, ValidationError
 from pydantic_core import core_schema as schemas
 from pydantic_core.core_schema import CoreSchema
 
+from devui.runtime.events.deep_reading import read_deep_event
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.node_info import NodeInfo
 
+_TOO_DEEP = "recursion limit exceeded"
+"""What pydantic says of JSON that is nested deeper than it reads."""
 _MODELS: tuple[type[BaseModel], ...] = (
     Event,
     EventActions,
@@ -61,8 +65,20 @@ def read_event(text: str | bytes) -> Event:
     try:
         event: Event = plain_reader().validate_json(text)
     except ValidationError:
-        return Event.model_validate_json(text)
+        return _read_any(text)
     return event
+
+
+def _read_any(text: str | bytes) -> Event:
+    try:
+        return Event.model_validate_json(text)
+    except ValidationError as error:
+        if not any(_TOO_DEEP in found["msg"] for found in error.errors(include_url=False)):
+            raise
+        try:
+            return read_deep_event(text)
+        except (json.JSONDecodeError, RecursionError):
+            raise error from None
 
 
 @cache

@@ -1,14 +1,13 @@
 """`InMemoryMemoryService`: memories that live as long as the process (adk-runtime 10.2)."""
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
 
 from devui.runtime.events.event import Event
 from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from devui.runtime.memory.memory_entry import MemoryEntry
+from devui.runtime.memory.search_text import runs, split
 from devui.runtime.sessions.session import Session
 
 _MAX_RESULTS = 10
@@ -97,18 +96,12 @@ def _text(event: Event) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", unicodedata.normalize("NFC", text).lower()))
+    return set(split(unicodedata.normalize("NFC", text).lower()))
 
 
 def _score(query: set[str], text: str) -> int:
     """How many words of the query the text has; those of scripts without spaces, anywhere."""
     words = _words(text)
     for word in [word for word in words if not word.isascii()]:
-        words.update("".join(run) for _, run in groupby(word, _is_latin))
+        words.update(runs(word))
     return sum(word in words or (not word.isascii() and word in text) for word in query)
-
-
-def _is_latin(character: str) -> bool:
-    if character.isascii():
-        return True
-    return unicodedata.name(character, "").startswith("LATIN")

@@ -2,9 +2,13 @@
 
 import re
 import unicodedata
-from itertools import groupby
 
 from devui.runtime.events.event import Event
+
+_LETTER = re.compile(r"\w")
+_NO_LETTER = re.compile(r"\W")
+_JOINERS = "\u200c\u200d"
+"""Characters without a width, which say how the letters around them are joined."""
 
 
 def search_text(event: Event, max_bytes: int) -> str:
@@ -18,7 +22,34 @@ def search_text(event: Event, max_bytes: int) -> str:
 def words(query: str) -> list[str]:
     """The words of a query, each once and in order."""
     text = _runs_apart(unicodedata.normalize("NFC", query))
-    return list(dict.fromkeys(word.lower() for word in re.findall(r"\w+", text)))
+    return list(dict.fromkeys(word.lower() for word in split(text)))
+
+
+def split(text: str) -> list[str]:
+    """The words of a text, in order, with the marks on their letters.
+
+    To `re` the vowels of Hindi, Thai or Bengali are no letters: it would break words at them.
+    """
+    if text.isascii():
+        return re.findall(r"\w+", text)
+    pieces = _NO_LETTER.sub(_mark_or_space, text).split()
+    return [piece for piece in pieces if _LETTER.search(piece)]  # an emoji may leave a mark alone
+
+
+def runs(word: str) -> list[str]:
+    """The parts of a word that are Latin and those that are not; a mark is of its letter's part."""
+    found: list[str] = []
+    for character in word:
+        if found and (_is_mark(character) or _is_latin(character) == _is_latin(found[-1][0])):
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def has_marks(word: str) -> bool:
+    """Whether there are marks on its letters: at these SQLite's index breaks words."""
+    return not word.isascii() and any(map(_is_mark, word))
 
 
 def is_unspaced(word: str) -> bool:
@@ -30,11 +61,17 @@ def _runs_apart(text: str) -> str:
     """The text with a space wherever Latin letters and other scripts meet."""
     if text.isascii():
         return text
-    pieces = []
-    for word in text.split():
-        runs = [word] if word.isascii() else ["".join(run) for _, run in groupby(word, _is_latin)]
-        pieces += runs
-    return " ".join(pieces)
+    return " ".join(
+        run for word in text.split() for run in ([word] if word.isascii() else runs(word))
+    )
+
+
+def _mark_or_space(found: re.Match[str]) -> str:
+    return found[0] if _is_mark(found[0]) else " "
+
+
+def _is_mark(character: str) -> bool:
+    return character in _JOINERS or unicodedata.category(character).startswith("M")
 
 
 def _is_latin(character: str) -> bool:

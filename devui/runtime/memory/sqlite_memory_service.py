@@ -13,7 +13,7 @@ from devui.runtime.databases import Database, DatabasePath
 from devui.runtime.events.event import Event
 from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from devui.runtime.memory.memory_entry import MemoryEntry
-from devui.runtime.memory.search_text import is_unspaced, search_text, words
+from devui.runtime.memory.search_text import has_marks, is_unspaced, search_text, words
 from devui.runtime.memory.sqlite_memory_schema import Fts, open_schema
 from devui.runtime.sessions.session import Session
 
@@ -139,8 +139,9 @@ class SqliteMemoryService(BaseMemoryService):
     ) -> list[Any]:
         if not self._has_index:
             return self._scan(connection, user, wanted)
-        query = " OR ".join(f'"{word}"' for word in wanted)
-        found = connection.execute(_BY_INDEX, (*user, query, self._max_results)).fetchall()
+        query = " OR ".join(f'"{word}"' for word in wanted if not has_marks(word))
+        indexed = connection.execute(_BY_INDEX, (*user, query, self._max_results)) if query else ()
+        found = [*indexed]
         unspaced = [word for word in wanted if is_unspaced(word)]
         if unspaced and len(found) < self._max_results:
             ids = {row["id"] for row in found}

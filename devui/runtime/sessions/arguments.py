@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from devui.runtime.events.event import Event
 from devui.runtime.mistakes import given
+from devui.runtime.sessions.base_session_service import GetSessionConfig
+from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import check_keys
 
 
@@ -30,3 +33,43 @@ def given_id(session_id: object) -> str:
     if not isinstance(session_id, str):
         raise TypeError(f"`session_id` is {given(session_id)}; give the `id` of a session.")
     return session_id.strip()
+
+
+def check_owner(app_name: object, user_id: object) -> None:
+    """Refuse what cannot be the names of an app and a user.
+
+    Raises:
+        TypeError: one of them is no text.
+    """
+    for name, value in (("app_name", app_name), ("user_id", user_id)):
+        if not isinstance(value, str):
+            raise TypeError(f"`{name}` is {given(value)}; give a text.")
+
+
+def check_commit(session: object, event: object) -> None:
+    """Refuse to commit what is no event, or to what is no session.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(event, Event):
+        raise TypeError(
+            f"`event` is {given(event)}; give an Event, such as"
+            ' Event(author="user", content=types.UserContent("...")).'
+        )
+    if not isinstance(session, Session):
+        raise TypeError(
+            f"`session` is {given(session)}; give what create_session or get_session has returned."
+        )
+
+
+def check_config(config: object) -> None:
+    """Refuse what does not say how much of a history to read.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if config is not None and not isinstance(config, GetSessionConfig):
+        raise TypeError(
+            f"`config` is {given(config)}; give a GetSessionConfig(num_recent_events=...)."
+        )

@@ -6,12 +6,13 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from devui.runtime.events.event import Event
+from devui.runtime.ignored import Spelt
 from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 
 
-class GetSessionConfig(BaseModel):
+class GetSessionConfig(Spelt):
     """How much of the history to read."""
 
     num_recent_events: int | None = Field(default=None, ge=0)

@@ -11,7 +11,7 @@ from devui.runtime.errors.session_not_found_error import SessionNotFoundError
 from devui.runtime.events.event import Event
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
-from devui.runtime.sessions.arguments import given_id, given_state
+from devui.runtime.sessions.arguments import check_commit, check_config, given_id, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
@@ -78,6 +78,7 @@ class InMemorySessionService(BaseSessionService):
         config: GetSessionConfig | None = None,
     ) -> Session | None:
         """The session, or None; the newest events are counted off before the time is looked at."""
+        check_config(config)
         session = self._stored(app_name, user_id, given_id(session_id))
         if session is None:
             return None
@@ -155,6 +156,7 @@ class InMemorySessionService(BaseSessionService):
         An event that is stored already, the same in id and content, is ignored: a caller may
         retry. Raises SessionNotFoundError.
         """
+        check_commit(session, event)
         if event.partial:
             return event
         key = (session.app_name, session.user_id, session.id)

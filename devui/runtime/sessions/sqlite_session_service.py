@@ -13,7 +13,7 @@ from devui.runtime.plain_threads import Call
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
-from devui.runtime.sessions.arguments import given_state
+from devui.runtime.sessions.arguments import check_commit, check_config, check_owner, given_state
 from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
@@ -58,6 +58,7 @@ class SqliteSessionService(BaseSessionService):
 
         Raises AlreadyExistsError.
         """
+        check_owner(app_name, user_id)
         scoped = ScopedState.of(make_json_safe_state(given_state(state)))
         now = get_time()
         spare = Key(app_name, user_id, new_uuid())
@@ -78,6 +79,7 @@ class SqliteSessionService(BaseSessionService):
         config: GetSessionConfig | None = None,
     ) -> Session | None:
         """The session, or None; events are chosen by time before the newest are counted off."""
+        check_config(config)
 
         def read(connection: sqlite3.Connection) -> Session | None:
             key = self._key(connection, app_name, user_id, session_id)
@@ -133,6 +135,7 @@ class SqliteSessionService(BaseSessionService):
             AlreadyExistsError: another event of the session has that id.
             StaleSessionError: the session was changed since this copy of it was read.
         """
+        check_commit(session, event)
         if event.partial:
             return event
         stored = StoredEvent.of(event)

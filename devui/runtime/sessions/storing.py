@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.jsonable import jsonable
 from devui.runtime.mistakes import without_json
 from devui.runtime.sessions.scopes import ScopedState
 
@@ -30,8 +31,7 @@ def make_json_safe_state(state: Mapping[str, Any]) -> dict[str, Any]:
         return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
     except (ValueError, TypeError):
         logger.warning("%s in the state has no JSON form; its repr is stored.", without_json(state))
-        safe = to_jsonable_python(dict(state), inf_nan_mode="null", serialize_unknown=True)
-        return dict(safe)
+        return dict(jsonable(dict(state), inf_nan_mode="null"))
 
 
 def extract_json_safe_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:

@@ -6,13 +6,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
-from devui.runtime.mistakes import place
+from devui.runtime.mistakes import given, place
 from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_signature import FunctionSignature
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.tools.base_tool import BaseTool
+
+
+def requirement(required: Any) -> bool | Callable[..., Any]:
+    """A `require_confirmation` that says it, or a function that tells: "no" would mean yes.
+
+    Raises:
+        TypeError: it is no bool and no function.
+    """
+    if not isinstance(required, bool | None) and not callable(required):
+        raise TypeError(
+            f"`require_confirmation` is {given(required)}; give True, False, or a function of the"
+            " tool's arguments that tells."
+        )
+    return required or False
 
 
 async def is_required(

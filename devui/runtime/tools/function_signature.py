@@ -103,6 +103,20 @@ def warn_of_contexts(signature: FunctionSignature, function: Callable[..., Any])
             )
 
 
+def warn_of_wrappers(signature: FunctionSignature, function: Callable[..., Any]) -> None:
+    """Warn of a decorator's function that hides the parameters of the one that it calls."""
+    if signature.parameters or not signature.takes_any:
+        return
+    taken = inspect.signature(function).parameters.values()
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in taken):
+        logger.warning(
+            "Tool %r: the model is told of no parameters, since %s takes whatever it is given. If a"
+            " decorator has made it, put @functools.wraps(function) above it there.",
+            signature.name,
+            place(function),
+        )
+
+
 def _without_default(parameters: Mapping[str, inspect.Parameter]) -> tuple[str, ...]:
     empty = inspect.Parameter.empty
     return tuple(name for name, parameter in parameters.items() if parameter.default is empty)

@@ -8,7 +8,7 @@ from google.genai import types
 from devui.runtime.calling import call
 from devui.runtime.copying import altered
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.confirmation_gate import is_required, withheld
+from devui.runtime.tools.confirmation_gate import is_required, requirement, withheld
 from devui.runtime.tools.effect import effect_of
 from devui.runtime.tools.function_arguments import bound
 from devui.runtime.tools.function_declaration import declare
@@ -16,6 +16,7 @@ from devui.runtime.tools.function_signature import (
     CONTEXT_NAME,
     FunctionSignature,
     warn_of_contexts,
+    warn_of_wrappers,
 )
 from devui.runtime.tools.tool_progress import ToolProgress
 
@@ -51,11 +52,12 @@ class FunctionTool(BaseTool):
 
         Raises:
             ValueError: its signature cannot be read.
+            TypeError: `require_confirmation` is something else.
         """
         self.func = func
         self.effect = effect_of(func)
         self._signature = FunctionSignature.of(func)
-        self._require_confirmation = require_confirmation
+        self._require_confirmation = requirement(require_confirmation)
         signature = self._signature
         # An async function may run nodes, which tell events.
         self.emits_events = signature.is_generator or bool(signature.is_async and signature.context)
@@ -66,6 +68,7 @@ class FunctionTool(BaseTool):
         super().__init__(name=self._signature.name, description=self._signature.doc)
         if signature.context is None:
             warn_of_contexts(signature, func)
+            warn_of_wrappers(signature, func)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         hidden = tuple(self._ignore_params)

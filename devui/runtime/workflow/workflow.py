@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -16,6 +17,8 @@ from devui.runtime.workflow.records import Records
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
+
+logger = logging.getLogger(__name__)
 
 
 class Workflow(BaseNode):
@@ -91,6 +94,8 @@ class Workflow(BaseNode):
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         run = ctx.node_run
         if self._graph is None or run is None:
+            if self._graph is None:
+                logger.warning("Workflow %r has nothing to do: it has no `edges`.", self.name)
             return
         run.author = self.name
         running = run.running

@@ -17,6 +17,7 @@ from devui.runtime.auth.credential_service.in_memory_credential_service import (
     InMemoryCredentialService,
 )
 from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -217,7 +218,7 @@ async def _set_up(runner: Runner, sessions: _Sessions, recording: Recording) -> 
     await sessions.create_session(**where, state=recording.state)
     stored = sessions.sessions[recording.app][recording.user][recording.session]
     # Their changes are in the state already.
-    stored.events = [Event.model_validate_json(json.dumps(each)) for each in recording.history]
+    stored.events = [read_event(json.dumps(each)) for each in recording.history]
     saved = {
         item
         for event in recording.history

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from devui.runtime.events.event import Event
+from devui.runtime.events.reading import read_event
 from devui.wire.messages import ToServer
 from devui.wire.recordings import Asked, RecordedCall
 from devui.wire.spans import Prompt, SpanBegan, SpanEnded
@@ -31,7 +31,7 @@ class Tape:
     def event(self, text: str) -> dict[str, Any]:
         """An event, as JSON text, is to be committed."""
         told: dict[str, Any] = json.loads(text)
-        for span in self.recorder.causes(self._run, Event.model_validate_json(text)):
+        for span in self.recorder.causes(self._run, read_event(text)):
             self._places[span] = len(self.events)
         self.events.append(told)
         return told

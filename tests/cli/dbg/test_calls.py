@@ -67,6 +67,8 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
     assert told.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert asked.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
+    raised = terminal("dbg", "try", "weather", '{"city": ""}', "--sure", *there)
+    assert (raised.returncode, raised.stdout) == (1, "ValueError: which city?\n")
     a_tool_is_said_to_be_harmless(terminal, there)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.differential.case import Case, add, case
 from tests.differential.differing_tasks import MISSING_FIELDS
-from tests.differential.differing_tools import FORM_FILES
+from tests.differential.differing_tools import FORM_FILES, QUERY_STYLES
 from tests.differential.script import Call
 
 NAMED = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -176,6 +176,25 @@ STRUCTURED: dict[str, dict[str, Any]] = {
 for _name, _args in STRUCTURED.items():
     _play = partial(served, calls=[Call("near", _PLACED | _args)], spec=STRUCTURED_SPEC)
     add(Case(f"a service is called with lists and objects in {_name}", _play))
+
+
+_STYLED = [
+    {"name": "joined", "in": "query", "explode": False, "schema": _ITEMS},
+    {"name": "piped", "in": "query", "style": "pipeDelimited", "schema": _ITEMS},
+    {"name": "where", "in": "query", "style": "deepObject", "explode": True, "schema": _FIELDS},
+    {"name": "fields", "in": "query", "schema": _FIELDS},
+]
+STYLED_SPEC = SPEC | {
+    "paths": {"/pets": {"get": {"operationId": "find", "parameters": _STYLED, "responses": {}}}}
+}
+for _name, _value in {
+    "joined": ["a", 2],
+    "piped": ["a", 2],
+    "where": {"x": 1, "y": "b"},
+    "fields": {"x": 1, "y": "b"},
+}.items():
+    _play = partial(served, calls=[Call("find", {_name: _value})], spec=STYLED_SPEC)
+    add(Case(f"a service is called with a query of the style {_name}", _play, QUERY_STYLES))
 
 
 @case()

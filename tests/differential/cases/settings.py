@@ -7,6 +7,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from tests.differential.case import Case, Difference, add, case
+from tests.differential.differing_files import MARKED_LETTERS
 from tests.differential.script import Call, Say, call
 
 
@@ -198,6 +199,14 @@ async def a_memory_is_loaded_on_demand(stage):
     await _memories(stage, "The sky is blue", "So it is", "Bread is good")
     await stage.say("What colour?")
     await stage.say("next")
+
+
+@case(differs=MARKED_LETTERS)
+async def a_memory_is_loaded_by_a_word_with_marks(stage):
+    answers = call("load_memory", query="मु"), "Ok."
+    await stage.open(stage.agent("agent", *answers, tools=[stage.ns.load_memory_tool]))
+    await _memories(stage, "मुझे हिन्दी पसंद है", "So it is", "कमल का फूल")
+    await stage.say()
 
 
 async def _preloaded(stage, question):

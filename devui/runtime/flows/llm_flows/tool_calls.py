@@ -99,8 +99,9 @@ class ToolCall:
             result = result if replaced is None else replaced
         if not result and (tool.is_long_running or (tool.defers_response and instead is None)):
             return None
+        part = response_part(self._call, tool, result)
         self.spoken = self._spoken(tool, result)
-        return response_part(self._call, tool, result)
+        return part
 
     def _leave_open(self) -> None:
         """End the run behind this answer: the call goes on when what it waits for is there."""

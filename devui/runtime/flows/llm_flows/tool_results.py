@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.copying import altered, exchanged
+from devui.runtime.mistakes import given, place
+from devui.runtime.tools.function_tool import FunctionTool
 
 if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
@@ -28,8 +33,9 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
     # Made of values known to be right, so without google-genai's costly validation.
     try:
         value = as_response(rest)
-    except ValueError as error:
-        error.add_note(f"Tool {tool.name!r} returned what JSON cannot hold, since it holds itself.")
+    except (ValueError, TypeError) as error:
+        where = place(_code_of(tool))
+        error.add_note(f"Tool {tool.name!r} returned {_refused(error)}: {where}.")
         raise
     response = altered(_RESPONSE, id=call.id, name=call.name, response=value)
     if media:
@@ -39,17 +45,55 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
     return exchanged(_PART, "function_response", response)
 
 
+def _code_of(tool: BaseTool) -> Callable[..., Any]:
+    return tool.func if isinstance(tool, FunctionTool) else tool.run_async
+
+
+def _refused(error: Exception) -> str:
+    """What was returned, by what was raised of it."""
+    if isinstance(error, TypeError):
+        return "it"
+    if "depth" in str(error):
+        return "what is nested more than 250 levels deep; return it flatter"
+    return "what JSON cannot hold, since it holds itself"
+
+
 def as_response(result: Any) -> dict[str, Any]:
     """The result in the form of JSON, a dict as it is and anything else under `result`.
 
     What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
     models the fields that are None are left out, as in the event itself, and keep their names.
+
+    Raises:
+        ValueError: it holds itself, or is nested too deeply.
+        TypeError: it holds what nobody has awaited.
     """
     response = result if isinstance(result, dict) else {"result": result}
     jsonable: dict[str, Any] = to_jsonable_python(
-        response, serialize_unknown=True, bytes_mode="base64", exclude_none=True, by_alias=False
+        response, fallback=_shown, bytes_mode="base64", exclude_none=True, by_alias=False
     )
     return jsonable
+
+
+def _shown(value: object) -> Any:
+    """The repr of what JSON does not know; to tell a model that of a coroutine would help nobody.
+
+    Raises:
+        TypeError: nobody has awaited it.
+    """
+    if inspect.iscoroutine(value) or isinstance(value, asyncio.Future):
+        if inspect.iscoroutine(value):
+            value.close()
+        raise TypeError(
+            f"The result holds {given(value)}, which nobody has awaited: write `await` before it,"
+            " in an `async def` function."
+        )
+    if inspect.isasyncgen(value):
+        raise TypeError(
+            f"The result holds {given(value)}, which nobody has asked for what it yields: do that"
+            " with `async for`, in an `async def` function."
+        )
+    return to_jsonable_python(value, serialize_unknown=True)
 
 
 def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.FunctionResponsePart]]:

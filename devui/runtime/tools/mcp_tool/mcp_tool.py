@@ -15,7 +15,7 @@ from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.mistakes import message_of
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.confirmation_gate import is_required, withheld
+from devui.runtime.tools.confirmation_gate import is_required, requirement, withheld
 from devui.runtime.tools.mcp_tool.fencing import PREAMBLE, fenced_declaration
 from devui.runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager
 
@@ -70,7 +70,7 @@ class McpTool(BaseTool):
             self.effect = "hint"
         self._sessions = mcp_session_manager
         self._headers = headers
-        self._require_confirmation = require_confirmation
+        self._require_confirmation = requirement(require_confirmation)
         self._progress_callback = progress_callback
         self.propagate_grounding_metadata = propagate_grounding_metadata
 

@@ -16,6 +16,7 @@ from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
+from devui.runtime.tools.confirmation_gate import requirement
 from devui.runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
 from devui.runtime.tools.mcp_tool.header_access import HeaderAccess
 from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, MCPSessionManager
@@ -131,7 +132,7 @@ class McpToolset(BaseToolset):
             elicitation_callback=elicitation_callback,
         )
         self._access = HeaderAccess(auth_scheme, auth_credential, credential_key)
-        self.require_confirmation = require_confirmation
+        self.require_confirmation = requirement(require_confirmation)
         self.header_provider = header_provider
         self._use_mcp_resources = use_mcp_resources
         self._propagate_grounding_metadata = propagate_grounding_metadata

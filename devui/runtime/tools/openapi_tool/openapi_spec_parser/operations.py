@@ -20,6 +20,8 @@ Json = dict[str, Any]
 
 _METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 _BODY = "body"
+JSON_STYLE = "json"
+"""For a parameter that is described by a `content`, which is written as JSON as a whole."""
 _scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
 
 
@@ -35,6 +37,10 @@ class Parameter:
     """path, query, header, cookie or body."""
     schema: Json
     required: bool = False
+    style: str = "form"
+    """How a query holds lists and objects: OpenAPI's name for it, or JSON_STYLE."""
+    explode: bool = True
+    """Whether each item has a name of its own in a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,11 @@ def _outer(item: Json, described: Json) -> Iterator[Parameter]:
         if one.get("description"):
             schema["description"] = one["description"]
         required = bool(one.get("required")) or one["in"] == "path"
-        yield Parameter(one["name"], "", one["in"], schema, required)
+        style = one.get("style") or (
+            "form" if "schema" in one or not one.get("content") else JSON_STYLE
+        )
+        explode = bool(one.get("explode", style == "form"))
+        yield Parameter(one["name"], "", one["in"], schema, required, style, explode)
 
 
 def _body(described: Json) -> tuple[str | None, list[Parameter]]:

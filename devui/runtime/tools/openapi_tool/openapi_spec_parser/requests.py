@@ -1,6 +1,5 @@
 """From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,7 @@ from urllib.parse import quote
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation, Parameter
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.query import many, query_pairs, text
 
 _SLASH = re.compile(r"[/\\]")
 _FORM = "application/x-www-form-urlencoded"
@@ -49,7 +49,7 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
             case "path":
                 path = path.replace(f"{{{parameter.name}}}", _segment(parameter, value))
             case "query":
-                request.query += [(parameter.name, _text(one)) for one in _many(value)]
+                request.query += query_pairs(parameter, value)
             case "header":
                 request.headers[parameter.name] = _simple(value)
             case "cookie":
@@ -106,13 +106,7 @@ def _simple(value: Any) -> str:
         plain = [one for pair in plain.items() if pair[1] is not None for one in pair]
     if isinstance(plain, list):
         return ",".join(_simple(one) for one in plain if one is not None)
-    return _text(plain)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(to_jsonable_python(value), ensure_ascii=False)
+    return text(plain)
 
 
 def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, Any]:
@@ -120,21 +114,16 @@ def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, A
     if media_type == "application/json" or media_type.endswith("+json"):
         return {"json": plain}
     if isinstance(plain, dict) and media_type == _FORM:
-        return {"data": {key: [*map(_text, _many(value))] for key, value in plain.items()}}
+        return {"data": {key: [*map(text, many(value))] for key, value in plain.items()}}
     if isinstance(plain, dict) and media_type == _MULTIPART:
         return {
             "files": [
-                (key, _part(key, _text(one), schemas.get(key) or {}))
+                (key, _part(key, text(one), schemas.get(key) or {}))
                 for key, value in plain.items()
-                for one in _many(value)
+                for one in many(value)
             ]
         }
-    return {"content": _text(plain)}
-
-
-def _many(value: Any) -> list[Any]:
-    """What a form has under one name: each item of a list by itself."""
-    return value if isinstance(value, list) else [value]
+    return {"content": text(plain)}
 
 
 def _part(name: str, text: str, schema: dict[str, Any]) -> tuple[str | None, ...]:
