@@ -298,3 +298,11 @@ def test_a_rewind_takes_back_its_invocation_and_what_followed():
 def test_a_text_in_the_place_of_the_content_is_refused_with_advice():
     with pytest.raises(ValueError, match=r"types\.Content\(role=\"model\".*`message="):
         Event(author="agent", content="Hello")
+
+
+@pytest.mark.parametrize(("given", "kept"), [(1, True), (0, False), ([], False), (None, None)])
+def test_what_a_flag_is_given_counts_as_in_an_if(given, kept):
+    actions = EventActions()
+    actions.escalate = given
+    assert actions.escalate is kept
+    assert EventActions.model_validate_json(actions.model_dump_json()) == actions

@@ -238,7 +238,13 @@ async def test_an_agent_that_can_do_nothing_says_so(app, body, caplog):
     assert caplog.messages == [IDLE[body]]
 
 
+NO_IS_YES = """def stop(tool_context):
+    "Stops."
+    tool_context.actions.escalate = "no"
+root_agent = LlmAgent(name="agent", model=calls("stop"), tools=[stop])
+"""
 PLACED = {
+    NO_IS_YES: "`escalate` is 'no' (str), which counts as True (AGENT:20).",
     UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
     " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
     UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
@@ -260,7 +266,7 @@ PLACED = {
 @pytest.mark.parametrize(
     "body",
     PLACED,
-    ids=["tools", "contexts", "wrappers", "hooks", "state", "not async", "no context"],
+    ids=["flag", "tools", "contexts", "wrappers", "hooks", "state", "not async", "no context"],
 )
 async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):

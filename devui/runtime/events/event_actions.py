@@ -19,19 +19,13 @@ from devui.runtime.declared import Declared
 from devui.runtime.events.tool_confirmation import ToolConfirmation
 from devui.runtime.events.ui_widget import UiWidget
 from devui.runtime.jsonable import jsonable
-from devui.runtime.mistakes import given, without_json
+from devui.runtime.mistakes import caller, given, without_json
 
 logger = logging.getLogger(__name__)
 
 
-_FLAG = (bool, type(None))
-_ASSIGNED: dict[str, Any] = {
-    "state_delta": dict,
-    "artifact_delta": dict,
-    "escalate": _FLAG,
-    "skip_summarization": _FLAG,
-    "end_of_agent": _FLAG,
-}
+_DELTAS = frozenset({"state_delta", "artifact_delta"})
+_FLAGS = frozenset({"escalate", "skip_summarization", "end_of_agent"})
 """What tools and callbacks assign, which pydantic does not look at then."""
 
 
@@ -100,11 +94,15 @@ class EventActions(Declared):
     if not TYPE_CHECKING:  # else mypy would take any name for one of an attribute
 
         def __setattr__(self, name: str, value: Any) -> None:
-            """Refuse what could be stored, and not be read back."""
-            kind = _ASSIGNED.get(name)
-            if kind is not None and not isinstance(value, kind):
-                wanted = "a dict" if kind is dict else "True, False or None"
-                raise TypeError(f"EventActions.{name} is {given(value)}; give {wanted}.")
+            """Refuse what could be stored and not be read back; of a flag, keep what it means."""
+            if name in _DELTAS and not isinstance(value, dict):
+                raise TypeError(f"EventActions.{name} is {given(value)}; give a dict.")
+            if name in _FLAGS and value is not None and not isinstance(value, bool):
+                if isinstance(value, str) and value:
+                    logger.warning(
+                        "`%s` is %s, which counts as True%s.", name, given(value), caller()
+                    )
+                value = bool(value)
             super().__setattr__(name, value)
 
     @classmethod
