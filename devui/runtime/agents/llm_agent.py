@@ -136,6 +136,9 @@ class LlmAgent(CalledBack):
         check_tools(self.tools)
         if self.mode == "task":
             check_task(self.tools, self.output_schema)
+        for agent in self.sub_agents:
+            if isinstance(agent, LlmAgent) and agent.mode is None:
+                agent.mode = "chat"
         return self
 
     @classmethod

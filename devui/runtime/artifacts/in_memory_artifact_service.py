@@ -16,6 +16,8 @@ from devui.runtime.errors.input_validation_error import InputValidationError
 
 USER_PREFIX = "user:"
 _MAX_REFERENCES = 5
+_PARTING = frozenset("/\0")
+"""What ids must not hold: two of them could come to mean one place."""
 _REFERENCE = re.compile(
     r"artifact://apps/(?P<app>[^/]+)/users/(?P<user>[^/]+)"
     r"(?:/sessions/(?P<session>[^/]+))?/artifacts/(?P<file>.+)/versions/(?P<version>\d+)"
@@ -144,7 +146,7 @@ class InMemoryArtifactService(BaseArtifactService):
 
 def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:
     for name, value in (("app_name", app_name), ("user_id", user_id), ("session_id", session_id)):
-        if value is not None and (not value or "/" in value or value in {".", ".."}):
+        if value is not None and (value in {"", ".", ".."} or _PARTING & {*value}):
             raise InputValidationError(f"{name} {value!r} cannot be part of an artifact's path.")
     if filename.startswith(USER_PREFIX):
         return f"{app_name}/{user_id}/user/{filename}"
