@@ -29,3 +29,11 @@ UNKNOWN_FIELDS = Difference(
     why="One is made for each agent that runs: it has the methods of a pydantic model that agents"
     " use, and is none, because checking its fields takes longer than the rest of a turn.",
 )
+SWITCHES = Difference(
+    "Switches of features",
+    here="What google-adk does by default is what is done: `ADK_ENABLE_...` and `ADK_DISABLE_...`"
+    " in the environment change nothing, and `override_feature_enabled` says so in a warning.",
+    there="They switch features on and off, such as the check of all arguments of a function"
+    " (`FUNCTION_TOOL_ARG_VALIDATION`) or the older form of declarations.",
+    why="A switch makes two runtimes of one, of which one is seldom tried.",
+)

@@ -108,7 +108,11 @@ class NodeContext(ReadonlyContext):
 
     @property
     def event_author(self) -> str:
-        """Who signs the events of the node; empty for the node itself."""
+        """Who signs the events of the node; empty for the node itself.
+
+        Raises:
+            RuntimeError: it is assigned outside of a node.
+        """
         return self._node_run.author if self._node_run else ""
 
     @event_author.setter

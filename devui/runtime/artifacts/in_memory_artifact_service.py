@@ -31,7 +31,11 @@ class _Stored:
 
 
 class InMemoryArtifactService(BaseArtifactService):
-    """Artifacts in a dict, for tests and development."""
+    """Artifacts in a dict, for tests and development.
+
+    Every method raises InputValidationError for an app, user or session id that cannot be part of
+    a path, and for a session's file without a session id.
+    """
 
     def __init__(self) -> None:
         self.artifacts: dict[str, list[_Stored]] = {}
@@ -73,7 +77,11 @@ class InMemoryArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; `artifact://` references are followed."""
+        """That version, or the newest; `artifact://` references are followed.
+
+        Raises InputValidationError for a reference to another app, user or session, or to nothing
+        that can be one, and for more than five in a row.
+        """
         path = _path(app_name, user_id, filename, session_id)
         for _ in range(_MAX_REFERENCES + 1):
             stored = self._version(path, version)

@@ -12,6 +12,7 @@ from tests.differential.case import case
 from tests.differential.differing_made import (
     IDS_WITH_SLASHES,
     NARROWER_NAMES,
+    SWITCHES,
     TOOLS_OF_MODES,
     UNKNOWN_FIELDS,
 )
@@ -127,6 +128,26 @@ async def the_environment_limits_the_calls_of_models(stage):
             stage.note(value, stage.ns.RunConfig().max_llm_calls)
 
 
+async def _called_with_a_word(stage, **variables):
+    def count(number: int) -> str:
+        """Counts."""
+        return f"{number!r}"
+
+    await stage.open(stage.agent("agent", call("count", number="x"), "Done.", tools=[count]))
+    with environment(**variables):
+        await stage.say()
+
+
+@case()
+async def arguments_of_another_type_reach_the_tool(stage):
+    await _called_with_a_word(stage)
+
+
+@case(differs=SWITCHES)
+async def the_environment_switches_a_feature_on(stage):
+    await _called_with_a_word(stage, ADK_ENABLE_FUNCTION_TOOL_ARG_VALIDATION="1")
+
+
 # Models
 
 
@@ -188,3 +209,32 @@ async def artifacts_of_ids_that_are_none_are_saved(stage):
     for which in ("app_name", "user_id", "session_id"):
         for value in ("", "..", "a\0b"):
             stage.note(which, await _save(service, **{which: value}))
+
+
+@case()
+async def a_session_is_deleted_without_keywords(stage):
+    async with stage.ns.DatabaseSessionService("sqlite+aiosqlite:///:memory:") as service:
+        await service.create_session(app_name="app", user_id="u", session_id="s")
+        await service.delete_session("app", "u", "s")
+        stage.note(await service.get_session(app_name="app", user_id="u", session_id="s"))
+
+
+# Histories
+
+
+@case()
+async def a_history_has_calls_of_the_runtime_itself(stage):
+    await stage.open(stage.agent("agent", "Hello."))
+    service = stage.runner.session_service
+    session = await service.get_session(app_name="app", user_id="u", session_id="s")
+    for name in ("adk_framework", "adk_request_credential", "adk_request_input", "other"):
+        made = types.FunctionCall(id=f"id-{name}", name=name, args={})
+        answer = types.FunctionResponse(id=made.id, name=name, response={"a": 1})
+        for author, part in (
+            ("agent", types.Part(function_call=made)),
+            ("user", types.Part(function_response=answer)),
+        ):
+            content = types.Content(role="model" if author == "agent" else "user", parts=[part])
+            event = stage.ns.Event(author=author, invocation_id="e-1", content=content)
+            await service.append_event(session, event)
+    await stage.say()
