@@ -318,6 +318,21 @@ async def test_what_the_gemini_api_refuses_is_left_out(server, gemini):
     assert blob.display_name == "cat.png"
 
 
+async def test_a_file_that_gemini_refuses_is_a_text_or_a_note(server, gemini):
+    server.answer(chunk(text("ok"), finish="STOP"))
+    table = types.Blob(data=b"a,b", mime_type="text/csv")
+    archive = types.Blob(data=b"PK", mime_type="application/zip")
+    parts = [types.Part(inline_data=blob) for blob in (table, archive)]
+    content = types.Content(role="user", parts=parts)
+
+    await ask(gemini, request(content))
+
+    [sent] = server.received[0].body["contents"]
+    assert sent["parts"][0] == {"text": "a,b"}
+    assert "application/zip" in sent["parts"][1]["text"]
+    assert content.parts == parts
+
+
 async def test_a_missing_key_says_which_variable_to_set(monkeypatch):
     for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"):
         monkeypatch.delenv(name, raising=False)

@@ -17,11 +17,14 @@ from devui.runtime.models.gemini_cache import with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import ResponseAggregator
+from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
 
 _API_VERSION = "GOOGLE_GENAI_API_VERSION"
 _BACKENDS = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
 """Variables that choose Vertex AI, the older one last."""
 _TOO_MANY_REQUESTS = 429
+_SOME_FILE = "inline file"
+"""What a file is called that can be shown neither as it is nor as text."""
 _NO_AUTOMATIC_CALLS = types.AutomaticFunctionCallingConfig(disable=True)
 
 
@@ -199,12 +202,21 @@ def _explained(response: LlmResponse) -> LlmResponse:
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> dict[str, Any]:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
-    contents = llm_request.contents
+    contents = [_with_readable_files(content) for content in llm_request.contents]
     if not for_vertex:  # the Gemini API refuses both
         update["labels"] = None
         contents = [_without_display_names(content) for content in contents]
     config = llm_request.config.model_copy(update=update)
     return {"model": llm_request.model or model, "contents": contents, "config": config}
+
+
+def _with_readable_files(content: types.Content) -> types.Content:
+    """The content with the text of files in the place of those that Gemini refuses."""
+    parts = content.parts or []
+    if not any(part.inline_data for part in parts):
+        return content
+    readable = [as_safe_part_for_llm(part, _SOME_FILE) for part in parts]
+    return content.model_copy(update={"parts": readable})
 
 
 def _without_display_names(content: types.Content) -> types.Content:
