@@ -37,3 +37,16 @@ SWITCHES = Difference(
     " (`FUNCTION_TOOL_ARG_VALIDATION`) or the older form of declarations.",
     why="A switch makes two runtimes of one, of which one is seldom tried.",
 )
+INTERACTIONS = Difference(
+    "Gemini's interactions API",
+    here="`Gemini(use_interactions_api=True)` is refused, and flows have no step `interactions`.",
+    there="The conversation is kept at Google; the step looks for the id of the last answer, which"
+    " the next request goes on from.",
+    why="The history is here: what a model was asked can be looked at, changed and asked again.",
+)
+NAMELESS_SESSIONS = Difference(
+    "Sessions in a database whose id is an empty text",
+    here="They get a UUID, as with every other service.",
+    there="The empty text is their id.",
+    why="No address leads to it.",
+)

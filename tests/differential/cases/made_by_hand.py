@@ -11,6 +11,8 @@ from google.genai import types
 from tests.differential.case import case
 from tests.differential.differing_made import (
     IDS_WITH_SLASHES,
+    INTERACTIONS,
+    NAMELESS_SESSIONS,
     NARROWER_NAMES,
     SWITCHES,
     TOOLS_OF_MODES,
@@ -180,7 +182,24 @@ async def a_model_is_registered_for_a_name_of_gemini(stage):
     stage.note(stage.ns.LLMRegistry.resolve("gemini-mine").__name__)
 
 
+@case(differs=INTERACTIONS)
+async def gemini_is_to_keep_the_conversation(stage):
+    stage.note(refused(lambda: stage.ns.Gemini(use_interactions_api=True)))
+
+
+@case(differs=INTERACTIONS)
+async def the_steps_of_a_flow(stage):
+    stage.note([step.name for step in stage.ns.SingleFlow().request_processors])
+
+
 # Services
+
+
+@case(differs=NAMELESS_SESSIONS)
+async def a_session_without_a_name_is_kept_in_a_database(stage):
+    async with stage.ns.DatabaseSessionService("sqlite+aiosqlite:///:memory:") as service:
+        session = await service.create_session(app_name="app", user_id="u", session_id="")
+        stage.note(bool(session.id))
 
 
 @case()
