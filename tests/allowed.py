@@ -20,7 +20,11 @@ NESTING = {
     ),
 }
 
-POSITIONAL: dict[str, str] = {}
+POSITIONAL: dict[str, str] = {
+    "devui/runtime/flows/llm_flows/functions.py:handle_function_calls_async": (
+        "google-adk's; steps of one's own in a flow call it without keywords"
+    ),
+}
 
 BROAD_EXCEPT = {
     "devui/runtime/agents/base_agent.py:BaseAgent._call_after_cancelled": (

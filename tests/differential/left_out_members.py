@@ -105,13 +105,22 @@ MEMBERS = (
         "models.lite_llm.LiteLLMClient.completion models.llm_request.LlmRequest.service_tier"
         " plugins.debug_logging_plugin.DebugLoggingPlugin(tool_result_classifier)"
         " plugins.logging_plugin.LoggingPlugin(tool_result_classifier)"
-        " sessions.database_session_service.DatabaseSessionService.database_session_factory"
-        " sessions.database_session_service.DatabaseSessionService.db_engine"
         " tools.load_artifacts_tool.as_safe_part_for_llm(enable_spreadsheet_parsing)"
         " tools.set_model_response_tool.SetModelResponseTool.func",
-        "They are for calls of models that block, Gemini's interactions, classifiers of results,"
-        " SQLAlchemy and tables in artifacts, or google-adk's own.",
-        "`LiteLLMClient.acompletion`; `process_artifact` of LoadArtifactsTool; the URL of a SQLite"
-        " file.",
+        "They are for calls of models that block, Gemini's interactions, classifiers of results"
+        " and tables in artifacts, or google-adk's own.",
+        "`LiteLLMClient.acompletion`; `process_artifact` of LoadArtifactsTool.",
+    ),
+    LeftOut(
+        "Sessions on database servers",
+        _of(
+            "sessions.database_session_service.DatabaseSessionService",
+            "database_session_factory",
+            "db_engine",
+        ),
+        "There is no SQLAlchemy here, and no driver of PostgreSQL, MySQL or MariaDB: sessions are"
+        " kept in SQLite files.",
+        "`DatabaseSessionService('sqlite:///sessions.db')`, or a BaseSessionService of your own"
+        " that asks your server.",
     ),
 )

@@ -45,6 +45,7 @@ _WHERE = {
     "memory.memory_entry": "MemoryEntry",
     "models": "FallbackModel",
     "models.base_llm": "BaseLlm LlmCapabilities",
+    "models.registry": "LLMRegistry",
     "models.cache_metadata": "CacheMetadata",
     "models.google_llm": "Gemini",
     "models.lite_llm": "LiteLLMClient LiteLlm",

@@ -27,10 +27,14 @@ _NOBODYS = {"model_config", "model_post_init", "model_validate", "config_type"}
 
 def public_members() -> list[str]:
     """All lines, sorted."""
+    return sorted({line for owner, node in definitions() for line in _of(node, owner)})
+
+
+def definitions() -> Iterator[tuple[str, ast.stmt]]:
+    """What defines the public classes and functions, after their names."""
     names = {name for name in public_names() if not _is_left_out(name)}
     where = run_adk("import importlib.util as i; print(i.find_spec('google.adk').origin)")
     base = Path(where.strip()).parent
-    found: set[str] = set()
     for path in base.rglob("*.py"):
         inside = path.relative_to(base).with_suffix("").parts
         module = ".".join(part for part in inside if part != "__init__")
@@ -38,8 +42,7 @@ def public_members() -> list[str]:
             continue
         for node in _statements(ast.parse(path.read_text(encoding="utf-8")).body):
             if owner := _public_place(module, getattr(node, "name", None), names):
-                found.update(_of(node, owner))
-    return sorted(found)
+                yield owner, node
 
 
 def _is_left_out(name: str) -> bool:
@@ -69,7 +72,7 @@ def _of(node: ast.stmt, owner: str) -> Iterator[str]:
         for inner in node.body:
             yield from _of_class(inner, owner)
         for target in ast.walk(node):
-            if _is_set_on_self(target) and _is_told(target.attr):
+            if _is_set_on_self(target) and is_told(target.attr):
                 yield f"{owner}.{target.attr}"
 
 
@@ -84,16 +87,17 @@ def _of_class(node: ast.stmt, owner: str) -> Iterator[str]:
         decorators = " ".join(ast.unparse(each) for each in node.decorator_list)
         if node.name == "__init__":
             yield from _parameters(node, owner)
-        elif _is_told(node.name) and not any(word in decorators for word in _OF_PYDANTIC):
+        elif is_told(node.name) and not any(word in decorators for word in _OF_PYDANTIC):
             yield f"{owner}.{node.name}"
             yield from _parameters(node, f"{owner}.{node.name}")
     targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
     for name in (getattr(target, "id", "_") for target in targets):
-        if _is_told(name):
+        if is_told(name):
             yield f"{owner}.{name}"
 
 
-def _is_told(name: str) -> bool:
+def is_told(name: str) -> bool:
+    """Whether people call a member by that name."""
     return not name.startswith("_") and name not in _NOBODYS
 
 

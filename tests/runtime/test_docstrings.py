@@ -98,3 +98,53 @@ def test_every_field_of_a_class_that_packages_offer_has_a_docstring(path):
         for field in _silent_fields(owner)
     ]
     assert not silent, "\n".join(silent)
+
+
+UNTOLD = {"NotImplementedError", "AttributeError", "KeyError", "IndexError", "StopIteration"}
+"""What says that there is no such thing, or is how Python's own protocols speak."""
+
+
+def _names(node: ast.AST | None) -> set[str]:
+    """The classes that an expression names: `errors.NotFoundError(...)` is `NotFoundError`."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return (
+        {part for part in ast.unparse(called).split(".") if part[:1].isupper()} if called else set()
+    )
+
+
+def _raised(node: ast.AST, helpers: dict[str, ast.AST], seen: frozenset[str]) -> set[str]:
+    """What a function raises itself or by private functions of its module, and does not catch."""
+    raised, caught = set(), set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Raise):
+            raised |= _names(each.exc)
+        elif isinstance(each, ast.ExceptHandler):
+            caught |= _names(each.type)
+        elif isinstance(each, ast.Call):
+            name = ast.unparse(each.func).removeprefix("self.").removeprefix("cls.")
+            if name in helpers and name not in seen:
+                raised |= _raised(helpers[name], helpers, seen | {name})
+    return raised - caught - UNTOLD
+
+
+def _helpers(tree: ast.Module) -> dict[str, ast.AST]:
+    return {
+        each.name: each
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_place)
+def test_methods_of_classes_that_packages_offer_tell_their_errors(path):
+    tree, offered, silent = ast.parse(path.read_text(encoding="utf-8")), _offered(), []
+    helpers = _helpers(tree)
+    for name, node, around in _public(tree):
+        owner = around[-1]
+        if not isinstance(owner, ast.ClassDef) or owner.name not in offered:
+            continue
+        told = " ".join(ast.get_docstring(each) or "" for each in (node, owner))
+        untold = {error for error in _raised(node, helpers, frozenset()) if error not in told}
+        if untold and not _is_told_elsewhere(node):
+            silent.append(f"{_place(path)}:{node.lineno} {name}: {', '.join(sorted(untold))}")
+    assert not silent, "\n".join(silent)

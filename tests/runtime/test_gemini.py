@@ -278,6 +278,26 @@ async def test_options_of_the_client_win_over_the_models_own(server):
     await gemini.api_client.aio.aclose()
 
 
+async def test_the_environment_names_the_version_of_the_api(server, monkeypatch):
+    monkeypatch.setenv("GOOGLE_GENAI_API_VERSION", "v1alpha")
+    for version in (None, "v1"):
+        server.answer(chunk(text("ok"), finish="STOP"))
+        gemini = Gemini(
+            base_url=server.url, api_version=version, client_kwargs={"api_key": "test-key"}
+        )
+        await ask(gemini)
+        await gemini.api_client.aio.aclose()
+
+    assert [got.path.split("/")[1] for got in server.received] == ["v1alpha", "v1"]
+
+
+def test_a_client_can_be_had_outside_of_a_run():
+    given = {"project": "p", "location": "l"}
+    assert Gemini(client_kwargs={"api_key": "test-key"}).api_client.vertexai is not True
+    at_google = Gemini(client_kwargs={"vertexai": True, **given})
+    assert at_google.capabilities.output_schema_and_tools
+
+
 async def test_the_conversation_ends_with_a_user_turn(server, gemini):
     server.answer(chunk(text("ok"), finish="STOP"))
 
@@ -296,6 +316,21 @@ async def test_what_the_gemini_api_refuses_is_left_out(server, gemini):
 
     assert "labels" not in server.received[0].body
     assert blob.display_name == "cat.png"
+
+
+async def test_a_file_that_gemini_refuses_is_a_text_or_a_note(server, gemini):
+    server.answer(chunk(text("ok"), finish="STOP"))
+    table = types.Blob(data=b"a,b", mime_type="text/csv")
+    archive = types.Blob(data=b"PK", mime_type="application/zip")
+    parts = [types.Part(inline_data=blob) for blob in (table, archive)]
+    content = types.Content(role="user", parts=parts)
+
+    await ask(gemini, request(content))
+
+    [sent] = server.received[0].body["contents"]
+    assert sent["parts"][0] == {"text": "a,b"}
+    assert "application/zip" in sent["parts"][1]["text"]
+    assert content.parts == parts
 
 
 async def test_a_missing_key_says_which_variable_to_set(monkeypatch):

@@ -14,8 +14,10 @@ from devui.runtime.agents import LlmAgent
 from devui.runtime.left_out import ROOT, TABLE, explanation
 from devui.runtime.runners import InMemoryRunner
 from tests.differential.left_out_members import MEMBERS
+from tests.kit.adk_defaults import public_defaults
 from tests.kit.adk_members import public_members
 from tests.kit.adk_names import public_names
+from tests.kit.defaults import differs
 from tests.kit.members import has
 from tests.kit.oracle import needs_adk, run_adk
 
@@ -225,6 +227,21 @@ MEMBERS_OF_ADK = NAMES.with_name("adk_members.txt")
 """Their members and parameters, one a line; made by tests.kit.adk_members."""
 
 
+DEFAULTS_OF_ADK = NAMES.with_name("adk_defaults.txt")
+"""The places and defaults of those parameters, one a line; made by tests.kit.adk_defaults."""
+
+OTHER_DEFAULTS = {
+    "apps.app.App.root_agent": "google-adk refuses an app without one, too, when it checks it",
+    "errors.InvocationNotFoundError(message)": "worded here",
+    "errors.input_validation_error.InputValidationError(message)": "worded here",
+    "errors.not_found_error.NotFoundError(message)": "worded here",
+    "errors.session_not_found_error.SessionNotFoundError(message)": "worded here",
+    "tools.openapi_tool.openapi_spec_parser.rest_api_tool.RestApiTool(operation)": "what stands"
+    " before it there is left out, and told in tests/differential/left_out_members.py",
+}
+"""Parameters and fields with another place or default, and why."""
+
+
 @needs_adk
 def test_the_list_of_public_names_is_that_of_google_adk():
     assert NAMES.read_text(encoding="utf-8").split() == public_names(), (
@@ -253,11 +270,13 @@ def test_the_list_of_members_is_that_of_google_adk():
     )
 
 
-def test_what_members_and_parameters_are_missing_is_told():
-    def find(name):
-        package, _, last = name.rpartition(".")
-        return imported(last, package or ".")
+def find(name: str) -> object:
+    """What has that name below the runtime's package."""
+    package, _, last = name.rpartition(".")
+    return imported(last, package or ".")
 
+
+def test_what_members_and_parameters_are_missing_is_told():
     missing = set()
     for line in MEMBERS_OF_ADK.read_text(encoding="utf-8").split():
         try:
@@ -269,6 +288,27 @@ def test_what_members_and_parameters_are_missing_is_told():
     assert missing == {name for left_out in MEMBERS for name in left_out.names.split()}, (
         "make these, or say in tests/differential/left_out_members.py that they are left out"
     )
+
+
+@needs_adk
+def test_the_list_of_defaults_is_that_of_google_adk():
+    assert DEFAULTS_OF_ADK.read_text(encoding="utf-8").splitlines() == public_defaults(), (
+        "write it anew: python -m tests.kit.adk_defaults > tests/runtime/data/adk_defaults.txt"
+    )
+
+
+def test_parameters_have_the_places_and_defaults_of_google_adk():
+    other = {}
+    for line in DEFAULTS_OF_ADK.read_text(encoding="utf-8").splitlines():
+        try:
+            difference = differs(line, find)
+        except ImportError as error:
+            if not str(error).startswith(NEEDS):
+                raise
+        else:
+            if difference:
+                other[line.split(" ")[0]] = difference
+    assert other.keys() == OTHER_DEFAULTS.keys(), other
 
 
 @needs_adk

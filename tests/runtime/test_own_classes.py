@@ -97,8 +97,8 @@ async def test_an_agent_of_ones_own_that_answers_once_is_a_function_with_its_out
     root = LlmAgent(name="root", model=model, sub_agents=[Counter(name="counter")])
     events = await InMemoryRunner(agent=root).run_debug("one two", quiet=True)
     assert events[-1].content.parts[0].text == "2."
-    assert root.transfer_targets == []
-    assert root.clone().delegates[0].agent is not root.sub_agents[0]
+    assert root.may_hand_over_to == []
+    assert root.clone().sub_agents_as_tools[0].agent is not root.sub_agents[0]
 
 
 def test_an_agent_that_answers_once_and_comes_late_is_no_function():
@@ -106,7 +106,7 @@ def test_an_agent_that_answers_once_and_comes_late_is_no_function():
     late = Counter(name="late")
     late.parent_agent = root
     root.sub_agents.append(late)
-    assert (root.delegates, root.transfer_targets) == ([], [])
+    assert (root.sub_agents_as_tools, root.may_hand_over_to) == ([], [])
 
 
 async def test_a_runner_may_choose_who_goes_on():

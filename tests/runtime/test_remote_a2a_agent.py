@@ -64,7 +64,7 @@ async def test_a_card_is_an_object_an_address_or_a_file(tmp_path):
     async with httpx.AsyncClient() as client:
         file.write_text((await client.get(a2a.card_of("plain"))).text)
     agents = [helper(card()), helper(a2a.card_of("plain")), helper(str(file))]
-    descriptions = [await agent.described() for agent in agents]
+    descriptions = [await agent.described_for_models() for agent in agents]
     assert descriptions[0] == "Helps."
     assert "Does what it is told." in descriptions[1]
     assert descriptions[1].startswith("<<<BEGIN_QUOTED_AGENT_CONTENT>>>")
@@ -111,7 +111,7 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(source, said, 
     assert said in event.error_message
     assert event.custom_metadata["a2a:request"]["parts"][0]["text"] == "greet"
     if "PIGEON" not in event.error_message:
-        assert await agent.described() == ""
+        assert await agent.described_for_models() == ""
         assert "cannot be described" in caplog.text
 
 
@@ -187,7 +187,7 @@ class Authorised(RemoteA2aAgent):
 def test_a_subclass_gives_a_token_to_the_client_of_each_run():
     agent = Authorised("helper", a2a.card_of("secret"))
     for _ in range(2):
-        assert "Does what it is told." in asyncio.run(agent.described())
+        assert "Does what it is told." in asyncio.run(agent.described_for_models())
         [event] = asyncio.run(told(agent, "greet"))
         assert text(event) == "Hello."
     assert not connections(a2a.address())

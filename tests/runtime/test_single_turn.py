@@ -102,7 +102,7 @@ async def test_it_is_a_tool_and_no_target_of_transfers():
     declared = root.model.requests[0].config.tools[0].function_declarations
     assert [each.name for each in declared] == ["transfer_to_agent", "expert"]
     assert declared[0].parameters_json_schema["properties"]["agent_name"]["enum"] == ["talker"]
-    assert talker.transfer_targets == [root]
+    assert talker.may_hand_over_to == [root]
 
 
 async def test_the_next_turn_is_its_parents():
@@ -303,7 +303,7 @@ async def test_a_caller_who_leaves_ends_it_too():
 
 
 def test_a_single_turn_root_simply_talks():
-    assert not expert().is_delegated
+    assert not expert().is_called_by_model
 
 
 def test_other_modes_are_refused():

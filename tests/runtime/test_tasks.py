@@ -398,7 +398,7 @@ async def test_a_transfer_cannot_lead_out_of_a_task():
     other = LlmAgent(name="other", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
     chief(agent, other)
 
-    assert agent.transfer_targets == []
+    assert agent.may_hand_over_to == []
 
 
 async def test_a_caller_who_leaves_ends_the_task_agents_run_too():

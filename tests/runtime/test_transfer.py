@@ -126,7 +126,7 @@ async def test_the_model_learns_which_agents_there_are():
 async def test_parents_and_peers_can_be_ruled_out(fields, targets):
     billing = team(**fields).sub_agents[0]
 
-    assert [target.name for target in billing.transfer_targets] == targets
+    assert [target.name for target in billing.may_hand_over_to] == targets
 
 
 async def test_an_agent_alone_is_offered_no_transfer():

@@ -326,7 +326,7 @@ class BaseAgent(BaseNode):
     # The tree
 
     @property
-    def task_agents(self) -> Sequence[BaseAgent]:
+    def sub_agents_given_tasks(self) -> Sequence[BaseAgent]:
         """The sub-agents that carry out tasks for this agent's model, if it has one."""
         return ()
 
@@ -336,21 +336,21 @@ class BaseAgent(BaseNode):
         return False
 
     @property
-    def transfer_targets(self) -> list[BaseAgent]:
+    def may_hand_over_to(self) -> list[BaseAgent]:
         """The agents that this one may hand over to: below, above and beside it."""
         parent = self.parent_agent
         beside = [peer for peer in parent.sub_agents if peer is not self] if parent else []
         return [*self.sub_agents, *([parent] if parent else []), *beside]
 
     @property
-    def is_delegated(self) -> bool:
+    def is_called_by_model(self) -> bool:
         """Whether the model of the agent above calls it like a function."""
         # An agent of any class may have a mode; LlmAgent, which has a model, stands above this one.
         above = self.parent_agent
         once = vars(self).get("mode") == "single_turn"
         return once and above is not None and "model" in type(above).model_fields
 
-    async def described(self) -> str:
+    async def described_for_models(self) -> str:
         """What it is for, as models are told that may hand over to it."""
         return self.description
 

@@ -38,6 +38,9 @@ class Context(NodeContext):
     What it changes is gathered in `actions`, which the next event carries; until that event is
     committed other code of the invocation sees the changes as dirty reads (runtime seed).
     `CallbackContext` and `ToolContext` are other names of this class.
+
+    What is about artifacts, memory or credentials raises ValueError if the Runner has no service
+    for that, and whatever the service raises.
     """
 
     # On the class, too, so that a mock with it as its `spec` has them.

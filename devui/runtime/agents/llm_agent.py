@@ -136,6 +136,9 @@ class LlmAgent(CalledBack):
         check_tools(self.tools)
         if self.mode == "task":
             check_task(self.tools, self.output_schema)
+        for agent in self.sub_agents:
+            if isinstance(agent, LlmAgent) and agent.mode is None:
+                agent.mode = "chat"
         return self
 
     @classmethod
@@ -161,7 +164,7 @@ class LlmAgent(CalledBack):
         """
         run = super().run_async
         ctx = in_own_scope(self, parent_context)
-        return run_with_tasks(self, ctx, run) if self.task_agents else run(ctx)
+        return run_with_tasks(self, ctx, run) if self.sub_agents_given_tasks else run(ctx)
 
     @property
     def sees_transfers_through(self) -> bool:
@@ -296,34 +299,34 @@ class LlmAgent(CalledBack):
                 tools.append(self._tool(entry))
         if self.mode == "task":
             tools.append(FinishTaskTool(self.output_schema))
-        return [*tools, *self.delegates] if self.sub_agents else tools
+        return [*tools, *self.sub_agents_as_tools] if self.sub_agents else tools
 
     @property
-    def transfer_targets(self) -> list[BaseAgent]:
+    def may_hand_over_to(self) -> list[BaseAgent]:
         """The agents that this one may hand over to (adk-runtime 6.6)."""
-        targets = [agent for agent in self.sub_agents if not agent.is_delegated]
+        targets = [agent for agent in self.sub_agents if not agent.is_called_by_model]
         parent = self.parent_agent
-        if parent is None or self.is_delegated or not isinstance(parent, LlmAgent):
+        if parent is None or self.is_called_by_model or not isinstance(parent, LlmAgent):
             return targets
         if not self.disallow_transfer_to_parent:
             targets.append(parent)
         if not self.disallow_transfer_to_peers:
             peers = (agent for agent in parent.sub_agents if agent is not self)
-            targets.extend(peer for peer in peers if not peer.is_delegated)
+            targets.extend(peer for peer in peers if not peer.is_called_by_model)
         return targets
 
     @property
-    def is_delegated(self) -> bool:
+    def is_called_by_model(self) -> bool:
         """Whether the model of the agent above calls this one like a function."""
         return self.mode in {"single_turn", "task"} and isinstance(self.parent_agent, LlmAgent)
 
     @property
     def answers_once(self) -> bool:
         """Whether the agent is called like a function and gets no more words than those."""
-        return self.mode == "single_turn" and self.is_delegated
+        return self.mode == "single_turn" and self.is_called_by_model
 
     @property
-    def task_agents(self) -> Sequence[LlmAgent]:
+    def sub_agents_given_tasks(self) -> Sequence[LlmAgent]:
         """The sub-agents that carry out tasks for this agent's model."""
         return [
             each for each in self.sub_agents if isinstance(each, LlmAgent) and each.mode == "task"
@@ -336,9 +339,9 @@ class LlmAgent(CalledBack):
             raise ValueError(no_parent_of_tasks(self.name, parent.name))
 
     @property
-    def delegates(self) -> list[BaseTool]:
+    def sub_agents_as_tools(self) -> list[BaseTool]:
         """The sub-agents that this agent's model calls like functions, as tools."""
-        delegated = (agent for agent in self.sub_agents if agent.is_delegated)
+        delegated = (agent for agent in self.sub_agents if agent.is_called_by_model)
         return [_as_tool(agent) for agent in delegated if not agent._came_late]
 
     @property

@@ -46,7 +46,7 @@ def gives_one_answer(ctx: InvocationContext) -> bool:
     agent = ctx.agent
     if agent is None or vars(agent).get("mode") != "single_turn":
         return False
-    if agent.is_delegated:
+    if agent.is_called_by_model:
         return True
     if not ctx.node_path:
         return False

@@ -110,7 +110,7 @@ class Turn:
     @property
     def _has_tasks(self) -> bool:
         """Whether a task may stand between a question and the end of the turn."""
-        return self.ctx.agent is not None and bool(self.ctx.agent.task_agents)
+        return self.ctx.agent is not None and bool(self.ctx.agent.sub_agents_given_tasks)
 
     def paused(self, agent: str) -> bool:
         """Whether the agent of that name, or its target, waits for an answer."""

@@ -31,6 +31,7 @@ _INSTEAD = {
     "response_schema": "`output_schema`",
     "tools": "`tools`",
 }
+_TELL_THE_MODEL = 'tell the model where its service is, as in Gemini(model="...", base_url="...").'
 _NO_SCHEMAS = (str, bytes, int, float, list, tuple, set, BaseModel)
 _CALLBACKS = tuple(
     f"{when}_callback"
@@ -40,10 +41,12 @@ _CALLBACKS = tuple(
     )
 )
 _CONFIG_NAMES = {
-    name
+    name: field
     for field, info in types.GenerateContentConfig.model_fields.items()
     for name in (field, info.alias or field)
 }
+"""The fields of the config, by their names in Python and in JSON."""
+_ADDRESSES = ("base_url", "baseUrl")
 
 
 def refuse_misplaced(values: Mapping[str, Any], known: Mapping[str, Any]) -> None:
@@ -53,8 +56,10 @@ def refuse_misplaced(values: Mapping[str, Any], known: Mapping[str, Any]) -> Non
         ValueError: there is such an argument.
     """
     for name in sorted(values.keys() - known.keys()):
-        if instead := _INSTEAD.get(name):
+        if instead := _INSTEAD.get(_CONFIG_NAMES.get(name, name)):
             raise ValueError(f"LlmAgent has no `{name}`; use {instead}.")
+        if name in _ADDRESSES:
+            raise ValueError(f"LlmAgent has no `{name}`; {_TELL_THE_MODEL}")
         if name in _CONFIG_NAMES:
             raise ValueError(
                 f"LlmAgent has no `{name}`; put it into generate_content_config:"
@@ -197,8 +202,7 @@ def check_config(
             )
     if config.http_options is not None and config.http_options.base_url:
         raise ValueError(
-            "generate_content_config must not set `http_options.base_url`; tell the model where its"
-            ' service is, as in Gemini(model="...", base_url="...").'
+            f"generate_content_config must not set `http_options.base_url`; {_TELL_THE_MODEL}"
         )
     if config.thinking_config and isinstance(planner, BuiltInPlanner):
         warnings.warn(

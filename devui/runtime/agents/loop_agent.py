@@ -94,7 +94,9 @@ class LoopAgent(BaseAgent):
         self, ctx: "InvocationContext", current: _Round, sub_agent: BaseAgent
     ) -> AsyncGenerator[Event, None]:
         pause = Pause(ctx, sub_agent)
-        tasks = {task.name for member in family(sub_agent) for task in member.task_agents}
+        tasks = {
+            task.name for member in family(sub_agent) for task in member.sub_agents_given_tasks
+        }
         async with aclosing(sub_agent.run_async(ctx)) as events:
             async for event in events:
                 if not ctx.is_resumable and _keeps_waiting(event, tasks):

@@ -35,14 +35,16 @@ class NodeContext(ReadonlyContext):
         return self._node_run.node if self._node_run else None
 
     @property
-    def node_path(self) -> str | None:
-        """Where in a workflow this runs, `wf@1/writer@2`; None outside of workflows."""
-        return self._invocation_context.node_path
+    def node_path(self) -> str:
+        """Where in a tree or workflow this runs, `wf@1/writer@2`; empty below workflow agents."""
+        return self._invocation_context.node_path or ""
 
     @property
     def run_id(self) -> str:
-        """Which run of the node it is; empty outside of nodes."""
-        return self._node_run.run_id if self._node_run else ""
+        """Which run of the node it is; in callbacks empty, and `1` below workflow agents."""
+        if self._node_run:
+            return self._node_run.run_id
+        return "" if self._invocation_context.node_path else "1"
 
     @property
     def attempt_count(self) -> int:
@@ -87,7 +89,7 @@ class NodeContext(ReadonlyContext):
         In callbacks and tools it is kept, and nobody takes it, as in google-adk; a warning says so.
 
         Raises:
-            ValueError: it is assigned a second time, in a node.
+            ValueError: it is assigned a second time.
         """
         return self._node_run.output if self._node_run else self._own_output
 
@@ -96,6 +98,8 @@ class NodeContext(ReadonlyContext):
         if self._node_run:
             self._node_run.give(value)
             return
+        if self._own_output is not None:
+            raise ValueError("`output` was already set; it may be set once.")
         logger.warning(
             "`output` was assigned in a callback or tool, where nobody takes it: it is for nodes of"
             " a workflow. Return a content, or the tool's result, or write the state."
@@ -104,7 +108,11 @@ class NodeContext(ReadonlyContext):
 
     @property
     def event_author(self) -> str:
-        """Who signs the events of the node; empty for the node itself."""
+        """Who signs the events of the node; empty for the node itself.
+
+        Raises:
+            RuntimeError: it is assigned outside of a node.
+        """
         return self._node_run.author if self._node_run else ""
 
     @event_author.setter

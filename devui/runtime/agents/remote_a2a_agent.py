@@ -129,7 +129,7 @@ class RemoteA2aAgent(BaseAgent):
         self._full_history = full_history_when_stateless
         self._httpx_client = client_of(a2a_client_factory) or httpx_client
 
-    async def described(self) -> str:
+    async def described_for_models(self) -> str:
         """What it is for; the card is read for that if nothing was said of it here."""
         if not self.description:
             try:

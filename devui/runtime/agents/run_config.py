@@ -47,7 +47,16 @@ class ToolThreadPoolConfig(BaseModel):
 
 
 def _max_llm_calls() -> int:
-    return int(os.environ.get("ADK_MAX_LLM_CALLS") or _DEFAULT_MAX_LLM_CALLS)
+    given = os.environ.get("ADK_MAX_LLM_CALLS") or _DEFAULT_MAX_LLM_CALLS
+    try:
+        return int(given)
+    except ValueError:
+        logger.warning(
+            "ADK_MAX_LLM_CALLS is %r, which is no whole number: runs may ask models %s times.",
+            given,
+            _DEFAULT_MAX_LLM_CALLS,
+        )
+        return _DEFAULT_MAX_LLM_CALLS
 
 
 class RunConfig(BaseModel):

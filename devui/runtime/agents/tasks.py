@@ -58,7 +58,7 @@ async def run_with_tasks(
 
 def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionCall]:
     """The calls by which the agent has given away tasks that are not done yet."""
-    names = {each.name for each in agent.task_agents}
+    names = {each.name for each in agent.sub_agents_given_tasks}
     if not names:
         return []
     return [
@@ -76,7 +76,7 @@ class _Task:
     def __init__(self, ctx: InvocationContext, caller: LlmAgent, call: types.FunctionCall) -> None:
         self._ctx = ctx
         self._call = call
-        self._agent = next(each for each in caller.task_agents if each.name == call.name)
+        self._agent = next(each for each in caller.sub_agents_given_tasks if each.name == call.name)
         self.done = False
         """Whether the call has been answered."""
 

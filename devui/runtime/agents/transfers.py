@@ -32,7 +32,7 @@ def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
             f"Agent {agent.name!r} is to transfer to {given(name)}; `transfer_to_agent` is the name"
             " of an agent."
         )
-    targets = {target.name: target for target in reversed(agent.transfer_targets)}
+    targets = {target.name: target for target in reversed(agent.may_hand_over_to)}
     if name not in targets:
         known = ", ".join(sorted(targets))
         may = f"; it may transfer to: {known}." if known else ", nor to any other agent."

@@ -17,6 +17,8 @@ from devui.runtime.errors.input_validation_error import InputValidationError
 
 USER_PREFIX = "user:"
 _MAX_REFERENCES = 5
+_PARTING = frozenset("/\0")
+"""What ids must not hold: two of them could come to mean one place."""
 _REFERENCE = re.compile(
     r"artifact://apps/(?P<app>[^/]+)/users/(?P<user>[^/]+)"
     r"(?:/sessions/(?P<session>[^/]+))?/artifacts/(?P<file>.+)/versions/(?P<version>\d+)"
@@ -30,7 +32,11 @@ class _Stored:
 
 
 class InMemoryArtifactService(BaseArtifactService):
-    """Artifacts in a dict, for tests and development."""
+    """Artifacts in a dict, for tests and development.
+
+    Every method raises InputValidationError for an app, user or session id that cannot be part of
+    a path, and for a session's file without a session id.
+    """
 
     def __init__(self) -> None:
         self.artifacts: dict[str, list[_Stored]] = {}
@@ -72,7 +78,11 @@ class InMemoryArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; `artifact://` references are followed."""
+        """That version, or the newest; `artifact://` references are followed.
+
+        Raises InputValidationError for a reference to another app, user or session, or to nothing
+        that can be one, and for more than five in a row.
+        """
         path = _path(app_name, user_id, filename, session_id)
         for _ in range(_MAX_REFERENCES + 1):
             stored = self._version(path, version)
@@ -147,7 +157,7 @@ class InMemoryArtifactService(BaseArtifactService):
 def _path(app_name: str, user_id: str, filename: str, session_id: str | None) -> str:
     check_name(filename)
     for name, value in (("app_name", app_name), ("user_id", user_id), ("session_id", session_id)):
-        if value is not None and (not value or "/" in value or value in {".", ".."}):
+        if value is not None and (value in {"", ".", ".."} or _PARTING & {*value}):
             raise InputValidationError(f"{name} {value!r} cannot be part of an artifact's path.")
     if filename.startswith(USER_PREFIX):
         return f"{app_name}/{user_id}/user/{filename}"

@@ -40,7 +40,7 @@ def _handed_to(source: BaseAgent | None, name: str | None) -> BaseAgent | None:
     """The agent that was handed the turn; None if nobody was, or it was refused."""
     if name is None or not isinstance(source, LlmAgent):
         return None
-    return next((target for target in source.transfer_targets if target.name == name), None)
+    return next((target for target in source.may_hand_over_to if target.name == name), None)
 
 
 def _says_nothing(event: Event) -> bool:
@@ -60,7 +60,7 @@ def can_hand_back(agent: BaseAgent) -> bool:
     while above is not None:
         if not isinstance(above, LlmAgent) or above.disallow_transfer_to_parent:
             return False
-        if above.is_delegated:
+        if above.is_called_by_model:
             return False
         above = above.parent_agent
     return True

@@ -17,9 +17,14 @@ from devui.runtime.models.gemini_cache import with_cache
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.response_aggregator import ResponseAggregator
+from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
 
 _API_VERSION = "GOOGLE_GENAI_API_VERSION"
+_BACKENDS = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
+"""Variables that choose Vertex AI, the older one last."""
 _TOO_MANY_REQUESTS = 429
+_SOME_FILE = "inline file"
+"""What a file is called that can be shown neither as it is nor as text."""
 _NO_AUTOMATIC_CALLS = types.AutomaticFunctionCallingConfig(disable=True)
 
 
@@ -75,22 +80,28 @@ class Gemini(BaseLlm):
 
     @property
     def api_client(self) -> Client:
-        """The client of the running event loop.
+        """The client of the running event loop; outside of one, a new client each time.
 
         Raises:
             ValueError: there is no API key, or google-genai's settings contradict each other.
         """
         if self.client is not None:
             return self.client
-        loop = asyncio.get_running_loop()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return self._new_client()
         if loop not in self._clients:
             self._clients[loop] = self._new_client()
         return self._clients[loop]
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Only Vertex AI takes an output schema together with tools."""
-        return LlmCapabilities(output_schema_and_tools=bool(self.api_client.vertexai))
+        """Only Vertex AI takes an output schema together with tools.
+
+        It is told without a client, which needs a key: callbacks may answer in the model's place.
+        """
+        return LlmCapabilities(output_schema_and_tools=self._asks_vertex())
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
@@ -120,6 +131,17 @@ class Gemini(BaseLlm):
                     " model or key, or let Gemini(retry_options=...) try again."
                 )
             raise
+
+    def _asks_vertex(self) -> bool:
+        """Whether the client is, or will be, one of Vertex AI."""
+        if self.client is not None:
+            return bool(self.client.vertexai)
+        given = self.client_kwargs or {}
+        chosen = [given[name] for name in ("enterprise", "vertexai") if given.get(name) is not None]
+        if chosen or self.model.startswith("projects/"):
+            return bool(chosen[0]) if chosen else True
+        named = [os.environ[name] for name in _BACKENDS if name in os.environ]
+        return bool(named) and named[0].lower() in {"1", "true"}
 
     def _new_client(self) -> Client:
         given = self.client_kwargs or {}
@@ -180,12 +202,21 @@ def _explained(response: LlmResponse) -> LlmResponse:
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> dict[str, Any]:
     """What google-genai is called with; the runtime calls functions itself."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
-    contents = llm_request.contents
+    contents = [_with_readable_files(content) for content in llm_request.contents]
     if not for_vertex:  # the Gemini API refuses both
         update["labels"] = None
         contents = [_without_display_names(content) for content in contents]
     config = llm_request.config.model_copy(update=update)
     return {"model": llm_request.model or model, "contents": contents, "config": config}
+
+
+def _with_readable_files(content: types.Content) -> types.Content:
+    """The content with the text of files in the place of those that Gemini refuses."""
+    parts = content.parts or []
+    if not any(part.inline_data for part in parts):
+        return content
+    readable = [as_safe_part_for_llm(part, _SOME_FILE) for part in parts]
+    return content.model_copy(update={"parts": readable})
 
 
 def _without_display_names(content: types.Content) -> types.Content:

@@ -135,6 +135,9 @@ class LlmRequest(BaseModel):
 
         A tool without a declaration is skipped. Of two tools with one name the
         later one answers the calls, with a warning.
+
+        Raises:
+            TypeError: a tool declares itself by something else than a FunctionDeclaration.
         """
         declarations = []
         for tool in tools:

@@ -54,7 +54,11 @@ class ContextFilterPlugin(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Shorten the request; one that cannot be shortened goes out whole."""
+        """Shorten the request; one that cannot be shortened goes out whole.
+
+        Raises:
+            TypeError: `custom_filter` returned no contents.
+        """
         contents = self._newest(llm_request.contents)
         if self._filter is not None:
             try:

@@ -69,6 +69,9 @@ class PluginManager:
 
     Which plugins have a hook is found out once, so a hook that nobody has costs a look-up; and
     again at the start of a run after `plugins` was changed in place.
+
+    What a hook raises comes as a RuntimeError that names the plugin and the hook; those that only
+    hear of an error are logged.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ class DatabaseSessionService(SqliteSessionService):
     _new_layout: ClassVar[Layout] = Layout.DATES
     _verbatim_ids: ClassVar[bool] = True
 
-    def __init__(self, db_url: str = "", **engine_options: Any) -> None:
+    def __init__(self, db_url: str | None = None, **engine_options: Any) -> None:
         """Use the file that a `sqlite:///` or `sqlite+aiosqlite:///` URL names.
 
         Settings of SQLAlchemy's connections, such as `connect_args` and `pool_pre_ping`, are taken
@@ -40,6 +40,7 @@ class DatabaseSessionService(SqliteSessionService):
                 f"DatabaseSessionService takes no {', '.join(others)}: it works without SQLAlchemy."
                 " Give it the URL of a SQLite file, sqlite:///path/to/file.db."
             )
+        db_url = db_url or ""
         if not db_url.startswith(("sqlite:", "sqlite+aiosqlite:")):
             scheme = db_url.partition(":")[0]
             raise ValueError(
@@ -47,6 +48,10 @@ class DatabaseSessionService(SqliteSessionService):
                 " Give it sqlite:///path/to/file.db, or write a BaseSessionService for your server."
             )
         super().__init__(db_url)
+
+    async def delete_session(self, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete a session and its events, if it is there; keywords may be left out."""
+        await super().delete_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def prepare_tables(self) -> None:
         """Make or check the tables now, and not with the first session."""

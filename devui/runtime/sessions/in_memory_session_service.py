@@ -30,6 +30,9 @@ class InMemorySessionService(BaseSessionService):
     A session that is handed out has a list and a state of its own, and shares the events: history
     changes only at its end, so a turn costs the same on a long session. Uncommitted changes of a
     handed-out state never show in the stored one.
+
+    The methods with `_sync` are deprecated; they raise RuntimeError in a subclass whose own method
+    waits for something.
     """
 
     def __init__(self) -> None:

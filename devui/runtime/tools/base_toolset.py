@@ -69,7 +69,8 @@ class BaseToolset(ABC):
     ) -> list[BaseTool]:
         """`get_tools` under prefixed names; mostly remembered until the invocation changes.
 
-        Raises ToolsetError, or whatever `get_tools` raises.
+        Raises ToolsetError for what is no list of tools, TypeError for a `get_tools` that is a
+        plain function or takes something else, or whatever `get_tools` raises.
         """
         invocation_id = readonly_context.invocation_id if readonly_context else None
         listed = self._listed if self._use_invocation_cache else None

@@ -37,7 +37,7 @@ class GoogleSearchTool(ServerTool):
         To hand over to other agents is a tool, too.
         """
         if not self.bypass_multi_tools_limit or not (
-            len(agent.tools) > 1 or agent.transfer_targets
+            len(agent.tools) > 1 or agent.may_hand_over_to
         ):
             return self
         return GoogleSearchAgentTool(create_google_search_agent(agent.canonical_model))

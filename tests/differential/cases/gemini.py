@@ -4,6 +4,8 @@ import random
 from functools import partial
 from typing import Any
 
+from google.genai import types
+
 from tests.differential.case import Case, add
 from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
 from tests.differential.differing_nodes import EMPTY_STREAMS
@@ -175,6 +177,34 @@ async def _streamed(stage: Any, chunks: list[Json]) -> None:
 for _name, _chunks in ANSWERS.items():
     _play = partial(_streamed, chunks=_chunks)
     add(Case(f"a stream of Gemini: {_name}", _play, DIFFERENT.get(_name)))
+
+FILES = {
+    "a picture": ("image/png", b"\x89PNG"),
+    "a drawing": ("image/svg+xml", b"<svg/>"),
+    "a document": ("application/pdf", b"%PDF"),
+    "a table": ("text/csv", b"a,b\n1,2"),
+    "JSON": ("application/json", b"[1]"),
+    "a page": ("text/html; charset=utf-8", "<p>é</p>".encode()),
+    "words in no encoding": ("text/plain", b"\xff\xfea"),
+}
+
+
+async def _with_a_file(stage: Any, mime_type: str, data: bytes) -> None:
+    with GeminiServer() as server:
+        server.answer(*DONE)
+        server.answer(*DONE)
+        model = stage.ns.Gemini(
+            model="gemini-2.5-flash", base_url=server.url, client_kwargs={"api_key": "any"}
+        )
+        await stage.open(stage.agent("agent", model=model))
+        file = types.Blob(data=data, mime_type=mime_type, display_name="f")
+        await stage.say([types.Part(text="Look."), types.Part(inline_data=file)])
+        await stage.say("Again.")
+        stage.note([received.body["contents"] for received in server.received])
+
+
+for _name, (_mime_type, _data) in FILES.items():
+    add(Case(f"Gemini is shown {_name}", partial(_with_a_file, mime_type=_mime_type, data=_data)))
 
 PATHS = ("$.a", "$.b[0]", "$.b[1].c", "$.b['x y']", "$['k']", "$.d.e", "$.d.f[2]")
 VALUES = ("s", "té", 2, 1.5, False, None)

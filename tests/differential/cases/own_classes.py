@@ -545,3 +545,53 @@ async def _loads(stage, cached):
 
 
 add(Case("a toolset is asked at every step", partial(_loads, cached=False)))
+
+
+# Fields of one's own, with names that a runtime might want for itself
+
+
+@case()
+async def an_agent_has_fields_of_its_own(stage):
+    class Kept(stage.ns.BaseAgent):
+        delegates: tuple[str, ...] = ("a",)
+        described: str = "b"
+        is_delegated: bool = True
+        targets: tuple[str, ...] = ("c",)
+        task_agents: tuple[stage.ns.BaseAgent, ...] = ()
+        transfer_targets: tuple[str, ...] = ("d",)
+
+        async def _run_async_impl(self, ctx):
+            for agent in self.task_agents:
+                async for event in agent.run_async(ctx):
+                    yield event
+            stage.note(self.transfer_targets, self.is_delegated, self.described, self.delegates)
+
+    part = stage.agent("part", "Done.")
+    await stage.open(Kept(name="kept", task_agents=(part,), sub_agents=[part]))
+    await stage.say()
+
+
+@case()
+async def an_agent_with_a_model_has_fields_of_its_own(stage):
+    class Kept(stage.ns.LlmAgent):
+        delegates: tuple[str, ...] = ("a",)
+        described: str = "b"
+        is_delegated: bool = True
+        task_agents: tuple[str, ...] = ("c",)
+        transfer_targets: tuple[str, ...] = ("d",)
+
+    def look(callback_context):
+        agent = callback_context._invocation_context.agent
+        stage.note(agent.delegates, agent.described, agent.is_delegated)
+        stage.note(agent.task_agents, agent.transfer_targets)
+
+    below = stage.agent("below", "Here.")
+    kept = Kept(
+        name="kept",
+        model=stage.model(transfer("below")),
+        sub_agents=[below],
+        before_agent_callback=look,
+    )
+    stage.words.add("kept")
+    await stage.open(kept)
+    await stage.say()

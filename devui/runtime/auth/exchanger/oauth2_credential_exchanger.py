@@ -35,7 +35,12 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
     def exchange_now(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
-        """The same for callers that cannot await; it waits for the server for at most 10 s."""
+        """The same for callers that cannot await; it waits for the server for at most 10 s.
+
+        Raises:
+            CredentialExchangeError: as `exchange` does.
+            ImportError: authlib is not installed.
+        """
         auth_scheme = own_scheme(auth_scheme)
         oauth2 = auth_credential.oauth2
         if oauth2 is None or oauth2.access_token or auth_scheme is None:

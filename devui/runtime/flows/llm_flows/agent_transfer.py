@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def _has_targets(ctx: InvocationContext) -> bool:
-    return bool(agent_of(ctx).transfer_targets)
+    return bool(agent_of(ctx).may_hand_over_to)
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
-    targets = agent.transfer_targets
-    descriptions = {target.name: await target.described() for target in targets}
+    targets = agent.may_hand_over_to
+    descriptions = {target.name: await target.described_for_models() for target in targets}
     llm_request.append_instructions([_instruction(agent, targets, descriptions)])
     tool = TransferToAgentTool([target.name for target in targets])
     await tool.process_llm_request(tool_context=Context(ctx), llm_request=llm_request)

@@ -198,7 +198,7 @@ class BaseLlmFlow(Extensible):
         wait. None: the model is asked.
         """
         agent = agent_of(ctx)
-        goes_on = ctx.has_begun or bool(agent.task_agents)
+        goes_on = ctx.has_begun or bool(agent.sub_agents_given_tasks)
         if not goes_on and not ctx.waits_for_answers:
             return None
         if lost := lost_calls(ctx, agent.name):

@@ -106,7 +106,6 @@ async def handle_function_calls_async(
     function_call_event: Event,
     tools_dict: Mapping[str, BaseTool],
     filters: Collection[str] | None = None,
-    *,
     tool_confirmation_dict: Mapping[str, ToolConfirmation] | None = None,
 ) -> Event | None:
     """Run the calls of an event, or those whose ids are in `filters`, and gather the responses.

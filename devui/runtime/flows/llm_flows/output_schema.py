@@ -30,7 +30,7 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     schema = agent.output_schema
     if (
-        not (agent.tools or agent.delegates)
+        not (agent.tools or agent.sub_agents_as_tools)
         or agent.canonical_model.capabilities.output_schema_and_tools
     ):
         llm_request.set_output_schema(schema)
