@@ -42,3 +42,10 @@ VERTEX = Difference(
     why="They are JSON schemas, in which a union with null is the usual form; and what a tool"
     " returns is seen when it does.",
 )
+PRIVATE_PARAMETERS = Difference(
+    "Parameters with an underscore and without a default",
+    here="They are declared to the model. One that has a default is not.",
+    there="Neither is declared.",
+    why="A tool that needs an argument cannot be called without it.",
+    without=_without_shapes,
+)

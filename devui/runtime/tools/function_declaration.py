@@ -54,6 +54,7 @@ def parameters_schema(
     fields: dict[str, Any] = {
         f"p{number}": (_annotation(parameter), _field(parameter))
         for number, parameter in enumerate(parameters.values())
+        if not _is_private(parameter)
     }
     try:
         return _schema(function, fields)
@@ -65,6 +66,11 @@ def parameters_schema(
             " Use types that JSON can express (str, int, float, bool, list, dict, enums,"
             " pydantic models)."
         ) from error
+
+
+def _is_private(parameter: inspect.Parameter) -> bool:
+    """Whether nobody but the code is meant to give it, as by its name: `_cache=None`."""
+    return parameter.name.startswith("_") and parameter.default is not inspect.Parameter.empty
 
 
 def _schema(function: str, fields: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tests.differential.cases.tool_values import (
     located,
     typed,
 )
-from tests.differential.differing_schemas import VERTEX
+from tests.differential.differing_schemas import PRIVATE_PARAMETERS, VERTEX
 from tests.differential.script import Call
 
 
@@ -50,6 +50,36 @@ async def declarations_of_tools(stage):
     tools = [typed, located, either, later, bare, anything, order, no_doc, texts]
     args = {"what": {"item": "tea", "many": 2}}
     await stage.open(stage.agent("agent", Call("order", args), "Done.", tools=tools))
+    await stage.say()
+
+
+def cached(city: str, _cache: dict = {}, *, _retries: int = 3) -> str:  # noqa: B006
+    """Knows cities."""
+    return f"{city} {len(_cache)} {_retries}"
+
+
+def only_private(_cache: dict = {}) -> str:  # noqa: B006
+    """Takes nothing."""
+    return "nothing"
+
+
+@case()
+async def declarations_of_tools_with_private_parameters(stage):
+    calls = [Call("cached", {"city": "Rome"}), Call("cached", {"city": "Bern", "_retries": 1})]
+    answers = [*calls, Call("only_private", {}), "Done."]
+    await stage.open(stage.agent("agent", *answers, tools=[cached, only_private]))
+    await stage.say()
+
+
+def needs_private(city: str, _token: str) -> str:
+    """Needs a token."""
+    return f"{city} {_token}"
+
+
+@case(differs=PRIVATE_PARAMETERS)
+async def declarations_of_tools_that_need_a_private_parameter(stage):
+    answers = [Call("needs_private", {"city": "Rome", "_token": "t"}), "Done."]
+    await stage.open(stage.agent("agent", *answers, tools=[needs_private]))
     await stage.say()
 
 
