@@ -4,7 +4,9 @@ The same number gives the same case on every machine.
 """
 
 import random
+from contextlib import redirect_stdout
 from functools import partial
+from io import StringIO
 from typing import Any
 
 from google.genai import types
@@ -107,7 +109,8 @@ async def combined(stage, number: int) -> None:
     await stage.open(agent, plugins=plugins, state={"who": "us"})
     for turn in range(TURNS):
         say = stage.stream if dice.random() < 0.25 else stage.say
-        await say(_message(dice, turn))
+        with redirect_stdout(StringIO()):  # what LoggingPlugin says
+            await say(_message(dice, turn))
 
 
 for _number in range(NUMBERS):

@@ -144,7 +144,9 @@ async def _sessions(stage: Any, kind: str) -> AsyncIterator[Any]:
         if kind == "file":
             yield stage.ns.SqliteSessionService(path)
         else:
-            yield stage.ns.DatabaseSessionService(f"sqlite+aiosqlite:///{path}")
+            service = stage.ns.DatabaseSessionService(f"sqlite+aiosqlite:///{path}")
+            yield service
+            await service.close()
 
 
 async def sessions(stage, number: int) -> None:
