@@ -41,3 +41,16 @@ SUMMED_UP_AFTER_AN_ANSWER = Difference(
     " counts as open: nothing is summed up until another invocation ends.",
     why="The call is closed, and the history as long as before.",
 )
+WORDS_TO_WAITING_TASKS = Difference(
+    "Words to a task whose agent waits for an answer",
+    here="Its model is asked, and knows that the call is still open.",
+    there="They join the history, and nothing else comes of them.",
+    why="Whoever says something instead of an answer, such as `never mind`, wants to be heard; an"
+    " agent that chats hears it in both.",
+)
+ENDS_OF_WAITING_AGENTS = Difference(
+    "End of an agent of which not all calls have been answered",
+    here="In a resumable app it is recorded when the agent has had all answers.",
+    there="It is recorded when one call is answered, though another is still open.",
+    why="The end of an agent says that its work is done (resume seed).",
+)

@@ -7,6 +7,7 @@ its own place; a peer works beside it, and its parent anew beside its former sel
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,15 @@ def path_in_tree(agent: BaseAgent) -> str:
         names.insert(0, above.name)
         above = above.parent_agent
     return "/".join(f"{name}@1" for name in names)
+
+
+def latest_of_root(begun: str, paths: Iterable[str]) -> str:
+    """Where the root goes on in an invocation that began at its place `begun`: its latest run.
+
+    An invocation that began below the root, or has not begun at all, knows of no earlier run.
+    """
+    own = [path for path in paths if _name(path) == _name(begun) and "/" not in path]
+    return own[-1] if begun in own else begun
 
 
 def progress_key(tree: BaseAgent | None, path: str | None, name: str) -> str:
@@ -84,10 +94,11 @@ class NodeRuns:
         return self.schemas.get(path.rpartition("/")[0]) if path else None
 
     def enter(self, path: str) -> str:
-        """Note that the invocation begins there; returns the path."""
+        """Note that the invocation begins or goes on there; returns the path."""
         above = ""
         for segment in path.split("/"):
-            self._count(_below(above, _name(segment)))
+            name, _, run = segment.rpartition("@")
+            self._counts[_below(above, name)] = int(run)
             above = _below(above, segment)
             self._entered.add(above)
         if "/" in path:

@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_progress import forget
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.invocation_context import InvocationContext
 from devui.runtime.agents.llm_agent import LlmAgent
-from devui.runtime.agents.node_paths import path_in_tree
+from devui.runtime.agents.node_paths import latest_of_root, path_in_tree
 from devui.runtime.agents.unrecorded_progress import WORKFLOWS, caller_of, note_progress
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
 from devui.runtime.invocations.messages import Answered
@@ -108,7 +108,10 @@ def _placed(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAg
 def _begun_with(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
     ctx.agent = agent
     if isinstance(root, LlmAgent):
-        ctx.node_path = ctx.node_runs.enter(path_in_tree(agent))
+        place = path_in_tree(agent)
+        if agent is root:
+            place = latest_of_root(place, (event.node_info.path for event in ctx.history.events))
+        ctx.node_path = ctx.node_runs.enter(place)
     return agent
 
 

@@ -5,7 +5,12 @@ from functools import partial
 from tests.differential.case import Case, add
 from tests.differential.cases.delegation import ALONE
 from tests.differential.cases.human import CONFIRM, guarded
-from tests.differential.differing_humans import ANSWERED_AGAIN, OPEN_QUESTIONS
+from tests.differential.differing_humans import (
+    ANSWERED_AGAIN,
+    ENDS_OF_WAITING_AGENTS,
+    OPEN_QUESTIONS,
+    WORDS_TO_WAITING_TASKS,
+)
 from tests.differential.differing_tools import CALLS_APART, PLACES_IN_CALLS
 from tests.differential.script import call
 
@@ -100,3 +105,40 @@ for _mode in ("single_turn", "task"):
                 ANSWERED_AGAIN,
             )
         )
+
+
+async def _words(stage):
+    """A task whose agent waits for a consent, and gets words first."""
+    answers = call("pay", amount=3), "Do you agree?", call("finish_task", result="Paid.")
+    payer = stage.agent("payer", *answers, mode="task", description="Pays.", tools=[guarded(stage)])
+    agent = stage.agent("agent", call("payer", request="Pay."), "Done.", sub_agents=[payer])
+    await stage.open(agent)
+    await stage.say()
+    await stage.say("how much?")
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+
+
+add(Case("a task that waits for a consent gets words first", _words, WORDS_TO_WAITING_TASKS))
+
+
+async def _one_of_two(stage):
+    """A resumable agent that waits for a consent and a result; it gets one, and then the other."""
+
+    def wait() -> None:
+        """Waits."""
+
+    tools = [guarded(stage), stage.ns.LongRunningFunctionTool(wait)]
+    agent = stage.agent("agent", [call("pay", amount=3), call("wait")], "Done.", tools=tools)
+    await stage.open(agent, resumable=True)
+    await stage.say()
+    await stage.say(stage.answer(stage.call(CONFIRM), confirmed=True))
+    await stage.say(stage.answer(stage.call("wait"), index=1, result="yes"))
+
+
+add(
+    Case(
+        "a resumable agent gets one of two answers, and then the other",
+        _one_of_two,
+        ENDS_OF_WAITING_AGENTS,
+    )
+)

@@ -395,3 +395,13 @@ async def a_call_is_told_to_others_with_its_arguments_by_name(stage):
     second = stage.agent("second", "Heard.")
     await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=[first, second]))
     await stage.say()
+
+
+@case()
+async def an_agent_asks_when_it_has_been_handed_back_to(stage):
+    child = stage.agent("child", transfer("root"), "Child.")
+    answers = transfer("child"), call("look"), transfer("child"), "Root."
+    tool = stage.ns.FunctionTool(look, require_confirmation=True)
+    await stage.open(stage.agent("root", *answers, tools=[tool], sub_agents=[child]))
+    await stage.say()
+    await stage.say(stage.answer(stage.call("adk_request_confirmation"), confirmed=True))

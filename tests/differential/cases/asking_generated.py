@@ -1,0 +1,262 @@
+"""Tools that ask the user, in batches of any kind, and users who answer in any way.
+
+The same number gives the same case on every machine.
+"""
+
+import random
+from functools import partial
+from typing import Any
+
+from google.genai import types
+
+from tests.differential.case import Case, add
+from tests.differential.cases.human import CONFIRM
+from tests.differential.script import Answer, Boom, Call, Say, call
+
+AGENTS = 50
+OUT_OF_ORDER = (7, 8, 9, 10, 14, 15, 16, 17, 22, 26, 27, 30, 31, 33, 36, 39, 45, 49)
+"""Numbers whose users answer older calls after newer ones, which differs on purpose."""
+TURNS = 6
+CREDENTIAL = "adk_request_credential"
+
+
+async def look(n: int) -> dict[str, int]:
+    """Looks."""
+    return {"seen": n}
+
+
+async def pay(n: int, tool_context: Any) -> str:
+    """Pays."""
+    confirmation = tool_context.tool_confirmation
+    tool_context.state[f"paid {n}"] = bool(confirmation)
+    return f"paid {n} ({confirmation.payload if confirmation else 'unasked'})"
+
+
+async def is_much(n: int, tool_context: Any) -> bool:
+    """Whether somebody must agree."""
+    return n % 2 == 0
+
+
+async def lend(n: int, tool_context: Any) -> dict[str, Any] | None:
+    """Lends, after a question of its own."""
+    decision = tool_context.tool_confirmation
+    if not decision:
+        tool_context.request_confirmation(hint=f"Lend {n}?", payload={"days": n})
+        return {"status": "pending"} if n % 2 else None
+    return {"lent": n, "ok": decision.confirmed, "payload": decision.payload}
+
+
+async def wait(n: int) -> dict[str, str] | None:
+    """Waits."""
+    return {"status": "pending"} if n % 3 == 0 else None
+
+
+async def fall(n: int) -> None:
+    """Falls."""
+    raise Boom(f"boom {n}")
+
+
+def _config(stage: Any, key: str) -> Any:
+    made = {
+        "auth_scheme": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "raw_auth_credential": {"auth_type": "apiKey", "api_key": "raw"},
+        "credential_key": key,
+    }
+    return stage.ns.AuthConfig.model_validate(made)
+
+
+def _knocking(stage: Any) -> Any:
+    async def knock(n: int, tool_context: Any) -> Any:
+        """Knocks."""
+        # A key for each call: one that was given in an earlier run google-adk has forgotten.
+        config = _config(stage, f"key {n}")
+        credential = tool_context.get_auth_response(config)
+        if credential is None:
+            tool_context.request_credential(config)
+            return {"status": "pending"} if n % 3 == 0 else None
+        return f"opened {n} with {credential.api_key}"
+
+    return knock
+
+
+def tools_of(stage: Any) -> list[Any]:
+    """A tool of every kind that asks, and some that do not."""
+    ns = stage.ns
+    return [
+        look,
+        fall,
+        lend,
+        _knocking(stage),
+        ns.FunctionTool(pay, require_confirmation=True),
+        ns.FunctionTool(_named(pay, "spend"), require_confirmation=is_much),
+        ns.LongRunningFunctionTool(wait),
+    ]
+
+
+def _named(function: Any, name: str) -> Any:
+    async def other(n: int, tool_context: Any) -> str:
+        """Spends."""
+        result: str = await function(n, tool_context)
+        return result
+
+    other.__name__ = name
+    return other
+
+
+class Script:
+    """What the model says: calls of tools that ask, alone and in batches, and words."""
+
+    def __init__(self, dice: random.Random, names: list[str]) -> None:
+        self._dice, self._names, self._count = dice, names, 0
+
+    def answers(self, many: int) -> list[Answer]:
+        """So many answers."""
+        return [self._answer() for _ in range(many)]
+
+    def _answer(self) -> Answer:
+        if self._dice.random() < 0.4:
+            return Say(f"Words {self._next()}.", chunks=self._dice.randrange(1, 3))
+        said = [Say("Let me ask.")] if self._dice.random() < 0.2 else []
+        return [*said, *(self._call() for _ in range(self._dice.choice([1, 1, 2, 2, 3])))]
+
+    def _call(self) -> Call:
+        return call(self._dice.choice(self._names), n=self._next())
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+
+class User:
+    """Somebody who answers what was asked: all, a part, twice, wrongly, or something else."""
+
+    def __init__(self, stage: Any, dice: random.Random, ways: list[str]) -> None:
+        self._stage, self._dice, self._ways = stage, dice, ways
+        self._answered: list[Any] = []
+
+    def message(self) -> list[types.Part]:
+        """What the user says next."""
+        asked = self._open()
+        way = self._dice.choice(self._ways) if asked or self._answered else "words"
+        parts = getattr(self, f"_{way}")(asked)
+        if parts and "words" in self._ways and self._dice.random() < 0.15:
+            parts.append(types.Part(text="And a word."))
+        return parts or [types.Part(text="Well?")]
+
+    def _open(self) -> list[Any]:
+        """Questions that nobody has answered yet."""
+        known = {made.id for made in self._answered}
+        found = []
+        for event in self._stage.events:
+            waiting = event.long_running_tool_ids or ()
+            for made in event.get_function_calls():
+                if made.id in waiting and made.id not in known and not event.partial:
+                    known.add(made.id)
+                    found.append(made)
+        return found
+
+    def _words(self, _: list[Any]) -> list[types.Part]:
+        return [types.Part(text="Something else.")]
+
+    def _all(self, asked: list[Any]) -> list[types.Part]:
+        return [self._reply(made) for made in asked]
+
+    def _backwards(self, asked: list[Any]) -> list[types.Part]:
+        return self._all(asked[::-1])
+
+    def _some(self, asked: list[Any]) -> list[types.Part]:
+        return self._all(self._dice.sample(asked, 1)) if asked else []
+
+    def _last(self, asked: list[Any]) -> list[types.Part]:
+        return self._all(asked[-1:])
+
+    def _again(self, _: list[Any]) -> list[types.Part]:
+        # google-adk takes a credential that is given twice for a new one.
+        given = [made for made in self._answered if made.name != CREDENTIAL]
+        return [self._reply(given[-1])] if given else []
+
+    def _wrong(self, asked: list[Any]) -> list[types.Part]:
+        made = (asked or self._answered)[-1]
+        part = self._response(made)
+        part.function_response.id = "nobody"
+        return [part]
+
+    def _reply(self, made: Any) -> types.Part:
+        self._answered.append(made)
+        return self._response(made)
+
+    def _response(self, made: Any) -> types.Part:
+        if made.name == CONFIRM:
+            response = self._decision()
+        elif made.name == CREDENTIAL:
+            response = dict(made.args["authConfig"])
+            response["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}
+        else:
+            response = self._dice.choice([{"result": "yes"}, {"status": "half"}, {}])
+        answer = types.FunctionResponse(id=made.id, name=made.name, response=response)
+        return types.Part(function_response=answer)
+
+    def _decision(self) -> dict[str, Any]:
+        return self._dice.choice(
+            [
+                {"confirmed": True},
+                {"confirmed": True, "payload": {"by": "Ann"}},
+                {"confirmed": False},
+                {"response": '{"confirmed": true}'},
+                {},
+            ]
+        )
+
+
+def _hooks(stage: Any, dice: random.Random) -> dict[str, Any]:
+    """Callbacks of tools: they note, write, answer, or change what comes out."""
+    does = dice.choice(["nothing", "writes", "answers", "changes"])
+    which = dice.choice(["pay", "lend", "knock", "look"])
+
+    async def before(tool: Any, args: dict[str, Any], tool_context: Any) -> Any:
+        stage.note("before", tool.name, args["n"], bool(tool_context.tool_confirmation))
+        if does == "writes" and tool.name != "wait":
+            tool_context.state[f"before {args['n']}"] = True
+        return {"instead": args["n"]} if does == "answers" and tool.name == which else None
+
+    async def after(tool: Any, args: dict[str, Any], tool_context: Any, tool_response: Any) -> Any:
+        stage.note("after", tool.name, args["n"], bool(tool_context.tool_confirmation))
+        if does == "writes" and tool.name != "wait":
+            tool_context.state[f"after {args['n']}"] = True
+        return {"changed": args["n"]} if does == "changes" and tool.name == which else None
+
+    async def told(tool: Any, args: dict[str, Any], tool_context: Any, error: Any) -> Any:
+        return {"recovered": str(error)}
+
+    hooks = {"before_tool_callback": before, "after_tool_callback": after}
+    chosen = {name: hook for name, hook in hooks.items() if dice.random() < 0.5}
+    return chosen | {"on_tool_error_callback": told}
+
+
+WAYS = ["all", "all", "some", "backwards", "last", "again", "words", "wrong"]
+NAMES = ["look", "look", "pay", "pay", "spend", "lend", "knock", "wait", "fall"]
+
+
+async def asking(stage, number: int) -> None:
+    """One agent whose tools ask, and a user who answers in any way."""
+    dice = random.Random(f"asking {number}")
+    answers = Script(dice, NAMES).answers(20)
+    agent = stage.agent("agent", *answers, tools=tools_of(stage), **_hooks(stage, dice))
+    await stage.open(agent, resumable=dice.random() < 0.4)
+    await stage.say("go")
+    user = User(stage, dice, WAYS)
+    for _ in range(TURNS):
+        say = stage.stream if dice.random() < 0.2 else stage.say
+        await say(user.message())
+    in_any_order(stage)
+
+
+def in_any_order(stage: Any) -> None:
+    """Sort the responses in requests: google-adk has them in the order in which they came."""
+    for _, _, _, contents, _ in stage.requests:
+        for content in contents:
+            content["parts"].sort(key=lambda part: str(part.get("functionResponse", "")))
+
+
+for _number in sorted({*range(AGENTS)} - {*OUT_OF_ORDER}):
+    add(Case(f"an agent whose tools ask {_number}", partial(asking, number=_number)))
