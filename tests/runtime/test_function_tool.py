@@ -80,9 +80,9 @@ def test_a_function_without_parameters_has_no_schema():
 
 
 def test_parameters_may_have_any_name_that_python_allows():
-    def odd(schema: str, copy: int, _hidden: str = "x") -> None: ...
+    def odd(schema: str, copy: int, _id: str, _hidden: str = "x") -> None: ...
 
-    assert list(declared(odd).parameters_json_schema["properties"]) == ["schema", "copy", "_hidden"]
+    assert list(declared(odd).parameters_json_schema["properties"]) == ["schema", "copy", "_id"]
 
 
 def test_a_default_that_json_cannot_hold_is_left_out():

@@ -236,10 +236,11 @@ def counter() -> Iterator[Counter]:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def service(request, tmp_path, counter) -> BaseSessionService:
-    """A service, whose threads begin under the counter."""
+def service(request, tmp_path, counter, monkeypatch) -> BaseSessionService:
+    """A service, whose threads begin under the counter, and do all that it does to a file."""
     if request.param == "memory":
         return InMemorySessionService()
+    monkeypatch.setattr("devui.runtime.databases._ON_THE_SPOT", 0)  # or the disk's pace counted
     return SqliteSessionService(tmp_path / "sessions.db")
 
 
