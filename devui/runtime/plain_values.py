@@ -1,5 +1,8 @@
 """Arguments that are texts, or yes and no, checked (devui's own)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from devui.runtime.mistakes import given
 
 
@@ -14,13 +17,13 @@ def yes_or_no(name: str, value: bool) -> bool:
     return value
 
 
-def texts(name: str, value: str | list[str]) -> list[str]:
+def texts(name: str, value: object) -> Sequence[str]:
     """The texts, or the only one in a list.
 
     Raises:
         TypeError: something among them is no text.
     """
-    several = value if isinstance(value, list) else [value]
+    several: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
     for each in several:
         if not isinstance(each, str):
             raise TypeError(f"`{name}` holds {given(each)}; give a text, or a list of texts.")

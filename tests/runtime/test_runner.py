@@ -230,7 +230,7 @@ async def test_run_debug_prints_and_returns_what_was_said(capsys):
         yield Event(message=f"echo {ctx.user_content.parts[0].text}")
 
     stage = Stage(body)
-    events = await stage.runner.run_debug(["a", "b"])
+    events = await stage.runner.run_debug(("a", "b"))
     assert len(events) == 2
     assert capsys.readouterr().out == ("user > a\nagent > echo a\nuser > b\nagent > echo b\n")
     await stage.runner.run_debug("c", quiet=True)
