@@ -25,8 +25,9 @@ def texts(name: str, value: object) -> Sequence[str]:
     Raises:
         TypeError: something among them is no text.
     """
-    are_several = isinstance(value, Iterable) and not isinstance(value, str | BaseModel)
-    several: Sequence[Any] = [*value] if are_several else [value]
+    several: Sequence[Any] = [value]
+    if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):
+        several = [*value]
     for each in several:
         if not isinstance(each, str):
             raise TypeError(f"`{name}` holds {given(each)}; give a text, or a list of texts.")
