@@ -36,6 +36,8 @@ its log has when they are put into it: SQLite's own figure."""
 _NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
 _MOMENT = 0.001
 """Seconds for which a loop may be held up by a write."""
+_SMALL = 100_000
+"""Bytes that a quick disk writes within a moment."""
 _QUICK_IN_A_ROW = 8
 """How many writes have to be over within a moment, before one is done on the spot."""
 _ON_THE_SPOT = 100
@@ -147,7 +149,7 @@ class Database:
         self._turn = threading.Lock()
         """Whose job it is that uses the connection."""
         self._pace = _Pace()
-        self._waits = True
+        self._waits: bool | None = True
         """Whether the connection may wait for other processes and for long writes of the disk."""
         with _known:
             _databases.add(self)
@@ -173,14 +175,19 @@ class Database:
         await give_way()
         return result
 
-    def begin_write(self, job: Callable[[sqlite3.Connection], Any]) -> Call:
-        """As `write`, for a small job, which may be done on the spot, before this returns.
+    def begin_write(self, job: Callable[[sqlite3.Connection], Any], *, size: int) -> Call:
+        """As `write`, for a job that may be done on the spot, before this returns, if it is small.
 
         For a caller that has to know of the job's end although it is cancelled. It should
         `give_way` after that, unless it had to wait.
+
+        Args:
+            job: May be called twice.
+            size: About how much it writes, in bytes.
         """
         write = partial(self._write, job)
-        return self._on_the_spot(write) or _threads.begin(write)
+        call = self._on_the_spot(write) if size <= _SMALL else None
+        return call or _threads.begin(write)
 
     async def close(self) -> None:
         """Close the file after what is under way."""
@@ -207,22 +214,23 @@ class Database:
         if not self._turn.acquire(blocking=waits):
             raise sqlite3.OperationalError("Another thread uses the connection.")
         try:
-            return self._committed(self._begun(begin, waits=waits), job)
+            return self._committed(self._ready(waits=waits), begin, job)
         finally:
             self._turn.release()
 
-    def _begun(self, begin: str, *, waits: bool) -> sqlite3.Connection:
+    def _ready(self, *, waits: bool) -> sqlite3.Connection:
         with self._naming_the_file():
-            connection = self._current()
+            connection = self._current(waits=waits)
             self._set_waits(connection, waits=waits)
-            connection.execute(begin)
             return connection
 
     def _committed(
-        self, connection: sqlite3.Connection, job: Callable[[sqlite3.Connection], T]
+        self, connection: sqlite3.Connection, begin: str, job: Callable[[sqlite3.Connection], T]
     ) -> T:
         try:
             with self._naming_the_file():
+                # In here: on the spot an interrupt from the keyboard may come at once.
+                connection.execute(begin)
                 result = job(connection)
                 connection.execute("COMMIT")
         except BaseException:
@@ -240,25 +248,33 @@ class Database:
 
     def _set_waits(self, connection: sqlite3.Connection, *, waits: bool) -> None:
         if waits is not self._waits:
+            self._waits = None  # an interrupt may come between the settings
             for setting in _WAITING if waits else _NOT_WAITING:
                 connection.execute(setting)
             self._waits = waits
 
-    def _current(self) -> sqlite3.Connection:
-        if self._connection is not None and not self._file.is_in_place():
-            logger.warning("%s was removed or replaced; it is opened anew.", self.path.name)
-            # The log at the path is that of the file that is gone: SQLite would add what is in it
-            # to the new one.
-            self._set_waits(self._connection, waits=True)
-            with suppress(sqlite3.OperationalError):
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._connection.close()
-            self._connection = None
-        if self._connection is None:
-            self._connection = self._open()
-            self._waits = True
-            self._file = _File.at(self.path.name)
-        return self._connection
+    def _current(self, *, waits: bool) -> sqlite3.Connection:
+        if self._connection is not None and self._file.is_in_place():
+            return self._connection
+        if not waits:
+            raise sqlite3.OperationalError("The file has to be opened first.")
+        if self._connection is not None:
+            self._leave(self._connection)
+        opened = self._open()
+        self._waits, self._file = True, _File.at(self.path.name)
+        self._connection = opened
+        return opened
+
+    def _leave(self, connection: sqlite3.Connection) -> None:
+        """Close the connection to a file that is not at its path any more."""
+        logger.warning("%s was removed or replaced; it is opened anew.", self.path.name)
+        # The log at the path is that of the file that is gone: SQLite would add what is in it
+        # to the new one.
+        self._set_waits(connection, waits=True)
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        self._connection = None
 
     def _open(self) -> sqlite3.Connection:
         connection = self._connected()

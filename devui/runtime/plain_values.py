@@ -1,20 +1,22 @@
 """Arguments that are texts, or yes and no, checked (devui's own)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from pydantic import BaseModel
 
 from devui.runtime.mistakes import given
 
 
-def yes_or_no(name: str, value: bool) -> bool:
-    """The value, if it says one of them: the text "no" would mean yes.
+def yes_or_no(name: str, value: object) -> bool:
+    """What the value says, as in an `if`; not of a text or a function, as "no" would mean yes.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it is one of those.
     """
-    if not isinstance(value, bool):
+    if isinstance(value, str) or callable(value):
         raise TypeError(f"`{name}` is {given(value)}; give True or False.")
-    return value
+    return bool(value)
 
 
 def texts(name: str, value: object) -> Sequence[str]:
@@ -23,7 +25,9 @@ def texts(name: str, value: object) -> Sequence[str]:
     Raises:
         TypeError: something among them is no text.
     """
-    several: Sequence[Any] = value if isinstance(value, list | tuple) else [value]
+    several: Sequence[Any] = [value]
+    if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):
+        several = [*value]
     for each in several:
         if not isinstance(each, str):
             raise TypeError(f"`{name}` holds {given(each)}; give a text, or a list of texts.")

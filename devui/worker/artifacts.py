@@ -5,6 +5,7 @@ from typing import Any
 
 from google.genai import types
 
+from devui.runtime.artifacts.arguments import check_name, version_number
 from devui.runtime.artifacts.base_artifact_service import (
     ArtifactVersion,
     BaseArtifactService,
@@ -71,6 +72,8 @@ class WireArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> types.Part | None:
         """That version, or the newest; None if there is none."""
+        check_name(filename)
+        version = version_number(version)
         session = _scope(filename, session_id)
         told = await self._link.request(
             lambda i: LoadArtifact(
@@ -130,6 +133,8 @@ class WireArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """What is known about that version, or the newest; None if there is none."""
+        check_name(filename)
+        version = version_number(version)
         known = await self.list_artifact_versions(
             app_name=app_name, user_id=user_id, filename=filename, session_id=session_id
         )

@@ -18,6 +18,16 @@ def reference(path: str) -> types.Part:
     return types.Part(file_data=types.FileData(file_uri=f"artifact://apps/app/users/u/{path}"))
 
 
+class Int64:
+    """As numpy's: no int, but as good as one."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
 async def test_versions_count_from_zero():
     service = InMemoryArtifactService()
     assert [
@@ -29,6 +39,13 @@ async def test_versions_count_from_zero():
     for missing in (-1, 3):
         assert await service.load_artifact(**WHERE, filename="a", version=missing) is None
         assert await service.get_artifact_version(**WHERE, filename="a", version=missing) is None
+
+
+async def test_a_version_may_be_a_number_of_another_library():
+    service = InMemoryArtifactService()
+    for text in "xy":
+        await service.save_artifact(**WHERE, filename="a", artifact=part(text))
+    assert await service.load_artifact(**WHERE, filename="a", version=Int64(0)) == part("x")
 
 
 async def test_a_version_is_described():

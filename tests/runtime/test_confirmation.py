@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from decimal import Decimal
 
 import pytest
 
@@ -182,6 +183,12 @@ async def test_a_function_of_the_arguments_may_tell_what_needs_confirmation(amou
     agent = payer(Call("pay", amount=amount), confirm=lambda amount: amount > 10)
     assert len(requests(await run(runner_of(agent)))) == count
     assert RAN["pay"] == 1 - count
+
+
+@pytest.mark.parametrize(("required", "count"), [(1, 1), (Decimal(1), 1), (0, 0), (None, 0)])
+async def test_numbers_tell_what_needs_confirmation_as_in_an_if(required, count):
+    events = await run(runner_of(payer(confirm=required)))
+    assert len(requests(events)) == count
 
 
 async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():

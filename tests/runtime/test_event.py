@@ -1,6 +1,7 @@
 """Events: fields, JSON, finality (events seed; adk-runtime 1)."""
 
 import json
+from types import MappingProxyType
 
 import pytest
 from google.genai import types
@@ -293,6 +294,13 @@ def test_a_rewind_takes_back_its_invocation_and_what_followed():
     after = Event(invocation_id="four")
     assert live_events([*history, rewind("two"), after, rewind("one")]) == []
     assert live_events(history) is history
+
+
+def test_a_delta_that_is_a_mapping_is_kept_as_a_dict():
+    actions = EventActions()
+    actions.state_delta = MappingProxyType({"a": 1})
+    assert type(actions.state_delta) is dict
+    assert actions.state_delta == {"a": 1}
 
 
 def test_a_text_in_the_place_of_the_content_is_refused_with_advice():

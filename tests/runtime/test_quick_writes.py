@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import sys
 import threading
 import time
 
@@ -32,8 +33,8 @@ def is_on_the_spot(_: sqlite3.Connection) -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-async def written(database: Database, job) -> bool:
-    call = database.begin_write(job)
+async def written(database: Database, job, size: int = 0) -> bool:
+    call = database.begin_write(job, size=size)
     if call.left is not None:
         await call.left
     return call.outcome()
@@ -74,12 +75,37 @@ async def test_an_error_on_the_spot_leaves_nothing_and_is_the_callers(database):
 
 
 async def test_nobody_waits_on_the_spot_for_another_process(tmp_path):
-    """The one that holds the file lets go of it when the loop goes on."""
     path = tmp_path / "notes.db"
     database = Database(DatabasePath.of(path), prepare)
     await hurry(database)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
+    await written_while_held(database, other)
+
+
+async def test_nobody_waits_on_the_spot_for_a_file_to_be_opened(tmp_path):
+    path = tmp_path / "notes.db"
+    database = Database(DatabasePath.of(path), prepare)
+    await hurry(database)
+    await database.close()
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("PRAGMA journal_mode = DELETE")
+    other.execute("BEGIN EXCLUSIVE")
+    await written_while_held(database, other)
+
+
+async def test_nobody_waits_on_the_spot_for_a_file_that_was_moved(tmp_path):
+    path = tmp_path / "notes.db"
+    database = Database(DatabasePath.of(path), prepare)
+    await hurry(database)
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    path.rename(tmp_path / "moved.db")
+    await written_while_held(database, other)
+
+
+async def written_while_held(database: Database, other: sqlite3.Connection) -> None:
+    """The one that holds the file lets go of it when the loop goes on."""
     loop, goes_on = asyncio.get_running_loop(), threading.Event()
     loop.call_soon(goes_on.set)
 
@@ -93,6 +119,32 @@ async def test_nobody_waits_on_the_spot_for_another_process(tmp_path):
     assert await letting_go
     other.close()
     await database.close()
+
+
+async def test_an_interrupt_on_the_spot_leaves_no_transaction_open(database):
+    """As in a notebook, which goes on with the same process."""
+
+    def interrupt(_frame: object, event: str, called: object) -> None:
+        if event == "c_return" and called == begin and connections[0].in_transaction:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    connections: list[sqlite3.Connection] = []
+    await written(database, connections.append)
+    begin = connections[0].execute
+    await hurry(database)
+    sys.setprofile(interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            database.begin_write(is_on_the_spot, size=0).outcome()
+    finally:
+        sys.setprofile(None)
+    assert await database.write(lambda each: each.execute("SELECT 1").fetchone()[0]) == 1
+
+
+async def test_a_large_write_does_not_hold_up_the_loop(database):
+    await hurry(database)
+    assert await written(database, is_on_the_spot, size=1_000_000) is False
 
 
 async def test_nobody_waits_on_the_spot_for_another_job(database):

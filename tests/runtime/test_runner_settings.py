@@ -1,10 +1,12 @@
 """Mistakes in what a Runner and the services are given, and what their author is told."""
 
 import sqlite3
+from decimal import Decimal
 
 import pytest
+from google.genai import types
 
-from devui.runtime.agents import LlmAgent
+from devui.runtime.agents import Context, LlmAgent
 from devui.runtime.apps import App
 from devui.runtime.artifacts import FileArtifactService, InMemoryArtifactService
 from devui.runtime.errors import (
@@ -12,10 +14,11 @@ from devui.runtime.errors import (
     InputValidationError,
     InvocationNotFoundError,
 )
+from devui.runtime.events import Event
 from devui.runtime.runners import Runner
 from devui.runtime.sessions import InMemorySessionService, SqliteSessionService
 from devui.runtime.tools.openapi_tool import OpenAPIToolset
-from tests.kit.stages import Scripted, run, runner_of, said
+from tests.kit.stages import Scripted, run, runner_of, said, texts
 
 AGENT = Scripted(name="a")
 
@@ -57,6 +60,46 @@ def test_a_runner_says_what_it_was_given_and_what_it_takes(given, told):
 async def test_a_run_says_what_it_was_given_and_what_it_takes(given, told):
     with pytest.raises(TypeError, match=told):
         await run(runner_of(Scripted(name="a")), **given)
+
+
+@pytest.mark.parametrize("given", [1, None, Decimal(0)])
+def test_a_setting_counts_as_in_an_if(given):
+    runner = Runner(
+        app_name="app",
+        agent=AGENT,
+        session_service=InMemorySessionService(),
+        auto_create_session=given,
+    )
+    assert runner.auto_create_session is bool(given)
+
+
+async def test_texts_to_say_come_from_anything_that_gives_some():
+    said_by_generator = await runner_of(AGENT).run_debug((text for text in "ab"), quiet=True)
+    assert len(said_by_generator) == 2
+
+
+def test_an_app_of_ones_own_class_may_have_an_agent():
+    class Mine(App):
+        agent: str = ""
+
+    assert Mine(name="app", root_agent=AGENT, agent="x").agent == "x"
+
+
+class Latest(InMemoryArtifactService):
+    """Takes what google-adk's services do not take."""
+
+    async def load_artifact(self, *, version, **where) -> types.Part | None:
+        return types.Part(text=f"{version} of {where['filename']}")
+
+
+async def test_a_service_of_ones_own_is_given_what_the_agent_has_said():
+    async def body(ctx):
+        part = await Context(ctx).load_artifact("a", version="latest")
+        yield Event(author="a", message=part.text)
+
+    runner = runner_of(Scripted(name="a", body=body))
+    runner.artifact_service = Latest()
+    assert texts(await run(runner)) == ["latest of a"]
 
 
 async def test_a_session_is_no_session_id():

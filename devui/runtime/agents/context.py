@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from devui.runtime.agents.node_context import NodeContext
-from devui.runtime.artifacts.arguments import check_name, check_version
 from devui.runtime.auth.auth_handler import AuthHandler
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.events.event_actions import EventActions
@@ -152,8 +151,6 @@ class Context(NodeContext):
 
     async def load_artifact(self, filename: str, version: int | None = None) -> types.Part | None:
         """The file's content in that or its newest version; None if there is none."""
-        check_name(filename)
-        check_version(version)
         return await self._artifacts().load_artifact(
             **self._scope(), filename=filename, version=version
         )
@@ -166,8 +163,6 @@ class Context(NodeContext):
         self, filename: str, version: int | None = None
     ) -> ArtifactVersion | None:
         """What is known about a version of the file; None if there is none."""
-        check_name(filename)
-        check_version(version)
         return await self._artifacts().get_artifact_version(
             **self._scope(), filename=filename, version=version
         )

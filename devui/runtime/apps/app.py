@@ -49,7 +49,7 @@ class App(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_given(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "agent" in values:
+        if isinstance(values, dict) and "agent" in values and "agent" not in cls.model_fields:
             raise ValueError("App has no `agent`; give it as `root_agent`.")
         refuse_unknown("App", values, cls.model_fields)
         return values

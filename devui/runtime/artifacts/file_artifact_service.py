@@ -7,7 +7,7 @@ from typing import Any
 from google.genai import types
 
 from devui.runtime.artifacts import artifact_versions
-from devui.runtime.artifacts.arguments import check_name, check_version
+from devui.runtime.artifacts.arguments import check_name, version_number
 from devui.runtime.artifacts.artifact_folders import artifact_folder, scope_folder, user_folder
 from devui.runtime.artifacts.artifact_versions import FileArtifactVersion
 from devui.runtime.artifacts.base_artifact_service import (
@@ -137,7 +137,7 @@ def _describe_all(folder: Path) -> list[ArtifactVersion]:
 
 
 def _existing(folder: Path, version: int | None) -> int | None:
-    check_version(version)
+    version = version_number(version)
     known = artifact_versions.numbers(folder)
     if version is None:
         return known[-1] if known else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.artifacts.arguments import check_name, check_version
+from devui.runtime.artifacts.arguments import check_name, version_number
 from devui.runtime.artifacts.base_artifact_service import (
     ArtifactVersion,
     BaseArtifactService,
@@ -148,7 +148,7 @@ class InMemoryArtifactService(BaseArtifactService):
         return stored.about.model_copy(deep=True) if stored else None
 
     def _version(self, path: str, version: int | None) -> _Stored | None:
-        check_version(version)
+        version = version_number(version)
         versions = self.artifacts.get(path, [])
         index = len(versions) - 1 if version is None else version
         return versions[index] if 0 <= index < len(versions) else None

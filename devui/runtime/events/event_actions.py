@@ -1,6 +1,7 @@
 """`EventActions`: what an event changes, and where it sends control (adk-runtime 1.3)."""
 
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
@@ -96,7 +97,9 @@ class EventActions(Declared):
         def __setattr__(self, name: str, value: Any) -> None:
             """Refuse what could be stored and not be read back; of a flag, keep what it means."""
             if name in _DELTAS and not isinstance(value, dict):
-                raise TypeError(f"EventActions.{name} is {given(value)}; give a dict.")
+                if not isinstance(value, Mapping):
+                    raise TypeError(f"EventActions.{name} is {given(value)}; give a dict.")
+                value = dict(value)
             if name in _FLAGS and value is not None and not isinstance(value, bool):
                 if isinstance(value, str) and value:
                     logger.warning(

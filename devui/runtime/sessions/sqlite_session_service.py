@@ -171,7 +171,7 @@ class SqliteSessionService(BaseSessionService):
             )
             return changed, self._events.grows(key)
 
-        return self._database.begin_write(job)
+        return self._database.begin_write(job, size=len(stored.data))
 
     def _committed(
         self, session: Session, event: Event, stored: StoredEvent, writing: Call

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def requirement(required: Any) -> bool | Callable[..., Any]:
-    """A `require_confirmation` that says it, or a function that tells: "no" would mean yes.
+    """A function that tells, or what it says, as in an `if`; not of a text: "no" would mean yes.
 
     Raises:
-        TypeError: it is no bool and no function.
+        TypeError: it is a text.
     """
-    if not isinstance(required, bool | None) and not callable(required):
+    if isinstance(required, str):
         raise TypeError(
             f"`require_confirmation` is {given(required)}; give True, False, or a function of the"
             " tool's arguments that tells."
         )
-    return required or False
+    return required if callable(required) else bool(required)
 
 
 async def is_required(
