@@ -6,6 +6,7 @@ session must not become unreadable because of it. So what is deep down is put as
 
 import json
 from typing import Any
+from uuid import uuid4
 
 from pydantic import BaseModel
 
@@ -13,8 +14,6 @@ from devui.runtime.events.event import Event
 
 _DEEPEST = 100
 """Deeper than the fields of an event, whose validation sees all of them."""
-_ASIDE = "\0put aside: "
-"""Begins the texts that stand for containers, followed by their number."""
 
 
 def read_deep_event(text: str | bytes) -> Event:
@@ -22,32 +21,34 @@ def read_deep_event(text: str | bytes) -> Event:
 
     Raises ValidationError as that does.
     """
-    aside: list[Any] = []
+    aside: dict[str, Any] = {}
     shallow = _without_deep(json.loads(text), aside)
     event = Event.model_validate_json(json.dumps(shallow))
     _put_back(event, aside)
     return event
 
 
-def _without_deep(value: Any, aside: list[Any], depth: int = 0) -> Any:
+def _without_deep(value: Any, aside: dict[str, Any], depth: int = 0) -> Any:
+    """The value with texts that nobody else has in the place of what is too deep."""
     if not isinstance(value, dict | list):
         return value
     if depth == _DEEPEST:
-        aside.append(value)
-        return f"{_ASIDE}{len(aside) - 1}"
+        name = uuid4().hex
+        aside[name] = value
+        return name
     if isinstance(value, dict):
         return {key: _without_deep(each, aside, depth + 1) for key, each in value.items()}
     return [_without_deep(each, aside, depth + 1) for each in value]
 
 
-def _put_back(value: Any, aside: list[Any]) -> None:
+def _put_back(value: Any, aside: dict[str, Any]) -> None:
     """Exchange what stands for containers by those, in place."""
     if isinstance(value, BaseModel):
         value = vars(value)
     if not isinstance(value, dict | list):
         return
     for key, each in list(value.items() if isinstance(value, dict) else enumerate(value)):
-        if isinstance(each, str) and each.startswith(_ASIDE):
-            value[key] = aside[int(each.removeprefix(_ASIDE))]
+        if isinstance(each, str) and each in aside:
+            value[key] = aside[each]
         else:
             _put_back(each, aside)

