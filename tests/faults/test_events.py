@@ -24,6 +24,7 @@ pytestmark = pytest.mark.req("R50")
         ("numberless", '"none": null'),
         ("stranger", "of another"),
         ("extra", '"author": "zoo"'),
+        ("deep", "<list that is nested too deeply>"),
     ],
 )
 def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app, words):

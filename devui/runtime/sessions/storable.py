@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
+from devui.runtime.jsonable import walked
 
 
 def make_storable(event: Event) -> None:
@@ -34,21 +35,14 @@ def _plain(value: Any) -> Any:
     try:
         to_json(value, by_alias=True)
     except (ValueError, RecursionError):
-        return _told(value, ())
+        return walked(value, _told, _spelled)
     return value
 
 
-def _told(value: Any, outer: tuple[int, ...]) -> Any:
-    """The value with its texts spelled out; a container that is in itself as its repr."""
+def _told(value: Any) -> Any:
+    """The value, or its repr if it has no form in JSON; texts are spelled out."""
     if isinstance(value, str):
         return _sendable(value)
-    if isinstance(value, dict | list | tuple):
-        if id(value) in outer or len(outer) > _DEPTH:
-            return _sendable(repr(value))
-        inner = (*outer, id(value))
-        if isinstance(value, dict):
-            return {_spelled(str(k)): _told(each, inner) for k, each in value.items()}
-        return [_told(each, inner) for each in value]
     try:
         to_json(value, serialize_unknown=True, by_alias=True)
     except (ValueError, RecursionError):
@@ -62,7 +56,3 @@ def _sendable(text: str) -> str:
 
 def _spelled(key: str) -> str:
     return _sendable(key).replace("\0", "\\x00")
-
-
-_DEPTH = 50
-"""How deep a value is walked that is being told."""
