@@ -33,3 +33,21 @@ CREDENTIALS_TWICE = Difference(
     there="The call is run again.",
     why="A form that was sent twice should not act twice.",
 )
+PARTS_AS_CONTENTS = Difference(
+    "`Event(content=types.Part(...))`",
+    here="It is refused, with the line to write.",
+    there="The event has an empty content.",
+    why="What was to be said would be lost without a word.",
+)
+ODD_DELTAS = Difference(
+    "`actions.state_delta` and `artifact_delta` that are no dict",
+    here="They are refused where they are assigned; any mapping is taken as a dict.",
+    there="They are taken; the run ends where they are used.",
+    why="The author's own line is where the mistake is.",
+)
+SAID_BY_USERS = Difference(
+    "What `run_debug` prints",
+    here="The user's line, too.",
+    there="The agents' lines.",
+    why="A transcript has both.",
+)

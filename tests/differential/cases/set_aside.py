@@ -1,6 +1,8 @@
 """What the generators of cases leave out, each by itself."""
 
 import enum
+import io
+from contextlib import redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +15,10 @@ from tests.differential.differing_aside import (
     ALIASED_ANSWERS,
     CREDENTIALS_TWICE,
     NAMELESS_FILES,
+    ODD_DELTAS,
+    PARTS_AS_CONTENTS,
     REFUSED_FILES,
+    SAID_BY_USERS,
     TEMPORARY_OF_THE_DELETED,
 )
 from tests.differential.script import call
@@ -113,6 +118,38 @@ async def a_database_is_given_an_empty_session_id(stage):
         session = await service.create_session(app_name="app", user_id="u", session_id="")
         stage.note("has an id", session.id != "")
         await service.close()
+
+
+def _refused(stage, what, make):
+    try:
+        make()
+    except Exception as error:  # noqa: BLE001  that it raises is part of the record
+        stage.note(what, type(error).__name__)
+    else:
+        stage.note(what, "taken")
+
+
+@case(differs=PARTS_AS_CONTENTS)
+async def a_part_is_given_for_a_content(stage):
+    part = types.Part(text="hi")
+    _refused(stage, "content", lambda: stage.ns.Event(author="a", content=part))
+
+
+@case(differs=ODD_DELTAS)
+async def the_changes_of_an_event_are_no_dict(stage):
+    actions = stage.ns.EventActions()
+    for what in ("state_delta", "artifact_delta"):
+        _refused(stage, what, lambda what=what: setattr(actions, what, "text"))
+
+
+@case(differs=SAID_BY_USERS)
+async def what_run_debug_prints(stage):
+    printed = io.StringIO()
+    runner = stage.ns.InMemoryRunner(agent=stage.agent("agent", "Hello."), app_name="app")
+    with redirect_stdout(printed):
+        await runner.run_debug("go")
+    lines = printed.getvalue().splitlines()
+    stage.note([line.lower() for line in lines if line.endswith((" go", " Hello."))])
 
 
 @case()
