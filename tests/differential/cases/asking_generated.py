@@ -243,15 +243,20 @@ async def asking(stage, number: int) -> None:
     answers = Script(dice, NAMES).answers(20)
     agent = stage.agent("agent", *answers, tools=tools_of(stage), **_hooks(stage, dice))
     await stage.open(agent, resumable=dice.random() < 0.4)
+    await talk(stage, dice, WAYS)
+
+
+async def talk(stage: Any, dice: random.Random, ways: list[str]) -> None:
+    """A user who answers in some of these ways."""
     await stage.say("go")
-    user = User(stage, dice, WAYS)
+    user = User(stage, dice, ways)
     for _ in range(TURNS):
         say = stage.stream if dice.random() < 0.2 else stage.say
         await say(user.message())
-    in_any_order(stage)
+    _in_any_order(stage)
 
 
-def in_any_order(stage: Any) -> None:
+def _in_any_order(stage: Any) -> None:
     """Sort the responses in requests: google-adk has them in the order in which they came."""
     for _, _, _, contents, _ in stage.requests:
         for content in contents:

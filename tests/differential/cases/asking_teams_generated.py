@@ -8,14 +8,13 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add
-from tests.differential.cases.asking_generated import User, in_any_order, tools_of
+from tests.differential.cases.asking_generated import talk, tools_of
 from tests.differential.script import Answer, Call, Say, call, transfer
 
 TEAMS = 30
 LATE = (10, 23)
 """Numbers of teams whose users answer late, which differs on purpose."""
 EXPERTS = 25
-TURNS = 6
 NAMES = ["look", "pay", "spend", "knock"]
 """Tools whose questions end the turn: after others google-adk does not follow a transfer."""
 WAYS = ["all", "all", "some", "last", "words", "wrong"]
@@ -57,16 +56,7 @@ async def teams(stage, number: int) -> None:
     """A team of chat agents whose tools ask."""
     dice = random.Random(f"asking team {number}")
     await stage.open(Team(stage, dice).root())
-    await _talk(stage, dice, WAYS)
-
-
-async def _talk(stage: Any, dice: random.Random, ways: list[str]) -> None:
-    await stage.say("go")
-    user = User(stage, dice, ways)
-    for _ in range(TURNS):
-        say = stage.stream if dice.random() < 0.2 else stage.say
-        await say(user.message())
-    in_any_order(stage)
+    await talk(stage, dice, WAYS)
 
 
 def _without_first_words(stage: Any) -> None:
@@ -124,7 +114,7 @@ async def experts(stage, number: int) -> None:
     # The end of a task is recorded elsewhere there, and words to a task that waits are not heard.
     resumable = all(expert.mode != "task" for expert in root.sub_agents)
     await stage.open(root, resumable=resumable)
-    await _talk(stage, dice, [way for way in WAYS if way != "words"])
+    await talk(stage, dice, [way for way in WAYS if way != "words"])
     _without_first_words(stage)
 
 

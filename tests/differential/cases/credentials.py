@@ -23,7 +23,8 @@ def _tool(stage, config, **kwargs):
     return stage.ns.AuthenticatedFunctionTool(func=unlock, auth_config=config, **kwargs)
 
 
-def _given(stage, key: str):
+def given(stage, key: str):
+    """The user's answer to the latest request for a credential."""
     asked = stage.call("adk_request_credential")
     config = dict(asked.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": key}
@@ -36,7 +37,7 @@ async def _kept(stage, service):
     agent = stage.agent("agent", *answers, tools=[tool])
     await stage.open(agent, services={"credential_service": getattr(stage.ns, service)()})
     await stage.say()
-    await stage.say(_given(stage, "k-1"))
+    await stage.say(given(stage, "k-1"))
     await stage.say("And b?")
 
 
@@ -87,7 +88,7 @@ async def _guarded(stage, resumable):
     service = stage.ns.InMemoryCredentialService()
     await stage.open(agent, resumable=resumable, services={"credential_service": service})
     await stage.say()
-    await stage.say(_given(stage, "k-1"))
+    await stage.say(given(stage, "k-1"))
     await stage.say("Thanks.")
 
 

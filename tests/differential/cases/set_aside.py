@@ -10,7 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
 from tests.differential.case import case
-from tests.differential.cases.credentials import KEY
+from tests.differential.cases.credentials import KEY, given
 from tests.differential.differing_aside import (
     ALIASED_ANSWERS,
     CREDENTIALS_TWICE,
@@ -164,14 +164,11 @@ async def a_tool_of_a_batch_returns_parts_for_the_model(stage):
     await stage.say()
 
 
-def _config(stage, key):
-    return stage.ns.AuthConfig.model_validate({"auth_scheme": KEY, "credential_key": key})
-
-
 def _unlock(stage):
+    config = stage.ns.AuthConfig.model_validate({"auth_scheme": KEY, "credential_key": "the key"})
+
     def unlock(door: str, tool_context) -> str:
         """Opens a door."""
-        config = _config(stage, f"the key of {door}")
         credential = tool_context.get_auth_response(config)
         if credential is None:
             tool_context.request_credential(config)
@@ -182,18 +179,11 @@ def _unlock(stage):
     return unlock
 
 
-def _given(stage):
-    asked = stage.call("adk_request_credential")
-    given = dict(asked.get_function_calls()[0].args["authConfig"])
-    given["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "k"}
-    return stage.answer(asked, **given)
-
-
 @case(differs=CREDENTIALS_TWICE)
 async def a_credential_is_given_twice(stage):
     answers = call("unlock", door="a"), "Open.", "Still open."
     await stage.open(stage.agent("agent", *answers, tools=[_unlock(stage)]))
     await stage.say()
-    given = _given(stage)
-    await stage.say(given)
-    await stage.say(given)
+    answer = given(stage, "k")
+    await stage.say(answer)
+    await stage.say(answer)
