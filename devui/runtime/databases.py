@@ -15,15 +15,15 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from devui.runtime.plain_threads import Call, PlainThreads
+from devui.runtime.plain_threads import Outcome, PlainThreads
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +36,8 @@ its log has when they are put into it: SQLite's own figure."""
 _NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
 _MOMENT = 0.001
 """Seconds for which a loop may be held up by a write."""
+_TURN = 0.001
+"""Seconds for which a row of jobs may keep the loop from others."""
 _SMALL = 100_000
 """Bytes that a quick disk writes within a moment."""
 _QUICK_IN_A_ROW = 8
@@ -121,9 +123,34 @@ class _Pace:
             self._quick = min(self._quick + 1, _QUICK_IN_A_ROW)
 
 
+class _LastTurn(threading.local):
+    """When others had the loop of this thread last, by `time.perf_counter`."""
+
+    ended = 0.0
+
+
+_last_turn = _LastTurn()
+
+
 async def give_way() -> None:
     """Let others have the loop, which a row of jobs that are done at once would keep from them."""
-    await asyncio.sleep(0)
+    if time.perf_counter() - _last_turn.ended >= _TURN:
+        await asyncio.sleep(0)
+        _last_turn.ended = time.perf_counter()
+
+
+def _committed(
+    connection: sqlite3.Connection, begin: str, job: Callable[[sqlite3.Connection], T]
+) -> T:
+    try:
+        # In here: on the spot an interrupt from the keyboard may come at once.
+        connection.execute(begin)
+        result = job(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+    return result
 
 
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
@@ -162,9 +189,9 @@ class Database:
 
     async def peek(self, job: Callable[[sqlite3.Connection], T]) -> T | None:
         """What a small job reads, such as a row or two; None if it has to be read by `read`."""
-        call = self._on_the_spot(partial(self._transaction, "BEGIN", job))
+        outcome = self._on_the_spot(partial(self._transaction, "BEGIN", job))
         await give_way()
-        return None if call is None else call.outcome()
+        return None if outcome is None else outcome.value()
 
     async def write(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returns, once its changes are on the disk; if it raises, none is made.
@@ -175,31 +202,32 @@ class Database:
         await give_way()
         return result
 
-    def begin_write(self, job: Callable[[sqlite3.Connection], Any], *, size: int) -> Call:
+    def begin_write(self, job: Callable[[sqlite3.Connection], Any], *, size: int) -> Outcome:
         """As `write`, for a job that may be done on the spot, before this returns, if it is small.
 
-        For a caller that has to know of the job's end although it is cancelled. It should
-        `give_way` after that, unless it had to wait.
+        For a caller that has to know of the job's end although it is cancelled: the outcome is a
+        `Call` if a thread does the job, which may have something left. Without, the caller should
+        `give_way`.
 
         Args:
             job: May be called twice.
             size: About how much it writes, in bytes.
         """
         write = partial(self._write, job)
-        call = self._on_the_spot(write) if size <= _SMALL else None
-        return call or _threads.begin(write)
+        outcome = self._on_the_spot(write) if size <= _SMALL else None
+        return outcome or _threads.begin(write)
 
     async def close(self) -> None:
         """Close the file after what is under way."""
         await _threads.run(self._close)
 
-    def _on_the_spot(self, transaction: Callable[..., Any]) -> Call | None:
+    def _on_the_spot(self, transaction: Callable[..., Any]) -> Outcome | None:
         """The transaction, done; None if it would have to wait."""
         if not self._pace.allows_the_spot():
             return None
-        call = Call(partial(transaction, waits=False))
-        call.run()
-        return None if isinstance(call.error, sqlite3.OperationalError) else call
+        outcome = Outcome(partial(transaction, waits=False))
+        outcome.run()
+        return None if isinstance(outcome.error, sqlite3.OperationalError) else outcome
 
     def _write(self, job: Callable[[sqlite3.Connection], T], *, waits: bool = True) -> T:
         began = time.perf_counter()
@@ -214,37 +242,14 @@ class Database:
         if not self._turn.acquire(blocking=waits):
             raise sqlite3.OperationalError("Another thread uses the connection.")
         try:
-            return self._committed(self._ready(waits=waits), begin, job)
-        finally:
-            self._turn.release()
-
-    def _ready(self, *, waits: bool) -> sqlite3.Connection:
-        with self._naming_the_file():
             connection = self._current(waits=waits)
             self._set_waits(connection, waits=waits)
-            return connection
-
-    def _committed(
-        self, connection: sqlite3.Connection, begin: str, job: Callable[[sqlite3.Connection], T]
-    ) -> T:
-        try:
-            with self._naming_the_file():
-                # In here: on the spot an interrupt from the keyboard may come at once.
-                connection.execute(begin)
-                result = job(connection)
-                connection.execute("COMMIT")
-        except BaseException:
-            connection.rollback()
-            raise
-        return result
-
-    @contextmanager
-    def _naming_the_file(self) -> Iterator[None]:
-        try:
-            yield
+            return _committed(connection, begin, job)
         except sqlite3.DatabaseError as error:
             error.add_note(f"The file is {self.path.name}.")
             raise
+        finally:
+            self._turn.release()
 
     def _set_waits(self, connection: sqlite3.Connection, *, waits: bool) -> None:
         if waits is not self._waits:

@@ -33,31 +33,21 @@ _is_within: contextvars.ContextVar[bool] = contextvars.ContextVar("is_within", d
 """Whether what runs is called by a plain function, which holds its thread as long as this takes."""
 
 
-class Call:
+class Outcome:
     """One call of a function, and what came of it."""
 
-    __slots__ = ("_result", "_waker", "context", "ended", "error", "function", "left", "thread")
+    __slots__ = ("_result", "error", "function")
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
-        self.context = contextvars.copy_context()
-        self.context.run(_is_within.set, True)
-        self.ended = threading.Lock()
-        self.ended.acquire()
-        self.thread = 0
-        """The ident of the thread it runs in."""
-        self.left: asyncio.Future[None] | None = None
-        """What to await until the function has ended; None if it has."""
         self._result: Any = None
         self.error: BaseException | None = None
         """What the function raised."""
-        self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
     def run(self) -> None:
-        """Call the function; in a thread."""
-        self.thread = threading.get_ident()
+        """Call the function."""
         try:
-            self._result = self.context.run(self.function)
+            self._result = self._called()
         except StopIteration as error:
             # A coroutine cannot raise StopIteration to those who await it.
             function = self.function
@@ -70,6 +60,37 @@ class Call:
             self.error.__cause__ = error
         except BaseException as error:  # noqa: BLE001  it belongs to the caller, whatever it is
             self.error = error
+
+    def value(self) -> Any:
+        """What the function returned; raises what it raised."""
+        if self.error is not None:
+            raise self.error
+        return self._result
+
+    def _called(self) -> Any:
+        return self.function()
+
+
+class Call(Outcome):
+    """A call of a function in a thread."""
+
+    __slots__ = ("_waker", "context", "ended", "left", "thread")
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        super().__init__(function)
+        self.context = contextvars.copy_context()
+        self.context.run(_is_within.set, True)
+        self.ended = threading.Lock()
+        self.ended.acquire()
+        self.left: asyncio.Future[None] | None = None
+        """What to await until the function has ended; None if it has."""
+        self.thread = 0
+        """The ident of the thread it runs in."""
+        self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+
+    def _called(self) -> Any:
+        self.thread = threading.get_ident()
+        return self.context.run(self.function)
 
     def end(self) -> None:
         """Tell the caller, which waits on the spot or by its loop; in a thread."""
@@ -113,12 +134,6 @@ class Call:
         for variable, value in self.context.items():
             if variable.get(_UNSET) is not value and variable is not _is_within:
                 variable.set(value)
-
-    def outcome(self) -> Any:
-        """What the function returned; raises what it raised."""
-        if self.error is not None:
-            raise self.error
-        return self._result
 
 
 def _wake(future: asyncio.Future[None]) -> None:
@@ -217,7 +232,7 @@ class PlainThreads:
         if call.left is not None:
             await self._end(call.left)
         call.hand_back()
-        return call.outcome()
+        return call.value()
 
     def begin(self, function: Callable[[], Any]) -> Call:
         """Call the function in a thread, and wait a moment for its end."""

@@ -72,6 +72,7 @@ _ADD_EVENT = (
     "INSERT INTO events (id, invocation_id, app_name, user_id, session_id, timestamp, event_data)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
+_CHANGED = "SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?"
 _SET_SESSION = (
     "UPDATE sessions SET state = ?, update_time = ? WHERE app_name = ? AND user_id = ? AND id = ?"
 )
@@ -112,7 +113,7 @@ class StoredEvent(NamedTuple):
             actions = event.actions.model_copy(update={"state_delta": kept})
             event = event.model_copy(update={"actions": actions})
         data = event.model_dump_json(exclude_none=True)
-        scoped = ScopedState.of(make_json_safe_state(kept))
+        scoped = ScopedState.of(make_json_safe_state(kept) if kept else {})
         return cls(event.id, event.invocation_id, event.timestamp, data, scoped)
 
 
@@ -204,8 +205,8 @@ def insert_event(
         AlreadyExistsError: another event of the session has that id.
         StaleSessionError: the session was changed after `last_seen`.
     """
-    row = _session_row(connection, key)
-    if row is None:
+    changed = connection.execute(_CHANGED, key).fetchone()
+    if changed is None:
         raise SessionNotFoundError(
             f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
             " have been deleted."
@@ -217,14 +218,14 @@ def insert_event(
         if not _is_stored(connection, key, event):
             raise
         return None
-    if seconds(row["update_time"]) > last_seen:
+    if seconds(changed[0]) > last_seen:
         raise StaleSessionError(
             f"Session {key.id!r} was changed after this copy of it was read. Read it again with"
             " get_session, then append."
         )
     _merge_shared(connection, key, event.delta, moment)
     if event.delta.session:
-        state = {**json.loads(row["state"]), **event.delta.session}
+        state = {**_state(_session_row(connection, key)), **event.delta.session}
         connection.execute(_SET_SESSION, (json.dumps(state), moment, *key))
     else:
         connection.execute(_TOUCH_SESSION, (moment, *key))

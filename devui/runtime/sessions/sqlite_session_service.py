@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from devui.runtime.copying import filled
 from devui.runtime.databases import Database, DatabasePath, give_way
 from devui.runtime.events.event import Event
-from devui.runtime.plain_threads import Call
+from devui.runtime.plain_threads import Call, Outcome
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.sessions import sqlite_rows
@@ -140,9 +140,12 @@ class SqliteSessionService(BaseSessionService):
             return event
         stored = StoredEvent.of(event)
         writing = self._begin_commit(session, stored)
+        if not isinstance(writing, Call) or writing.left is None:
+            committed = self._committed(session, event, stored, writing)
+            await give_way()
+            return committed
         try:
-            if writing.left is not None:
-                await writing.left
+            await writing.left
         except asyncio.CancelledError:
             await asyncio.wait([writing.end_for_others()])
             if writing.error is None:
@@ -152,16 +155,13 @@ class SqliteSessionService(BaseSessionService):
                     "Event %s of a cancelled run was not stored: %s", event.id, writing.error
                 )
             raise
-        committed = self._committed(session, event, stored, writing)
-        if writing.left is None:
-            await give_way()
-        return committed
+        return self._committed(session, event, stored, writing)
 
     async def close(self) -> None:
         """Close the file; the next use opens it again (`:memory:` begins anew)."""
         await self._database.close()
 
-    def _begin_commit(self, session: Session, stored: StoredEvent) -> Call:
+    def _begin_commit(self, session: Session, stored: StoredEvent) -> Outcome:
         key = Key(session.app_name, session.user_id, session.id)
         last_seen = session.last_update_time
 
@@ -174,9 +174,9 @@ class SqliteSessionService(BaseSessionService):
         return self._database.begin_write(job, size=len(stored.data))
 
     def _committed(
-        self, session: Session, event: Event, stored: StoredEvent, writing: Call
+        self, session: Session, event: Event, stored: StoredEvent, writing: Outcome
     ) -> Event:
-        changed, growing = writing.outcome()
+        changed, growing = writing.value()
         if changed is None:
             if any(known.id == event.id for known in reversed(session.events)):
                 return event
