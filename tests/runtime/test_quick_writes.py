@@ -163,6 +163,22 @@ async def test_nobody_waits_on_the_spot_for_another_job(database):
     assert await reading is True
 
 
+async def test_a_row_of_quick_writes_lets_others_have_the_loop_between():
+    async def count() -> None:
+        while True:
+            turns.append(len(session.events))
+            await asyncio.sleep(0)
+
+    service, turns = SqliteSessionService(":memory:"), []
+    session = await service.create_session(**WHERE)
+    counting = asyncio.create_task(count())
+    for number in range(ENOUGH):
+        await service.append_event(session, Event(author="a", message=str(number)))
+    counting.cancel()
+    assert len(set(turns)) > 3
+    await service.close()
+
+
 async def test_the_log_of_a_file_does_not_grow_for_ever(tmp_path):
     service = SqliteSessionService(tmp_path / "sessions.db")
     session = await service.create_session(**WHERE)
