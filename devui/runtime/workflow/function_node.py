@@ -190,8 +190,8 @@ class FunctionNode(BaseNode):
     def _credential_request(self, ctx: Context) -> Event | None:
         return credential_request(ctx, self.auth_config) if self.auth_config else None
 
-    def _given(self, value: Any) -> Any:
-        return value if value == REJECTED else super()._given(value)
+    def _validate_output_data(self, data: Any) -> Any:
+        return data if data == REJECTED else super()._validate_output_data(data)
 
 
 def _told(ctx: Context, item: Any) -> Any:
