@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
     from devui.runtime.memory.base_memory_service import BaseMemoryService
     from devui.runtime.sessions.base_session_service import BaseSessionService
+    from devui.runtime.sessions.latest_sessions import LatestSessions
     from devui.runtime.sessions.session import Session
     from devui.runtime.tools.base_tool import BaseTool
 
@@ -118,6 +119,8 @@ class InvocationContext(LikeModel):
     """Commits an event of a running tool; returns when that is done. None outside of tools."""
     run_child: Callable[..., Awaitable[Any]] | None = None
     """Runs a node below another: what `Context.run_node` does."""
+    outlines: LatestSessions | None = None
+    """What the Runner remembers of its sessions' summaries; without it each is read anew."""
     live_request_queue: Any = None
     """Live mode, which is left out: never set."""
     transcription_cache: list[Any] | None = None
