@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.invocation_history import InvocationHistory
 from devui.runtime.agents.like_model import LikeModel
-from devui.runtime.agents.node_paths import NodeRuns, is_within, progress_key
+from devui.runtime.agents.node_paths import NodeRuns, is_below, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -286,8 +286,8 @@ class InvocationContext(LikeModel):
             at
             for (who, path, branch), at in self._shared.tried_again.items()
             if (who, path, branch) == (name, self.node_path, self.branch)
-            or is_within(self.node_path, path, "/")
-            or is_within(self.branch, branch, ".")
+            or is_below(self.node_path, path, "/")
+            or is_below(self.branch, branch, ".")
         ]
         return max(found, default=None)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel
 
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
 from devui.runtime.calling import stepped_in_threads
@@ -112,7 +113,7 @@ class ToolProgress:
 def _below(ctx: InvocationContext, name: str, tool_context: Context) -> InvocationContext:
     """The invocation as the tool's events see it: on a branch and in a place of the call."""
     segment = f"{name}@{tool_context.function_call_id}"
-    branch = f"{ctx.branch}.{segment}" if ctx.branch else segment
+    branch = branch_below(ctx.branch, segment)
     path = f"{ctx.node_path}/{segment}" if ctx.node_path else None
     return ctx.model_copy(update={"branch": branch, "node_path": path})
 

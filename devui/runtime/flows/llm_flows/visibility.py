@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.genai import types
+
+from devui.runtime.agents.branches import is_on_path
 
 if TYPE_CHECKING:
     from devui.runtime.events.event import Event
@@ -49,18 +50,6 @@ def is_visible(event: Event, view: View) -> bool:
         and content is not None
         and _tells_model(content)
     )
-
-
-def is_on_path(branch: str | None, own: str | None) -> bool:
-    """Whether an agent on branch `own` sees what happened on `branch`: the same or above it."""
-    if not branch or not own:
-        return True
-    return branch == own or own.startswith(f"{branch}.")
-
-
-def line(branch: str) -> set[str]:
-    """The branches that are seen from one: that itself and those above it."""
-    return set(accumulate(branch.split("."), "{}.{}".format))
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:
