@@ -17,7 +17,7 @@ from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as After
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeToolCallback as BeforeToolCallback
-from devui.runtime.agents.llm_agent_callbacks import CalledBack
+from devui.runtime.agents.llm_agent_callbacks import LlmAgentCallbacks
 from devui.runtime.agents.llm_agent_callbacks import OnModelErrorCallback as OnModelErrorCallback
 from devui.runtime.agents.llm_agent_callbacks import OnToolErrorCallback as OnToolErrorCallback
 from devui.runtime.agents.llm_agent_node import run_as_node
@@ -63,7 +63,7 @@ ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
 Instruction = str | InstructionProvider
 
 
-class LlmAgent(CalledBack):
+class LlmAgent(LlmAgentCallbacks):
     """An agent with a model, instructions and tools. `Agent` is another name of it.
 
     The fields say what is wanted; the `canonical_*` members make of it what a run

@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.mistakes import given
 from devui.runtime.sessions.copies import NotCopyableError, deep_copy
+
+
+class StateLike(Protocol):
+    """State that can be read and written: a `State` or a dict."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """The value of the key."""
+
+    def __setitem__(self, key: str, value: Any, /) -> None: ...
 
 
 class StateSchemaError(TypeError):

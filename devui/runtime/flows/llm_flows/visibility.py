@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from google.genai import types
 
 from devui.runtime.agents.branches import is_on_path
+from devui.runtime.agents.open_calls import REQUEST_CONFIRMATION, REQUEST_CREDENTIAL
 
 if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 USER = "user"
-_INTERNAL_CALLS = frozenset({"adk_framework", "adk_request_credential", "adk_request_confirmation"})
+_INTERNAL_CALLS = frozenset({"adk_framework", REQUEST_CREDENTIAL, REQUEST_CONFIRMATION})
 
 
 class View(NamedTuple):

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import mcp.types
 from mcp import StdioServerParameters as StdioServerParameters
 
+from devui.runtime.agents.open_calls import (
+    REQUEST_CONFIRMATION,
+    REQUEST_CREDENTIAL,
+    REQUEST_INPUT,
+)
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
@@ -35,6 +40,8 @@ from devui.runtime.tools.mcp_tool.mcp_tool import (
     ProgressFnT,
     as_told,
 )
+from devui.runtime.tools.set_model_response_tool import SetModelResponseTool
+from devui.runtime.tools.transfer_to_agent_tool import transfer_to_agent
 
 if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -51,11 +58,11 @@ P = TypeVar("P", bound=mcp.types.PaginatedResult)
 
 _RESERVED = frozenset(
     {
-        "adk_request_confirmation",
-        "adk_request_credential",
-        "adk_request_input",
-        "set_model_response",
-        "transfer_to_agent",
+        REQUEST_CONFIRMATION,
+        REQUEST_CREDENTIAL,
+        REQUEST_INPUT,
+        SetModelResponseTool.NAME,
+        transfer_to_agent.__name__,
     }
 )
 """Names by which the runtime itself is called; a server must not answer in its place."""
