@@ -229,6 +229,11 @@ class Listing(BaseToolset):
     def _get_tools(self, count: int) -> list[FunctionTool]:
         return [FunctionTool(written)] * count
 
+    def _listed(self):
+        raise NotImplementedError
+
+    _prefixed = _listed
+
     async def get_tools(self, readonly_context=None):
         return self._get_tools(count=1)
 
