@@ -89,7 +89,7 @@ class InvocationContext(LikeModel):
     branch: str | None = None
     """Path of agents, joined by dots, whose events this agent sees; None sees all."""
     isolation_scope: str | None = None
-    """The task that is carried out: its agent sees the events of this scope only (12.8)."""
+    """The task that is carried out: its agent sees the events of this scope alone."""
     agent: BaseAgent | None = None
     """The agent that runs with this copy."""
     user_content: types.Content | None = None
