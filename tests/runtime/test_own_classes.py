@@ -15,7 +15,7 @@ from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
-from devui.runtime.tools import BaseToolset, FunctionTool
+from devui.runtime.tools import AgentTool, BaseToolset, FunctionTool
 from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
 from devui.runtime.workflow import START, Node
 
@@ -236,6 +236,37 @@ class Listing(BaseToolset):
 
     async def get_tools(self, readonly_context=None):
         return self._get_tools(count=1)
+
+
+class Sealed(FunctionTool):
+    """A tool that signs what it gives."""
+
+    def __init__(self, func):
+        super().__init__(func)
+        self._signature = "sealed"
+
+    async def run_async(self, *, args, tool_context):
+        return f"{await super().run_async(args=args, tool_context=tool_context)}, {self._signature}"
+
+
+class Expert(AgentTool):
+    """An agent as a tool that says how it went."""
+
+    def _result(self, told):
+        return f"The expert says: {told}"
+
+    async def run_async(self, *, args, tool_context):
+        return self._result(await super().run_async(args=args, tool_context=tool_context))
+
+
+async def test_tools_may_have_methods_and_attributes_of_their_own():
+    expert = LlmAgent(name="expert", model=ScriptedLlm(rules=[Rule(then=Say("3 EUR."))]))
+    calls = [Call("price", item="tea", currency="EUR"), Call("expert", request="tea")]
+    model = ScriptedLlm(rules=[Rule(after="price", then=Say("Done.")), Rule(then=calls)])
+    agent = LlmAgent(name="agent", model=model, tools=[Sealed(price), Expert(expert)])
+    _, event, *_ = await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
+    told = [response.response["result"] for response in event.get_function_responses()]
+    assert told == ["tea: 3 EUR, sealed", "The expert says: 3 EUR."]
 
 
 async def test_a_toolset_may_have_methods_of_its_own():
