@@ -84,7 +84,10 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     if missing := set(ids) - asked.keys():
         made = {call.id for event in history for call in event.get_function_calls()}
         why = "a rewind has taken back" if missing <= made else "the session does not have"
-        raise ValueError(f"new_message answers function calls that {why}: {sorted(missing)}.")
+        raise ValueError(
+            f"new_message answers function calls that {why}: {sorted(missing)}. Give each function"
+            " response the id of a call that is there."
+        )
     events = {each: later[index] for each, index in asked.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(

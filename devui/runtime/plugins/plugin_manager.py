@@ -318,8 +318,8 @@ class PluginManager:
         failures: dict[str, Exception] = {}
         await take_all([partial(self._close, plugin, failures) for plugin in self.plugins])
         if failures:
-            told = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
-            raise RuntimeError(f"These plugins failed to close: {told}")
+            listed = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
+            raise RuntimeError(f"These plugins failed to close: {listed}")
 
     async def _close(self, plugin: BasePlugin, failures: dict[str, Exception]) -> None:
         try:
