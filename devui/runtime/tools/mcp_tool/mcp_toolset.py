@@ -215,12 +215,16 @@ class McpToolset(BaseToolset):
         await self._sessions.close()
 
     async def _list(self, headers: dict[str, str]) -> list[mcp.types.Tool]:
+        if self._ttl is None:
+            return await self._sessions.ask(headers, _all_tools, changes_nothing=True)
+        long_ago = time.monotonic() - self._ttl
+        # With each new token of a user comes a new list.
+        self._lists = {key: each for key, each in self._lists.items() if each[0] > long_ago}
         key = frozenset(headers.items())
-        listed, tools = self._lists.get(key, (0.0, []))
-        if self._ttl is not None and tools and time.monotonic() - listed < self._ttl:
-            return tools
-        tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
-        self._lists[key] = (time.monotonic(), tools)
+        _, tools = self._lists.get(key, (0.0, []))
+        if not tools:
+            tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
+            self._lists[key] = (time.monotonic(), tools)
         return tools
 
     async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
