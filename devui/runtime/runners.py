@@ -375,7 +375,7 @@ class Runner:
 
 
 class InMemoryRunner(Runner):
-    """A Runner whose sessions, artifacts and memories live as long as the process."""
+    """A Runner whose sessions, files and memories live as long as the process; see `Runner`."""
 
     def __init__(
         self,

@@ -67,6 +67,13 @@ class State:
         delta: dict[str, Any],
         schema: type[BaseModel] | None = None,
     ) -> None:
+        """View a state.
+
+        Args:
+            value: The live state, which is written to.
+            delta: Gets what is written, for the next event.
+            schema: What keys without a prefix there may be, and their types; None for any.
+        """
         # At once, past __setattr__: contexts make many of these.
         own = self.__dict__
         own["_value"], own["_delta"], own["_schema"] = value, delta, schema
