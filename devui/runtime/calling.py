@@ -100,15 +100,14 @@ async def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
-async def stepped_in_threads(items: Generator[T, Any, Any]) -> AsyncGenerator[T, None]:
+async def stepped_in_threads(items: Generator[Any, Any, Any]) -> AsyncGenerator[Any, None]:
     """What a plain generator yields, each step of it taken in a thread.
 
     It is closed at the end, there too; but not when the caller leaves in the middle of a step, as
     nobody can stop a thread.
     """
-    step: Callable[..., Any] = next
     try:
-        while (item := await call(step, items, _END)) is not _END:
+        while (item := await call(next, items, _END)) is not _END:
             yield item
     finally:
         if inspect.getgeneratorstate(items) != inspect.GEN_RUNNING:
