@@ -27,13 +27,13 @@ POSITIONAL: dict[str, str] = {
 }
 
 BROAD_EXCEPT = {
-    "devui/runtime/agents/base_agent.py:BaseAgent._call_after_cancelled": (
+    "devui/runtime/agents/base_agent.py:_clean_up": (
         "users' callbacks; the cancellation goes on whatever they raise"
     ),
     "devui/runtime/agents/settled_runs.py:_attempts": (
         "an agent of users; its RetryConfig says whether it is tried again (12.5)"
     ),
-    "devui/runtime/agents/llm_agent.py:LlmAgent._from_toolset": (
+    "devui/runtime/agents/llm_agent_tools.py:listed_by": (
         "users' toolsets; an agent runs without one that cannot be listed (adk-runtime 6.1)"
     ),
     "devui/runtime/closing.py:take_all": "what goes wrong is raised when all steps are taken",
@@ -84,7 +84,7 @@ BROAD_EXCEPT = {
     "devui/runtime/workflow/tool_node.py:ToolNode._result": (
         "the tool edge: on_tool_error callbacks may answer for any error"
     ),
-    "devui/runtime/plain_threads.py:Call.run": (
+    "devui/runtime/plain_threads.py:Outcome.run": (
         "users' functions in a thread; what one raises is raised where it was called"
     ),
     "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (

@@ -39,7 +39,7 @@ _HOMES = {
     "models": "LlmRequest LlmResponse",
     "sessions": "BaseSessionService Session State",
     "sessions.base_session_service": "GetSessionConfig ListSessionsResponse",
-    "tools": "BaseTool BaseToolset",
+    "tools": "BaseTool BaseToolset FunctionTool",
     "tools.base_authenticated_tool": "BaseAuthenticatedTool",
     "tools.base_toolset": "ToolPredicate",
     "tools.mcp_tool": "MCPTool",
@@ -60,8 +60,8 @@ BORROWED = {
         "EventsCompactionConfig ResumabilityConfig RunConfig Session"
     ),
     "agents.llm_agent": (
-        "BaseAgentState CallbackContext Context InvocationContext LlmRequest LlmResponse "
-        "ReadonlyContext ToolContext"
+        "BaseAgentState BaseNode CallbackContext Context FunctionTool InvocationContext LlmRequest "
+        "LlmResponse ReadonlyContext ToolContext"
     ),
     "agents.loop_agent": "InvocationContext",
     "agents.parallel_agent": "InvocationContext",

@@ -11,7 +11,7 @@ leftovers show in `active_threads()`.
 import asyncio
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 THREAD_NAME_PREFIX = "devui-sync"
 MAX_THREADS = 64
+_END = object()
 
 _threads = PlainThreads(MAX_THREADS, THREAD_NAME_PREFIX, near=True)
 
@@ -97,6 +98,20 @@ async def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     if inspect.isawaitable(result):  # e.g. a lambda that returns a coroutine
         return await result
     return result
+
+
+async def stepped_in_threads(items: Generator[Any, Any, Any]) -> AsyncGenerator[Any, None]:
+    """What a plain generator yields, each step of it taken in a thread.
+
+    It is closed at the end, there too; but not when the caller leaves in the middle of a step, as
+    nobody can stop a thread.
+    """
+    try:
+        while (item := await call(next, items, _END)) is not _END:
+            yield item
+    finally:
+        if inspect.getgeneratorstate(items) != inspect.GEN_RUNNING:
+            await call(items.close)
 
 
 def _wants_the_loops_thread(error: Exception) -> bool:

@@ -48,6 +48,7 @@ from devui.runtime.runner_settings import app_of, check_services, check_session_
 from devui.runtime.sessions.arguments import given_state
 from devui.runtime.sessions.base_session_service import BaseSessionService
 from devui.runtime.sessions.in_memory_session_service import InMemorySessionService
+from devui.runtime.sessions.latest_sessions import LatestSessions
 from devui.runtime.sessions.order import CommitOrder
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
@@ -112,6 +113,7 @@ class Runner:
         self.auto_create_session = yes_or_no("auto_create_session", auto_create_session)
         self._open_tasks = OpenTasks()
         self._places = InvocationPlaces()
+        self._outlines = LatestSessions()
         self.plugin_manager = PluginManager(self.app.plugins, plugin_close_timeout)
 
     async def run_async(
@@ -330,6 +332,7 @@ class Runner:
             events_compaction_config=self.app.events_compaction_config,
             plugin_manager=self.plugin_manager,
             run_child=run_child,
+            outlines=self._outlines,
         )
 
     def _find_agent_to_run(self, session: Session, root_agent: BaseAgent) -> BaseAgent:
@@ -365,17 +368,14 @@ class Runner:
         changed = await message_for(ctx, message)
         if ctx.user_content is message:
             ctx.user_content = changed
-        message = changed
-        config = ctx.run_config
-        if config and config.save_input_blobs_as_artifacts and self.artifact_service:
-            message = await with_files_saved(
-                message, ctx.invocation_id, ctx.session, self.artifact_service
-            )
-        return message
+        config, files = ctx.run_config, self.artifact_service
+        if config and config.save_input_blobs_as_artifacts and files:
+            return await with_files_saved(changed, ctx.invocation_id, ctx.session, files)
+        return changed
 
 
 class InMemoryRunner(Runner):
-    """A Runner whose sessions, artifacts and memories live as long as the process."""
+    """A Runner whose sessions, files and memories live as long as the process; see `Runner`."""
 
     def __init__(
         self,

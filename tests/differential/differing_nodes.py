@@ -9,6 +9,7 @@ def _without_places_of_errors(record: Json) -> Json:
         for event in holder["events"]:
             if "errorCode" in event:
                 event["nodeInfo"] = "?"
+                event["errorMessage"] = "?"  # quotes what is missing here, what is there there
     return record
 
 

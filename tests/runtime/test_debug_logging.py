@@ -1,12 +1,13 @@
 """`DebugLoggingPlugin`: what happened in a run, in a file."""
 
+import asyncio
 import stat
 
 import pytest
 import yaml
 from google.genai import types
 
-from devui.runtime.agents import LlmAgent, RunConfig
+from devui.runtime.agents import BaseAgent, LlmAgent, RunConfig
 from devui.runtime.auth import AuthCredential, AuthCredentialTypes, OAuth2Auth
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import DebugLoggingPlugin
@@ -120,6 +121,28 @@ async def test_a_run_that_was_left_is_written_when_the_runner_closes(path):
 
     [document] = documents(path)
     assert entries(document, "llm_response")
+
+
+async def test_of_very_many_runs_that_were_cancelled_the_oldest_are_written_at_once(path):
+    class Hanging(BaseAgent):
+        async def _run_async_impl(self, ctx):
+            running.set()
+            await asyncio.Event().wait()
+            yield
+
+    running = asyncio.Event()
+    conversation = Conversation(
+        Hanging(name="agent"), plugins=[DebugLoggingPlugin(output_path=str(path))]
+    )
+    for number in range(103):
+        turn = asyncio.create_task(conversation.say(f"Turn {number}"))
+        await running.wait()
+        running.clear()
+        turn.cancel()
+        await asyncio.wait([turn])
+
+    said = [entries(document, "user_message")[0]["content"] for document in documents(path)]
+    assert [content["parts"][0]["text"] for content in said] == ["Turn 0", "Turn 1", "Turn 2"]
 
 
 async def test_state_and_instruction_can_be_left_out(path):

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import psutil
@@ -84,3 +85,14 @@ async def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_p
 
     assert (ended.stdout, ended.timed_out) == ("begun\n", True)
     assert is_over(pid_in(tmp_path / "pid"))
+
+
+async def test_who_makes_it_ready_at_the_same_time_as_another_has_the_same_folder(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    environment = LocalEnvironment()
+    await asyncio.gather(environment.initialize(), environment.initialize())
+    assert [environment.working_dir] == list(tmp_path.iterdir())
+    await environment.close()
+    assert list(tmp_path.iterdir()) == []

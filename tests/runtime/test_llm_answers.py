@@ -1,7 +1,10 @@
 """Answers of models: fragments, errors, outputs, structured ones."""
 
+import ssl
+
 import pytest
 from google.genai import types
+from google.genai.errors import ServerError
 from pydantic import BaseModel
 
 from devui.runtime.agents import LlmAgent
@@ -9,6 +12,7 @@ from devui.runtime.models import (
     BaseLlm,
     Call,
     Fail,
+    FallbackModel,
     LlmCapabilities,
     LlmResponse,
     Rule,
@@ -200,3 +204,27 @@ async def test_a_model_that_ends_with_a_fragment_ends_the_turn(caplog):
 
     assert [said(event) for event in events] == ["half"]
     assert "ended its stream with a fragment" in caplog.text
+
+
+async def test_a_model_in_reserve_is_asked_with_what_no_copy_can_be_made_of():
+    context = ssl.create_default_context()
+    asked = []
+
+    class Asked(BaseLlm):
+        async def generate_content_async(self, llm_request, stream=False):
+            asked.append(llm_request.config.http_options.client_args["verify"])
+            if len(asked) == 1:
+                raise ServerError(503, {"error": {"message": "down", "status": "UNAVAILABLE"}})
+            yield LlmResponse(content=types.ModelContent("Here."))
+
+    options = types.HttpOptions(client_args={"verify": context})
+    agent = LlmAgent(
+        name="agent",
+        model=FallbackModel(models=[Asked(model="first"), Asked(model="second")]),
+        generate_content_config=types.GenerateContentConfig(http_options=options),
+    )
+
+    events = await Conversation(agent).say("Hello")
+
+    assert events[-1].content.parts[0].text == "Here."
+    assert asked == [context, context]

@@ -1,5 +1,6 @@
 """Tools of real MCP servers, over stdio, streamable HTTP and SSE (adk-runtime 8.9)."""
 
+import asyncio
 import copy
 import subprocess
 import sys
@@ -8,7 +9,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from devui.runtime.agents import LlmAgent
+from devui.runtime.agents import InvocationContext, LlmAgent
+from devui.runtime.agents.readonly_context import ReadonlyContext
 from devui.runtime.auth import AuthCredential, AuthCredentialTypes, HttpAuth, HttpCredentials
 from devui.runtime.auth.auth_schemes import APIKey
 from devui.runtime.models import Call, LlmRequest, Rule, Say, ScriptedLlm
@@ -243,6 +245,24 @@ async def test_the_list_is_asked_for_once_while_it_is_fresh():
         await toolset._sessions.close()
     assert [t.name for t in await toolset.get_tools()] == [t.name for t in before]
     await toolset.close()
+
+
+async def test_lists_that_nobody_can_use_again_are_not_kept(http_url):
+    """With each new token of a user comes a new list."""
+    params = StreamableHTTPConnectionParams(url=http_url, timeout=60)
+    tokens = iter(range(100))
+    invocation = InvocationContext(session_service=None, session=None, invocation_id="i")
+    for seconds, kept in ((None, 0), (0.001, 1), (60, 3)):
+        toolset = McpToolset(
+            connection_params=params,
+            header_provider=lambda _: {"Authorization": f"Bearer {next(tokens)}"},
+            tool_list_cache_ttl_seconds=seconds,
+        )
+        for _ in range(3):
+            await toolset.get_tools(ReadonlyContext(invocation))
+            await asyncio.sleep(0.002)
+        assert len(toolset._lists) == kept
+        await toolset.close()
 
 
 def test_the_former_name_warns():

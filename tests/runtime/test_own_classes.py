@@ -5,7 +5,9 @@ What comes of it is compared with google-adk in tests/differential/cases/own_cla
 
 import pytest
 from google.genai import types
+from pydantic import PrivateAttr
 
+from devui.runtime import Workflow
 from devui.runtime.agents import BaseAgent, InvocationContext, LlmAgent
 from devui.runtime.events import Event, EventActions
 from devui.runtime.models import LlmRequest
@@ -13,8 +15,9 @@ from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
 from devui.runtime.planners import PlanReActPlanner
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import InMemorySessionService, Session, SqliteSessionService
-from devui.runtime.tools import BaseToolset, FunctionTool
+from devui.runtime.tools import AgentTool, BaseToolset, FunctionTool
 from devui.runtime.tools.authenticated_function_tool import AuthenticatedFunctionTool
+from devui.runtime.workflow import START, Node
 
 
 def written(**delta) -> Event:
@@ -109,6 +112,82 @@ def test_an_agent_that_answers_once_and_comes_late_is_no_function():
     assert (root.sub_agents_as_tools, root.may_hand_over_to) == ([], [])
 
 
+class Diary(LlmAgent):
+    """An agent whose private attributes have names that anybody may choose."""
+
+    _events: list[str] = PrivateAttr(default_factory=list)
+    _flow: str = PrivateAttr(default="slow")
+    _output: dict[str, str] = PrivateAttr(default_factory=dict)
+    _tool: str = PrivateAttr(default="pen")
+
+    def _refuse(self, request):
+        return f"{self._tool}, {self._flow}: no {request}."
+
+    def _signed(self, words):
+        self._output["words"] = words
+        self._events.append(words)
+        return types.ModelContent(words)
+
+
+class Postbox(Node):
+    """A node with methods of such names."""
+
+    def _taken(self, letters):
+        return [f"{letter}?" for letter in letters]
+
+    def _given(self, letters):
+        return {"given": letters}
+
+    async def run_node_impl(self, *, ctx, node_input):
+        yield self._given(self._taken(["a", "b"]))
+
+
+async def test_an_agent_may_have_attributes_and_methods_of_its_own():
+    def sign(callback_context):
+        return diary._signed(diary._refuse("more"))
+
+    model = ScriptedLlm(rules=[Rule(then=Say("Dear diary."))])
+    diary = Diary(name="diary", model=model, after_agent_callback=sign)
+    events = await InMemoryRunner(agent=diary).run_debug("go", quiet=True)
+    told = [event.content.parts[0].text for event in events]
+    assert told == ["Dear diary.", "pen, slow: no more."]
+    assert (diary._events, diary._output) == (told[1:], {"words": told[1]})
+
+
+async def test_a_node_may_have_methods_of_its_own():
+    graph = Workflow(name="wf", edges=[(START, Postbox(name="postbox"))])
+    events = await InMemoryRunner(node=graph).run_debug("go", quiet=True)
+    assert [event.output for event in events if event.output] == [{"given": ["a?", "b?"]}]
+
+
+async def test_what_an_agent_and_a_node_do_by_the_names_of_google_adk_is_used():
+    class Polite(BaseAgent):
+        async def _handle_before_agent_callback(self, ctx):
+            return Event(author=self.name, content=types.ModelContent("Hello."))
+
+        async def _run_async_impl(self, ctx):
+            yield Event(author=self.name, content=types.ModelContent("Here."))
+
+        async def _handle_after_agent_callback(self, invocation_context):
+            return Event(author=self.name, content=types.ModelContent("Goodbye."))
+
+    class Doubling(Node):
+        def _validate_input_data(self, data):
+            return 2
+
+        def _validate_output_data(self, data):
+            return data * 2
+
+        async def run_node_impl(self, *, ctx, node_input):
+            yield node_input * 2
+
+    events = await InMemoryRunner(agent=Polite(name="polite")).run_debug("go", quiet=True)
+    assert [event.content.parts[0].text for event in events] == ["Hello.", "Here.", "Goodbye."]
+    graph = Workflow(name="wf", edges=[(START, Doubling(name="doubling"))])
+    events = await InMemoryRunner(node=graph).run_debug("go", quiet=True)
+    assert [event.output for event in events if event.output] == [8]
+
+
 async def test_a_runner_may_choose_who_goes_on():
     class Rooted(InMemoryRunner):
         def _find_agent_to_run(self, session, root_agent):
@@ -150,8 +229,44 @@ class Listing(BaseToolset):
     def _get_tools(self, count: int) -> list[FunctionTool]:
         return [FunctionTool(written)] * count
 
+    def _listed(self):
+        raise NotImplementedError
+
+    _prefixed = _listed
+
     async def get_tools(self, readonly_context=None):
         return self._get_tools(count=1)
+
+
+class Sealed(FunctionTool):
+    """A tool that signs what it gives."""
+
+    def __init__(self, func):
+        super().__init__(func)
+        self._signature = "sealed"
+
+    async def run_async(self, *, args, tool_context):
+        return f"{await super().run_async(args=args, tool_context=tool_context)}, {self._signature}"
+
+
+class Expert(AgentTool):
+    """An agent as a tool that says how it went."""
+
+    def _result(self, told):
+        return f"The expert says: {told}"
+
+    async def run_async(self, *, args, tool_context):
+        return self._result(await super().run_async(args=args, tool_context=tool_context))
+
+
+async def test_tools_may_have_methods_and_attributes_of_their_own():
+    expert = LlmAgent(name="expert", model=ScriptedLlm(rules=[Rule(then=Say("3 EUR."))]))
+    calls = [Call("price", item="tea", currency="EUR"), Call("expert", request="tea")]
+    model = ScriptedLlm(rules=[Rule(after="price", then=Say("Done.")), Rule(then=calls)])
+    agent = LlmAgent(name="agent", model=model, tools=[Sealed(price), Expert(expert)])
+    _, event, *_ = await InMemoryRunner(agent=agent).run_debug("go", quiet=True)
+    told = [response.response["result"] for response in event.get_function_responses()]
+    assert told == ["tea: 3 EUR, sealed", "The expert says: 3 EUR."]
 
 
 async def test_a_toolset_may_have_methods_of_its_own():

@@ -186,6 +186,26 @@ async def test_the_sync_run_works_beside_a_running_loop_and_can_be_left_early():
     assert closed.is_set()
 
 
+def test_a_sync_run_leaves_no_loop_open_whatever_its_agent_raises_at_the_end():
+    loops = []
+
+    async def body(ctx):
+        loops.append(asyncio.get_running_loop())
+        try:
+            yield Event(message="one")
+            yield Event(message="two")
+        finally:
+            raise KeyError("boom")
+
+    stage = Stage(body)
+    stage.runner.auto_create_session = True
+    run = stage.runner.run(user_id="u", session_id="s", new_message=said("go"))
+    next(run)
+    with pytest.raises(KeyError, match="boom"):
+        run.close()
+    assert loops[0].is_closed()
+
+
 async def test_tools_of_many_runs_may_run_agents_in_turn_that_call_plain_functions():
     """All threads are held by tools, each of which waits for a callback of another agent."""
     together = threading.Barrier(MAX_THREADS)

@@ -120,6 +120,15 @@ async def test_without_a_global_instruction_nothing_changes():
     assert root.model.requests[0].config.system_instruction.startswith("Be brief.")
 
 
+async def test_a_global_instruction_that_gives_no_text_is_named():
+    plugin = GlobalInstructionPlugin(lambda context: {"language": "Latin"})
+
+    with pytest.raises(
+        RuntimeError, match=r"'global_instruction'.*<lambda> \(.*must return a text"
+    ):
+        await Conversation(agent(), plugins=[plugin]).say("Hi")
+
+
 # Logging
 
 

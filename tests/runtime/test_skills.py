@@ -9,6 +9,7 @@ import pytest
 
 from devui.runtime.agents import LlmAgent
 from devui.runtime.code_executors import UnsafeLocalCodeExecutor
+from devui.runtime.environment import LocalEnvironment
 from devui.runtime.models import Call, Rule, Say, ScriptedLlm
 from devui.runtime.skills import (
     Frontmatter,
@@ -20,6 +21,7 @@ from devui.runtime.skills import (
     load_skill_from_dir,
     load_skills_from_dir_async,
 )
+from devui.runtime.tools import BaseToolset
 from devui.runtime.tools.skill_toolset import SkillDiscoveryMode, SkillToolset
 from tests.kit.stages import run, runner_of, stored
 from tests.kit.turns import responses
@@ -328,3 +330,29 @@ def test_without_yaml_the_error_says_what_to_install():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert "pip install 'devui[yaml]'" in done.stdout
+
+
+class Lost(LocalEnvironment):
+    """An environment that cannot be left in order."""
+
+    async def close(self):
+        raise ConnectionError("lost")
+
+
+async def test_tools_are_closed_although_the_environment_cannot_be(tmp_path):
+    closed = []
+
+    class Closing(BaseToolset):
+        async def get_tools(self, readonly_context=None):
+            return []
+
+        async def close(self):
+            closed.append(self)
+
+    environment = Lost(working_dir=tmp_path)
+    await environment.initialize()
+    toolsets = [Closing(), Closing()]
+    skills = SkillToolset([], environment=environment, additional_tools=toolsets)
+    with pytest.raises(ConnectionError, match="lost"):
+        await skills.close()
+    assert closed == toolsets

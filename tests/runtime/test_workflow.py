@@ -87,6 +87,47 @@ async def test_a_plain_function_does_not_hold_up_the_loop():
     assert given(await say(runner))["all"] == {"blocks": True, "generates": True, "releases": None}
 
 
+async def test_a_plain_generator_that_takes_too_long_is_told_as_late():
+    released = threading.Event()
+
+    def generates():
+        yield released.wait(SECONDS)
+
+    runner = await opened((START, node(generates, timeout=0.05)))
+
+    with pytest.raises(NodeTimeoutError, match="did not end"):
+        await say(runner)
+    released.set()
+
+
+class Speechless(Exception):
+    """An exception whose words cannot be told."""
+
+    def __str__(self):
+        raise LookupError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Speechless(), "(its message cannot be told: LookupError)"),
+        (ExceptionGroup("two", [ValueError("one"), KeyError("other")]), "ValueError: one"),
+    ],
+)
+async def test_the_history_tells_of_any_exception_that_a_node_raises(error, told):
+    def fails():
+        raise error
+
+    runner = await opened((START, fails))
+
+    with pytest.raises(type(error)):
+        await say(runner)
+    [event] = [event for event in await stored(runner) if event.error_code]
+    assert event.error_code == type(error).__name__
+    assert told in event.error_message.splitlines()
+    assert event.node_info.path == "wf@1/fails@1"
+
+
 async def test_a_failure_stops_the_nodes_beside_it_before_it_is_raised():
     stopped = []
     begun = asyncio.Event()

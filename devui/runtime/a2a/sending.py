@@ -11,10 +11,11 @@ from a2a.types import Artifact, Message, Part, Role, SendMessageRequest, Task
 from google.genai import types
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+from devui.runtime.agents.branches import is_on_path
 from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.foreign_events import quoted
-from devui.runtime.flows.llm_flows.visibility import USER, View, is_on_path, is_visible
+from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
 from devui.runtime.platform.uuid import new_uuid
 
 if TYPE_CHECKING:

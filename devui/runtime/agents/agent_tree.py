@@ -51,6 +51,11 @@ def check_place(sub_agent: BaseAgent, parent: BaseAgent) -> None:
         )
 
 
+def adopt(parent: BaseAgent, sub_agent: BaseAgent) -> None:
+    """Put a sub-agent below its parent, which is being made with it."""
+    sub_agent.parent_agent, sub_agent._came_late = parent, False
+
+
 def warn_of_namesakes(root: BaseAgent) -> None:
     """Log a warning if agents of the tree share a name; ValueError if one is below itself."""
     names = Counter(each.name for each in family(root))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
@@ -13,7 +13,7 @@ from google.genai import types
 from pydantic import ConfigDict, Field, PrivateAttr, field_validator, model_validator
 
 from devui.runtime.agents.agent_state import BaseAgentState, loaded
-from devui.runtime.agents.agent_tree import check_place, warn_of_namesakes
+from devui.runtime.agents.agent_tree import adopt, check_place, warn_of_namesakes
 from devui.runtime.agents.cloning import cloned
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
@@ -74,18 +74,13 @@ class BaseAgent(BaseNode):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_given(cls, values: Any) -> Any:
-        cls._refuse(values)
-        return values
-
-    @classmethod
-    def _refuse(cls, values: Any) -> None:
-        """Say what to do with arguments that the agent does not take, raising ValueError."""
+    def _check_agent_arguments(cls, values: Any) -> Any:
         if cls.model_config.get("extra") == "forbid":
             refuse_unknown(cls.__name__, values, cls.model_fields)
         for name in ("before_agent_callback", "after_agent_callback"):
             if isinstance(values, dict):
                 check_callbacks(name, values.get(name))
+        return values
 
     @field_validator("sub_agents", mode="before")
     @classmethod
@@ -117,13 +112,9 @@ class BaseAgent(BaseNode):
         for sub_agent in self.sub_agents:
             check_place(sub_agent, self)
             sub_agent.check_parent(self)
-            self._adopt([sub_agent])
+            adopt(self, sub_agent)
         if self.sub_agents:
             warn_of_namesakes(self)
-
-    def _adopt(self, sub_agents: Iterable[BaseAgent]) -> None:
-        for sub_agent in sub_agents:
-            sub_agent.parent_agent, sub_agent._came_late = self, False
 
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
@@ -140,30 +131,30 @@ class BaseAgent(BaseNode):
     ) -> AsyncGenerator[Event, None]:
         ctx = self._create_invocation_context(parent_context)
         try:
-            if event := await self._call_before(ctx):
-                yield self._signed(event, ctx)
+            if event := await self._handle_before_agent_callback(ctx):
+                yield _signed(self, event, ctx)
             if ctx.end_invocation:
                 return
             try:
-                async with aclosing(self._events(ctx)) as events:
+                async with aclosing(self._run_async_impl_events(ctx)) as events:
                     async for event in events:
-                        yield self._signed(event, ctx)
+                        yield _signed(self, event, ctx)
             except asyncio.CancelledError as cancelled:
                 check_cancelled(cancelled, f"Agent {self.name!r}")
-                await self._call_after_cancelled(ctx)
+                await _clean_up(self, ctx)
                 raise
             if ctx.end_invocation:
                 return
-            if event := await self._call_after(ctx):
-                yield self._signed(event, ctx)
+            if event := await self._handle_after_agent_callback(ctx):
+                yield _signed(self, event, ctx)
         except Exception as error:
             if ctx.handed_over:
                 raise
             await ctx.plugin_manager.run_on_agent_error_callback(
                 agent=self, callback_context=Context(ctx), error=error
             )
-            if event := self._error_event(ctx, error):
-                yield self._signed(event, ctx)
+            if self._tells_of_agent_errors(ctx) and ctx.is_news(error):
+                yield _signed(self, error_event(self.name, ctx, error), ctx)
             raise
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
@@ -181,8 +172,8 @@ class BaseAgent(BaseNode):
         )
         yield  # makes this an async generator
 
-    def _events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """What the agent does, checked: it is often code of others."""
+    def _run_async_impl_events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """What `_run_async_impl` yields, checked: it is often code of others."""
         try:
             events = self._run_async_impl(ctx)
         except TypeError:
@@ -191,34 +182,16 @@ class BaseAgent(BaseNode):
             raise
         return yielding(events, self._run_async_impl, f"agent {self.name!r}", "Events")
 
-    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
-        """What the history keeps of an exception that ends the agent (adk-runtime 12.4).
+    def _tells_of_agent_errors(self, ctx: InvocationContext) -> bool:
+        """Whether the history keeps an exception that ends the agent (adk-runtime 12.4).
 
-        Nothing in a tree whose root has no model, by default.
+        Not in a tree whose root has no model, by default.
         """
-        kept = is_in_tree(ctx.node_path, self.root_agent.name) and ctx.is_news(error)
-        return error_event(self.name, ctx, error) if kept else None
+        return is_in_tree(ctx.node_path, self.root_agent.name)
 
     def _create_invocation_context(self, parent_context: InvocationContext) -> InvocationContext:
         own = {"agent": self, "handed_over": False, "delegating": False}
         return parent_context.model_copy(update=own)
-
-    def _signed(self, event: Event, ctx: InvocationContext) -> Event:
-        """Fill in whose the event is, of which run, and from where; what is there stays."""
-        if not isinstance(event, Event):
-            raise TypeError(
-                f"Agent {self.name!r} yielded {given(event)}; agents yield Events only, such as"
-                " Event(author=self.name, content=...)."
-            )
-        if not event.invocation_id:
-            event.invocation_id = ctx.invocation_id
-        if not event.author:
-            event.author = self.name
-        if ctx.node_path and not event.node_info.path:
-            event.node_info.path = ctx.node_path
-        if event.isolation_scope is None and ctx.isolation_scope is not None:
-            event.isolation_scope = ctx.isolation_scope
-        return event
 
     def run_live(self, *_: object, **__: object) -> NoReturn:
         """Live mode is left out: NotImplementedError says what there is instead."""
@@ -241,54 +214,29 @@ class BaseAgent(BaseNode):
         """The after-agent callbacks as a list."""
         return as_list(self.after_agent_callback)
 
-    async def _call_before(self, ctx: InvocationContext) -> Event | None:
-        context = Context(ctx)
-        content: types.Content | None = await ctx.plugin_manager.run_before_agent_callback(
-            agent=self, callback_context=context
+    async def _handle_before_agent_callback(self, ctx: InvocationContext) -> Event | None:
+        """Ask plugins and callbacks for an answer in the agent's place, which ends its run."""
+        event = await _called_back(
+            self,
+            ctx,
+            "before_agent_callback",
+            ctx.plugin_manager.run_before_agent_callback,
+            self.canonical_before_agent_callbacks,
         )
-        if not content:
-            callbacks = self.canonical_before_agent_callbacks
-            content = await first_result(callbacks, is_truthy, callback_context=context)
-            if content:
-                check_result(content, types.Content, "before_agent_callback", callbacks)
-        if content:
+        if event is not None and event.content:
             ctx.end_invocation = True
-        return self._callback_event(ctx, context, content)
+        return event
 
-    async def _call_after(self, ctx: InvocationContext) -> Event | None:
-        context = Context(ctx)
-        content: types.Content | None = await ctx.plugin_manager.run_after_agent_callback(
-            agent=self, callback_context=context
-        )
-        if not content:
-            callbacks = self.canonical_after_agent_callbacks
-            content = await first_result(callbacks, is_truthy, callback_context=context)
-            if content:
-                check_result(content, types.Content, "after_agent_callback", callbacks)
-        return self._callback_event(ctx, context, content)
-
-    async def _call_after_cancelled(self, ctx: InvocationContext) -> None:
-        if ctx.end_invocation or ctx.handed_over:
-            return
-        try:
-            await self._call_after(ctx)
-        except Exception:
-            logger.exception("after_agent_callback of %r raised while it was stopped.", self.name)
-
-    def _callback_event(
-        self, ctx: InvocationContext, context: Context, content: types.Content | None
+    async def _handle_after_agent_callback(
+        self, invocation_context: InvocationContext
     ) -> Event | None:
-        """The event that callbacks gave rise to: content, or changes alone, or none."""
-        actions = context.actions
-        changes = actions.state_delta or actions.artifact_delta or actions.route is not None
-        if not content and not changes:
-            return None
-        return Event(
-            invocation_id=ctx.invocation_id,
-            author=self.name,
-            branch=ctx.branch,
-            content=content or None,
-            actions=actions,
+        """Ask plugins and callbacks for one more answer."""
+        return await _called_back(
+            self,
+            invocation_context,
+            "after_agent_callback",
+            invocation_context.plugin_manager.run_after_agent_callback,
+            self.canonical_after_agent_callbacks,
         )
 
     # Checkpoints
@@ -387,3 +335,61 @@ class BaseAgent(BaseNode):
         for fields that do not exist, and for `parent_agent`.
         """
         return cloned(self, dict(update or {}))
+
+
+# Functions, since agents of one's own have methods and attributes of such names.
+
+
+async def _called_back(
+    agent: BaseAgent,
+    ctx: InvocationContext,
+    kind: str,
+    ask_plugins: Callable[..., Awaitable[types.Content | None]],
+    callbacks: list[Callback],
+) -> Event | None:
+    """The event that plugins, or else callbacks, gave rise to: content, or changes alone."""
+    context = Context(ctx)
+    content = await ask_plugins(agent=agent, callback_context=context)
+    if not content:
+        content = await first_result(callbacks, is_truthy, callback_context=context)
+        if content:
+            check_result(content, types.Content, kind, callbacks)
+    actions = context.actions
+    changes = actions.state_delta or actions.artifact_delta or actions.route is not None
+    if not content and not changes:
+        return None
+    return Event(
+        invocation_id=ctx.invocation_id,
+        author=agent.name,
+        branch=ctx.branch,
+        content=content or None,
+        actions=actions,
+    )
+
+
+async def _clean_up(agent: BaseAgent, ctx: InvocationContext) -> None:
+    """Call the after-callbacks of an agent that is stopped; what they return is dropped."""
+    if ctx.end_invocation or ctx.handed_over:
+        return
+    try:
+        await agent._handle_after_agent_callback(ctx)
+    except Exception:
+        logger.exception("after_agent_callback of %r raised while it was stopped.", agent.name)
+
+
+def _signed(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
+    """Fill in whose the event is, of which run, and from where; what is there stays."""
+    if not isinstance(event, Event):
+        raise TypeError(
+            f"Agent {agent.name!r} yielded {given(event)}; agents yield Events only, such as"
+            " Event(author=self.name, content=...)."
+        )
+    if not event.invocation_id:
+        event.invocation_id = ctx.invocation_id
+    if not event.author:
+        event.author = agent.name
+    if ctx.node_path and not event.node_info.path:
+        event.node_info.path = ctx.node_path
+    if event.isolation_scope is None and ctx.isolation_scope is not None:
+        event.isolation_scope = ctx.isolation_scope
+    return event

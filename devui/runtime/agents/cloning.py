@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from devui.runtime.agents.agent_tree import adopt
+
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
 
@@ -23,7 +25,8 @@ def cloned(agent: A, update: dict[str, Any]) -> A:
     if "sub_agents" not in update:
         copied.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
     copied.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
-    copied._adopt(copied.sub_agents)
+    for sub_agent in copied.sub_agents:
+        adopt(copied, sub_agent)
     copied.parent_agent = None
     return copied
 

@@ -11,7 +11,7 @@ from devui.runtime.agents.agent_progress import restore
 from devui.runtime.agents.invocation_events import LatestAnswer, events_of
 from devui.runtime.agents.invocation_history import InvocationHistory
 from devui.runtime.agents.like_model import LikeModel
-from devui.runtime.agents.node_paths import NodeRuns, is_within, progress_key
+from devui.runtime.agents.node_paths import NodeRuns, is_below, progress_key
 from devui.runtime.agents.open_calls import pausing_calls
 from devui.runtime.platform.uuid import new_uuid
 from devui.runtime.plugins.plugin_manager import PluginManager
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
     from devui.runtime.memory.base_memory_service import BaseMemoryService
     from devui.runtime.sessions.base_session_service import BaseSessionService
+    from devui.runtime.sessions.latest_sessions import LatestSessions
     from devui.runtime.sessions.session import Session
     from devui.runtime.tools.base_tool import BaseTool
 
@@ -88,7 +89,7 @@ class InvocationContext(LikeModel):
     branch: str | None = None
     """Path of agents, joined by dots, whose events this agent sees; None sees all."""
     isolation_scope: str | None = None
-    """The task that is carried out: its agent sees the events of this scope only (12.8)."""
+    """The task that is carried out: its agent sees the events of this scope alone."""
     agent: BaseAgent | None = None
     """The agent that runs with this copy."""
     user_content: types.Content | None = None
@@ -118,6 +119,8 @@ class InvocationContext(LikeModel):
     """Commits an event of a running tool; returns when that is done. None outside of tools."""
     run_child: Callable[..., Awaitable[Any]] | None = None
     """Runs a node below another: what `Context.run_node` does."""
+    outlines: LatestSessions | None = None
+    """What the Runner remembers of its sessions' summaries; without it each is read anew."""
     live_request_queue: Any = None
     """Live mode, which is left out: never set."""
     transcription_cache: list[Any] | None = None
@@ -283,8 +286,8 @@ class InvocationContext(LikeModel):
             at
             for (who, path, branch), at in self._shared.tried_again.items()
             if (who, path, branch) == (name, self.node_path, self.branch)
-            or is_within(self.node_path, path, "/")
-            or is_within(self.branch, branch, ".")
+            or is_below(self.node_path, path, "/")
+            or is_below(self.branch, branch, ".")
         ]
         return max(found, default=None)
 

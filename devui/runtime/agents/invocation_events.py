@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.branches import is_within
 from devui.runtime.agents.node_paths import is_at_home
 
 if TYPE_CHECKING:
@@ -118,11 +119,6 @@ def with_answers(
         else:
             others.append(event)
     return own, others
-
-
-def is_within(branch: str | None, ancestor: str) -> bool:
-    """Whether `branch` is `ancestor` or lies below it."""
-    return branch is not None and (branch == ancestor or branch.startswith(f"{ancestor}."))
 
 
 def _is_on_branch(event: "Event", branch: str, calls: set[str | None]) -> bool:

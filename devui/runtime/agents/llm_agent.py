@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import cached_property
@@ -12,14 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from devui.runtime.agents.base_agent import BaseAgent
-from devui.runtime.agents.error_events import error_event
 from devui.runtime.agents.hand_over import takes_turns, up_to_transfer
 from devui.runtime.agents.instruction_providers import provided
 from devui.runtime.agents.llm_agent_callbacks import AfterModelCallback as AfterModelCallback
 from devui.runtime.agents.llm_agent_callbacks import AfterToolCallback as AfterToolCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeModelCallback as BeforeModelCallback
 from devui.runtime.agents.llm_agent_callbacks import BeforeToolCallback as BeforeToolCallback
-from devui.runtime.agents.llm_agent_callbacks import CalledBack
+from devui.runtime.agents.llm_agent_callbacks import LlmAgentCallbacks
 from devui.runtime.agents.llm_agent_callbacks import OnModelErrorCallback as OnModelErrorCallback
 from devui.runtime.agents.llm_agent_callbacks import OnToolErrorCallback as OnToolErrorCallback
 from devui.runtime.agents.llm_agent_node import run_as_node
@@ -36,6 +34,7 @@ from devui.runtime.agents.llm_agent_settings import (
     no_parent_of_tasks,
     refuse_misplaced,
 )
+from devui.runtime.agents.llm_agent_tools import listed_by, made_of
 from devui.runtime.agents.task_scopes import awaits_words, in_own_scope
 from devui.runtime.agents.tasks import run_with_tasks
 from devui.runtime.agents.transfers import target_of, transfers
@@ -44,25 +43,19 @@ from devui.runtime.events.event import Event
 from devui.runtime.flows.llm_flows.auto_flow import AutoFlow
 from devui.runtime.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from devui.runtime.flows.llm_flows.single_flow import SingleFlow
-from devui.runtime.mistakes import message_of
 from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.registry import LLMRegistry
 from devui.runtime.planners.base_planner import BasePlanner
 from devui.runtime.tools.base_tool import BaseTool
-from devui.runtime.tools.base_toolset import BaseToolset, ToolsetError, toolsets_of
+from devui.runtime.tools.base_toolset import BaseToolset, toolsets_of
 from devui.runtime.tools.delegated_agent_tool import DelegatedAgentTool, DelegatedNodeTool
 from devui.runtime.tools.finish_task_tool import FinishTaskTool
-from devui.runtime.tools.function_tool import FunctionTool
-from devui.runtime.tools.node_tool import NodeTool
 from devui.runtime.tools.task_agent_tool import TaskAgentTool
-from devui.runtime.workflow.base_node import BaseNode
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.agents.readonly_context import ReadonlyContext
-
-logger = logging.getLogger(__name__)
 
 InstructionProvider = Callable[..., Any]
 ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
@@ -70,7 +63,7 @@ ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
 Instruction = str | InstructionProvider
 
 
-class LlmAgent(CalledBack):
+class LlmAgent(LlmAgentCallbacks):
     """An agent with a model, instructions and tools. `Agent` is another name of it.
 
     The fields say what is wanted; the `canonical_*` members make of it what a run
@@ -118,16 +111,17 @@ class LlmAgent(CalledBack):
     code_executor: BaseCodeExecutor | None = None
     """Runs the code that the model writes."""
 
-    _flow: BaseLlmFlow | None = PrivateAttr(default=None)
+    _kept_flow: BaseLlmFlow | None = PrivateAttr(default=None)
     _named_model: BaseLlm | None = PrivateAttr(default=None)
     _named_model_name: str = PrivateAttr(default="")
 
+    @model_validator(mode="before")
     @classmethod
-    def _refuse(cls, values: Any) -> None:
+    def _check_llm_agent_arguments(cls, values: Any) -> Any:
         if isinstance(values, dict):
             refuse_misplaced(values, cls.model_fields)
             check_given(values)
-        super()._refuse(values)
+        return values
 
     @model_validator(mode="after")
     def _check_settings(self) -> Self:
@@ -171,8 +165,8 @@ class LlmAgent(CalledBack):
         """Whether its code is that of `LlmAgent`."""
         return type(self)._run_async_impl is LlmAgent._run_async_impl
 
-    def _events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        events = super()._events(ctx)
+    def _run_async_impl_events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        events = super()._run_async_impl_events(ctx)
         if self.sees_transfers_through or not takes_turns(self, ctx):
             return events
         return up_to_transfer(self, ctx, events)
@@ -183,7 +177,7 @@ class LlmAgent(CalledBack):
         if left is Left.WAIT:
             return
         if left is Left.TURN:
-            async with aclosing(self._take_turn(ctx, turn)) as events:
+            async with aclosing(_take_turn(self, ctx, turn)) as events:
                 async for event in events:
                     yield event
         if turn.target is not None:
@@ -200,31 +194,12 @@ class LlmAgent(CalledBack):
         if ctx.is_resumable and not turn.paused(self.name) and not awaits_words(ctx, self):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
-    async def _take_turn(self, ctx: InvocationContext, turn: Turn) -> AsyncGenerator[Event, None]:
-        output = self._output(ctx)
-        async with aclosing(self._llm_flow.run_async(ctx)) as events:
-            async for event in events:
-                problem = output.save(event)
-                yield event
-                if problem is not None:
-                    raise problem
-                if output.complete:
-                    return
-                turn.watch(event)
+    def _tells_of_agent_errors(self, ctx: InvocationContext) -> bool:
+        """Always: the history must show why the run ended (events seed; adk-runtime 12.4)."""
+        return True
 
-    def _output(self, ctx: InvocationContext) -> OutputSaver | TaskOutput:
-        if self.mode == "task":
-            return TaskOutput(ctx, self.output_key)
-        path = ctx.node_path if self.answers_once else None
-        again = self.retry_config is not None
-        return OutputSaver(self.name, self.output_key, self.output_schema, path, again)
-
-    def _error_event(self, ctx: InvocationContext, error: Exception) -> Event | None:
-        """Why the run ended, which the history must show (events seed; adk-runtime 12.4)."""
-        return error_event(self.name, ctx, error) if ctx.is_news(error) else None
-
-    async def _call_before(self, ctx: InvocationContext) -> Event | None:
-        event = await super()._call_before(ctx)
+    async def _handle_before_agent_callback(self, ctx: InvocationContext) -> Event | None:
+        event = await super()._handle_before_agent_callback(ctx)
         if event is not None:
             path = ctx.node_path if self.answers_once else None
             OutputSaver(self.name, self.output_key, path=path).save(event)
@@ -241,9 +216,9 @@ class LlmAgent(CalledBack):
             and not self.sub_agents
         )
         wanted = SingleFlow if alone else AutoFlow
-        flow = self._flow
+        flow = self._kept_flow
         if type(flow) is not wanted:
-            flow = self._flow = wanted()
+            flow = self._kept_flow = wanted()
         return flow
 
     # What the fields stand for
@@ -256,14 +231,14 @@ class LlmAgent(CalledBack):
             ValueError: no class is known for the model's name.
         """
         if model := self.model:
-            return self._by_name(model) if isinstance(model, str) else model
+            return _named_model(self, model) if isinstance(model, str) else model
         ancestor = self.parent_agent
         while ancestor is not None:
             if isinstance(ancestor, LlmAgent):
                 return ancestor.canonical_model
             ancestor = ancestor.parent_agent
         default = LlmAgent._default_model
-        return default if isinstance(default, BaseLlm) else self._by_name(default)
+        return default if isinstance(default, BaseLlm) else _named_model(self, default)
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
         """The model for one call, which is what the flow asks for: `canonical_model`.
@@ -289,14 +264,14 @@ class LlmAgent(CalledBack):
         that lists something else.
         """
         toolsets = toolsets_of(self.tools)
-        listing = (self._from_toolset(toolset, ctx) for toolset in toolsets)
+        listing = (listed_by(toolset, self, ctx) for toolset in toolsets)
         listed = iter(await asyncio.gather(*listing) if toolsets else ())
         tools: list[BaseTool] = []
         for entry in self.tools:
             if toolsets and isinstance(entry, BaseToolset):
                 tools += next(listed)
             else:
-                tools.append(self._tool(entry))
+                tools.append(made_of(entry, self))
         if self.mode == "task":
             tools.append(FinishTaskTool(self.output_schema))
         return [*tools, *self.sub_agents_as_tools] if self.sub_agents else tools
@@ -350,44 +325,44 @@ class LlmAgent(CalledBack):
         root = self.root_agent
         return root if isinstance(root, LlmAgent) else None
 
-    def _by_name(self, name: str) -> BaseLlm:
-        """The model of that name, made once: it keeps connections."""
-        if self._named_model is None or self._named_model_name != name:
-            self._named_model = LLMRegistry.new_llm(name)
-            self._named_model_name = name
-        return self._named_model
-
     @cached_property
     def _made_tools(self) -> dict[int, tuple[Any, BaseTool]]:
         """The tools made of functions and nodes, by the ids of those."""
         return {}
 
-    def _tool(self, entry: Any) -> BaseTool:
-        """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
-        known = self._made_tools.get(id(entry))
-        if known is not None and known[0] is entry:
-            return known[1]
-        if isinstance(entry, BaseTool):
-            return entry.beside_others(self)
-        made = NodeTool(entry) if isinstance(entry, BaseNode) else FunctionTool(entry)
-        self._made_tools[id(entry)] = (entry, made)
-        return made
 
-    async def _from_toolset(
-        self, toolset: BaseToolset, ctx: ReadonlyContext | None
-    ) -> list[BaseTool]:
-        try:
-            return await toolset.get_tools_with_prefix(ctx)
-        except ToolsetError:
-            raise
-        except Exception as error:
-            logger.exception(
-                "Agent %r runs without the tools of %s, which could not be listed: %s",
-                self.name,
-                type(toolset).__name__,
-                message_of(error),  # noqa: TRY401  a traceback of groups is long, and ends with it
-            )
-            return []
+# Functions, since agents of one's own have methods and attributes of such names.
+
+
+async def _take_turn(
+    agent: LlmAgent, ctx: InvocationContext, turn: Turn
+) -> AsyncGenerator[Event, None]:
+    output = _output_of(agent, ctx)
+    async with aclosing(agent._llm_flow.run_async(ctx)) as events:
+        async for event in events:
+            problem = output.save(event)
+            yield event
+            if problem is not None:
+                raise problem
+            if output.complete:
+                return
+            turn.watch(event)
+
+
+def _output_of(agent: LlmAgent, ctx: InvocationContext) -> OutputSaver | TaskOutput:
+    if agent.mode == "task":
+        return TaskOutput(ctx, agent.output_key)
+    path = ctx.node_path if agent.answers_once else None
+    again = agent.retry_config is not None
+    return OutputSaver(agent.name, agent.output_key, agent.output_schema, path, again)
+
+
+def _named_model(agent: LlmAgent, name: str) -> BaseLlm:
+    """The model of that name, made once: it keeps connections."""
+    if agent._named_model is None or agent._named_model_name != name:
+        agent._named_model = LLMRegistry.new_llm(name)
+        agent._named_model_name = name
+    return agent._named_model
 
 
 def _as_tool(agent: BaseAgent) -> BaseTool:

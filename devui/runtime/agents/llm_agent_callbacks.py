@@ -10,8 +10,8 @@ BeforeToolCallback = AfterToolCallback = OnToolErrorCallback = Callbacks
 """For annotations; ADK's names."""
 
 
-class CalledBack(BaseAgent):
-    """An agent that lets others see and change what goes to and comes from models and tools.
+class LlmAgentCallbacks(BaseAgent):
+    """The part of an `LlmAgent` by which others see and change what passes models and tools.
 
     Each callback is a function or a list of functions; of a list, the first answer counts.
     """

@@ -135,7 +135,7 @@ class NodeRuns:
         return self._counts[place]
 
 
-def is_within(place: str | None, around: str | None, between: str) -> bool:
+def is_below(place: str | None, around: str | None, between: str) -> bool:
     """Whether a path or a branch, whose segments have that between them, leads on from another."""
     return bool(place and around) and f"{place}".startswith(f"{around}{between}")
 

@@ -8,6 +8,7 @@ from devui.runtime.agents.agent_progress import forget, has_ended
 from devui.runtime.agents.agent_state import BaseAgentState
 from devui.runtime.agents.agent_tree import warn_if_idle
 from devui.runtime.agents.base_agent import BaseAgent
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.merging import merged
 from devui.runtime.events.event import Event
 
@@ -49,5 +50,5 @@ class ParallelAgent(BaseAgent):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     def _branched(self, ctx: "InvocationContext", agent: BaseAgent) -> "InvocationContext":
-        above = f"{ctx.branch}." if ctx.branch else ""
-        return ctx.model_copy(update={"branch": f"{above}{self.name}.{agent.name}"})
+        branch = branch_below(ctx.branch, f"{self.name}.{agent.name}")
+        return ctx.model_copy(update={"branch": branch})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from devui.runtime.agents.agent_progress import forget, has_ended
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.open_calls import has_calls_to_run
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.agents.task_scopes import finish_of
@@ -98,10 +99,10 @@ class _Task:
     def _context(self) -> InvocationContext:
         """The invocation as the agent of the task sees it."""
         name = f"{self._agent.name}@{self._call.id}"
-        branch, path = self._ctx.branch, self._ctx.node_path
+        path = self._ctx.node_path
         return self._ctx.model_copy(
             update={
-                "branch": f"{branch}.{name}" if branch else name,
+                "branch": branch_below(self._ctx.branch, name),
                 "node_path": f"{path}/{name}" if path else None,
                 "isolation_scope": self._call.id,
                 "user_content": asked(self._call),

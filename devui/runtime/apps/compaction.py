@@ -6,7 +6,6 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from google.genai import types
 
@@ -22,13 +21,10 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
     from devui.runtime.apps.configs import EventsCompactionConfig
     from devui.runtime.models.base_llm import BaseLlm
-    from devui.runtime.plugins.plugin_manager import PluginManager
 
 logger = logging.getLogger(__name__)
 
 _CHARACTERS_PER_TOKEN = 4
-_latest: WeakKeyDictionary[PluginManager, LatestSessions] = WeakKeyDictionary()
-"""What each Runner, of which each has a plugin manager, keeps of its sessions."""
 
 
 async def compact_by_tokens(
@@ -103,9 +99,7 @@ async def _summarised(
 
 
 def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
-    latest = _latest.get(ctx.plugin_manager)
-    if latest is None:
-        latest = _latest[ctx.plugin_manager] = LatestSessions()
+    latest = ctx.outlines or LatestSessions()
     return latest.of(ctx.session, scope, Outline, scope).among(ctx.session.events)
 
 

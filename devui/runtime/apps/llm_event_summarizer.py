@@ -5,6 +5,7 @@ from contextlib import aclosing
 
 from google.genai import types
 
+from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
 from devui.runtime.apps.base_events_summarizer import BaseEventsSummarizer
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions, EventCompaction
@@ -14,7 +15,6 @@ from devui.runtime.models.llm_request import LlmRequest
 _HISTORY = "{conversation_history}"
 _LONGEST_PAYLOAD = 2000
 """Characters of a tool's arguments or result that are shown."""
-_CREDENTIALS = "adk_request_credential"
 
 _PROMPT = f"""\
 Below is a conversation of a user with AI agents; it may begin with a summary of what was before. \
@@ -85,7 +85,7 @@ def _lines(event: Event) -> Iterator[str]:
     """What an event says, a line for each part; credentials stay secret."""
     calls = [call.name for call in event.get_function_calls()]
     responses = [response.name for response in event.get_function_responses()]
-    if _CREDENTIALS in (*calls, *responses):
+    if REQUEST_CREDENTIAL in (*calls, *responses):
         return
     for part in (event.content.parts if event.content else None) or []:
         if part.text:

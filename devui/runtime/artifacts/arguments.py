@@ -6,6 +6,9 @@ from typing import SupportsIndex
 from devui.runtime.errors.input_validation_error import InputValidationError
 from devui.runtime.mistakes import given
 
+USER_PREFIX = "user:"
+"""How the names of files begin that belong to the user, and are seen in all sessions."""
+
 
 def check_name(filename: object) -> None:
     """Refuse what cannot be the name of a file.

@@ -8,10 +8,9 @@ A version's folder holds the payload, under the last part of the file's name, an
 
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from devui.runtime.artifacts.arguments import check_name
+from devui.runtime.artifacts.arguments import USER_PREFIX, check_name
 from devui.runtime.errors.input_validation_error import InputValidationError
 
-USER_PREFIX = "user:"
 VERSIONS = "versions"
 METADATA = "metadata.json"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.genai import types
 
-from devui.runtime.artifacts.arguments import check_name, version_number
+from devui.runtime.artifacts.arguments import USER_PREFIX, check_name, version_number
 from devui.runtime.artifacts.base_artifact_service import (
     ArtifactVersion,
     BaseArtifactService,
@@ -15,7 +15,6 @@ from devui.runtime.artifacts.base_artifact_service import (
 )
 from devui.runtime.errors.input_validation_error import InputValidationError
 
-USER_PREFIX = "user:"
 _MAX_REFERENCES = 5
 _PARTING = frozenset("/\0")
 """What ids must not hold: two of them could come to mean one place."""

@@ -1,7 +1,6 @@
 """`AuthHandler`: one request for a credential and its answer (adk-runtime 8.6)."""
 
 import logging
-from typing import Any, Protocol
 
 from devui.runtime.auth.auth_credential import (
     AuthCredential,
@@ -16,17 +15,9 @@ from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.auth.clients import with_client, without_secret
 from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
+from devui.runtime.sessions.state import StateLike
 
 logger = logging.getLogger(__name__)
-
-
-class Values(Protocol):
-    """State that can be read and written: a `State` or a dict."""
-
-    def get(self, key: str, default: Any = None, /) -> Any:
-        """The value of the key."""
-
-    def __setitem__(self, key: str, value: Any, /) -> None: ...
 
 
 class AuthHandler:
@@ -47,16 +38,16 @@ class AuthHandler:
         """The configured client with an address to log in at; raises ValueError as above."""
         return login_credential(self.auth_config)
 
-    def has_auth_response(self, state: Values) -> bool:
+    def has_auth_response(self, state: StateLike) -> bool:
         """Whether there is an answer in the state."""
         return self.stored(state) is not None
 
-    def is_known(self, state: Values) -> bool:
+    def is_known(self, state: StateLike) -> bool:
         """Whether this run has found out about the credential, also that there is none."""
         missing = object()
         return state.get(self._key, missing) is not missing
 
-    def stored(self, state: Values) -> AuthCredential | None:
+    def stored(self, state: StateLike) -> AuthCredential | None:
         """The answer in the state as it is, with the configured client; None if there is none."""
         for key in (self._key, self.auth_config.credential_key or ""):
             value = state.get(key)
@@ -67,7 +58,7 @@ class AuthHandler:
                 return with_client(credential, self.auth_config.raw_auth_credential)
         return None
 
-    def get_auth_response(self, state: Values) -> AuthCredential | None:
+    def get_auth_response(self, state: StateLike) -> AuthCredential | None:
         """The credential that the user gave, or None.
 
         A login is exchanged for its token here and now, which waits for the server; one that the
@@ -94,15 +85,15 @@ class AuthHandler:
         exchanger = OAuth2CredentialExchanger()
         return (await exchanger.exchange(credential, self.auth_config.auth_scheme)).credential
 
-    async def parse_and_store_auth_response(self, state: Values) -> None:
+    async def parse_and_store_auth_response(self, state: StateLike) -> None:
         """Put `exchanged_auth_credential` where tools look for it in this invocation."""
         self.keep(state, self.auth_config.exchanged_auth_credential)
 
-    def keep(self, state: Values, credential: AuthCredential | None) -> None:
+    def keep(self, state: StateLike, credential: AuthCredential | None) -> None:
         """Let the tools of this invocation find the credential."""
         state[self._key] = without_secret(credential)
 
-    def drop(self, state: Values, error: Exception) -> None:
+    def drop(self, state: StateLike, error: Exception) -> None:
         """Forget a login that was refused."""
         logger.warning("The login for %r is dropped: %s", self.auth_config.credential_key, error)
         state[self._key] = None

@@ -2,10 +2,11 @@
 
 import copy
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from devui.runtime.code_executors.code_execution_utils import File
 from devui.runtime.platform.time import get_time
+from devui.runtime.sessions.state import StateLike
 
 _CONTEXT = "_code_execution_context"
 _SESSION_ID = "execution_session_id"
@@ -15,15 +16,6 @@ _ERRORS = "_code_executor_error_counts"
 _RESULTS = "_code_execution_results"
 
 
-class Values(Protocol):
-    """State that can be read and written: a `State` or a dict."""
-
-    def get(self, key: str, default: Any = None, /) -> Any:
-        """The value of the key."""
-
-    def __setitem__(self, key: str, value: Any, /) -> None: ...
-
-
 class CodeExecutorContext:
     """Reads and writes a session's state.
 
@@ -31,7 +23,7 @@ class CodeExecutorContext:
     as long as the session object.
     """
 
-    def __init__(self, session_state: Values) -> None:
+    def __init__(self, session_state: StateLike) -> None:
         self._state = session_state
         self._context: dict[str, Any] = dict(session_state.get(_CONTEXT) or {})
 

@@ -1,4 +1,4 @@
-"""`LocalEnvironment`: commands in processes of this machine, which nothing holds in (8.8).
+"""`LocalEnvironment`: commands in processes of this machine, without a sandbox.
 
 See adk-runtime 8.8.
 """
@@ -61,7 +61,8 @@ class LocalEnvironment(BaseEnvironment):
     async def initialize(self) -> None:
         """Make the folder."""
         if self._folder is None:
-            self._folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="devui_skills_"))
+            # At once: who makes it ready at the same time would make another folder.
+            self._folder = Path(tempfile.mkdtemp(prefix="devui_skills_"))
         else:
             await asyncio.to_thread(os.makedirs, self._folder, exist_ok=True)
         self._is_initialized = True

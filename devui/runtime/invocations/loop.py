@@ -10,10 +10,11 @@ from google.genai import types
 from devui.runtime.agents.base_agent import BaseAgent
 from devui.runtime.agents.hand_over import followed
 from devui.runtime.agents.invocation_context import InvocationContext, public_metadata
+from devui.runtime.agents.llm_agent import LlmAgent
+from devui.runtime.apps.compaction import compact_by_invocations, compact_by_tokens
 from devui.runtime.cancellation import not_cancelled
 from devui.runtime.events.event import Event
 from devui.runtime.invocations.aborts import abort_events
-from devui.runtime.invocations.compacting import compact_after_run
 from devui.runtime.invocations.plugin_replacement import internal_metadata, replaced
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.driving import root_events
@@ -45,7 +46,7 @@ async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerat
                 yield event
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
         if not ctx.is_aborted:
-            await compact_after_run(ctx, _root(node))
+            await _compact(ctx, _root(node))
     except GeneratorExit:
         await _leave(ctx, node)
         raise
@@ -61,6 +62,15 @@ async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerat
         await ctx.plugin_manager.run_on_run_error_callback(invocation_context=ctx, error=error)
         await _seal_quietly(ctx, node)
         raise
+
+
+async def _compact(ctx: InvocationContext, root: BaseNode) -> None:
+    """Append a summary of old events, if the app's settings call for one (adk-runtime 3.8)."""
+    if ctx.events_compaction_config is None:
+        return
+    llm = root.canonical_model if isinstance(root, LlmAgent) else None
+    if not await compact_by_tokens(ctx, llm):
+        await compact_by_invocations(ctx, llm)
 
 
 async def _leave(ctx: InvocationContext, node: BaseNode) -> None:

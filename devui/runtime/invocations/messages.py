@@ -1,11 +1,11 @@
 """What comes in with a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from google.genai import types
 
+from devui.runtime.agents.branches import common_branch
 from devui.runtime.agents.invocation_history import live_events_of
 from devui.runtime.agents.open_calls import call_around
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -84,7 +84,10 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     if missing := set(ids) - asked.keys():
         made = {call.id for event in history for call in event.get_function_calls()}
         why = "a rewind has taken back" if missing <= made else "the session does not have"
-        raise ValueError(f"new_message answers function calls that {why}: {sorted(missing)}.")
+        raise ValueError(
+            f"new_message answers function calls that {why}: {sorted(missing)}. Give each function"
+            " response the id of a call that is there."
+        )
     events = {each: later[index] for each, index in asked.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
@@ -97,7 +100,7 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
     calls = (call_around(history, event) for event in events.values())
     callers = frozenset(event.author for event in (*events.values(), *filter(None, calls)))
     first = events[ids[0]]
-    branch = _common(event.branch for event in events.values())
+    branch = common_branch(event.branch for event in events.values())
     scopes = {event.isolation_scope for event in events.values()}
     others = tuple(event for event in events.values() if event is not first)
     return Answered(
@@ -108,13 +111,6 @@ def answered(message: types.Content | None, history: Sequence[Event]) -> Answere
         others=others,
         says_nothing=over,
     )
-
-
-def _common(branches: Iterable[str | None]) -> str | None:
-    """The deepest branch that all of these are on or below."""
-    paths = [(branch or "").split(".") for branch in branches]
-    levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
-    return ".".join(level[0] for level in levels) or None
 
 
 def _asking_events(

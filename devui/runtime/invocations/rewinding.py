@@ -6,6 +6,7 @@ from typing import Any
 from google.genai import types
 
 from devui.runtime.agents.invocation_context import new_invocation_context_id
+from devui.runtime.artifacts.arguments import USER_PREFIX
 from devui.runtime.artifacts.base_artifact_service import BaseArtifactService
 from devui.runtime.errors.invocation_not_found_error import InvocationNotFoundError
 from devui.runtime.events.event import Event
@@ -15,7 +16,6 @@ from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State
 
 _OTHER_SCOPES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
-_USER_FILES = "user:"
 
 
 async def rewind_event(
@@ -90,7 +90,7 @@ async def _restored_files(
     then = _versions(before)
     restored = {}
     for name, version in {**then, **_versions(since)}.items():
-        if name.startswith(_USER_FILES) or then.get(name) == version:
+        if name.startswith(USER_PREFIX) or then.get(name) == version:
             continue
         scope = {"app_name": session.app_name, "user_id": session.user_id}
         file: dict[str, Any] = {**scope, "session_id": session.id, "filename": name}

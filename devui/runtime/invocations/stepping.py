@@ -16,7 +16,6 @@ def stepped(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
     the caller's context variables, as a tool that runs another agent has its trace.
     Closing this generator closes `items`; what it raises is raised here.
     """
-
     context = contextvars.copy_context()
 
     async def step() -> T:
@@ -32,8 +31,10 @@ def stepped(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
                     return
                 yield item
         finally:
-            thread.submit(runner.run, _closed(items), context=context).result()
-            thread.submit(runner.close).result()
+            try:
+                thread.submit(runner.run, _closed(items), context=context).result()
+            finally:
+                thread.submit(runner.close).result()
 
 
 async def _closed(items: AsyncGenerator[T, None]) -> None:

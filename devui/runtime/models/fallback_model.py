@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
+from devui.runtime.models.own_config import own_config
 from devui.runtime.models.registry import LLMRegistry
 
 logger = logging.getLogger(__name__)
@@ -85,7 +86,7 @@ class FallbackModel(BaseLlm):
             contents, config = llm_request.contents, llm_request.config
             # A model prepares the request for itself; the next must not get what that has changed.
             llm_request.contents = list(contents)
-            llm_request.config = config.model_copy(deep=True)
+            llm_request.config = own_config(config)
             begun = False
             try:
                 async with aclosing(_asked(llm, llm_request, stream)) as answers:

@@ -1,4 +1,4 @@
-"""The providers whose models are named `provider/model` and reached through litellm (9.2)."""
+"""Providers whose models litellm reaches by the name `provider/model` (adk-runtime 9.2)."""
 
 PROVIDERS = (
     "openai",

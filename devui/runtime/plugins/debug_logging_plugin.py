@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
     from devui.runtime.tools.base_tool import BaseTool
 
+_UNFINISHED = 100
+"""How many documents are kept: a run that is cancelled comes to no end of which plugins hear."""
+
 
 class DebugLoggingPlugin(BasePlugin):
     """Adds a YAML document for each invocation to a file, when it ends or fails.
 
-    One that was left in the middle is written when the Runner is closed. Credentials are masked;
-    the file still holds whole prompts and answers.
+    One that was left in the middle is written when a hundred others are unfinished, too, or the
+    Runner is closed. Credentials are masked; the file still holds whole prompts and answers.
     """
 
     def __init__(
@@ -62,12 +65,12 @@ class DebugLoggingPlugin(BasePlugin):
         self, *, invocation_context: InvocationContext, user_message: types.Content
     ) -> None:
         """Begin a document with what the user said."""
-        self._document(invocation_context)
+        await self._begin(invocation_context)
         self._add(invocation_context, "user_message", content=plain_content(user_message))
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Write down that a run begins."""
-        self._document(invocation_context)
+        await self._begin(invocation_context)
         agent, branch = invocation_context.agent, invocation_context.branch
         self._add(
             invocation_context,
@@ -156,7 +159,8 @@ class DebugLoggingPlugin(BasePlugin):
         """Write down what a tool raised."""
         self._add_call("tool_error", tool, tool_context, args=tool_args, **_told(error))
 
-    def _document(self, ctx: InvocationContext) -> None:
+    async def _begin(self, ctx: InvocationContext) -> None:
+        """Begin the document of an invocation, unless it has begun."""
         session = ctx.session
         self._documents.setdefault(
             ctx.invocation_id,
@@ -169,6 +173,8 @@ class DebugLoggingPlugin(BasePlugin):
                 "entries": [],
             },
         )
+        if len(self._documents) > _UNFINISHED:
+            await self._write(next(iter(self._documents)))
 
     def _add_call(self, kind: str, tool: BaseTool, tool_context: Context, **data: Any) -> None:
         names = {"tool_name": tool.name, "function_call_id": tool_context.function_call_id}

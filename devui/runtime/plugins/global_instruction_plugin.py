@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.calling import call
-from devui.runtime.mistakes import given
+from devui.runtime.mistakes import given, place
 from devui.runtime.models.system_instruction import prepended
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.utils.instructions_utils import inject_session_state
@@ -45,7 +45,11 @@ class GlobalInstructionPlugin(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Put the instruction first."""
+        """Put the instruction first.
+
+        Raises:
+            TypeError: its function returned no text.
+        """
         text = await self._text(callback_context)
         if text:
             config = llm_request.config
@@ -53,8 +57,13 @@ class GlobalInstructionPlugin(BasePlugin):
 
     async def _text(self, context: Context) -> str:
         if not isinstance(self.global_instruction, str):
-            text: str = await call(self.global_instruction, context)
-            return text
+            text = await call(self.global_instruction, context)
+            if text is not None and not isinstance(text, str):
+                raise TypeError(
+                    f"{place(self.global_instruction)} returned {given(text)}; it must return a"
+                    " text."
+                )
+            return text or ""
         if not self.global_instruction:
             return ""
         return await inject_session_state(self.global_instruction, context)

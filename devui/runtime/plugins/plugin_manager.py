@@ -102,8 +102,9 @@ class PluginManager:
     def let_rest(self, resting: Iterable[str]) -> None:
         """Call no hooks of the plugins of these names, and those of all others, until told again.
 
-        For what watches the calls of a run and at present waits for none (design.md, Law 6): even
-        a hook that returns at once costs about a microsecond, at each chunk and each tool.
+        For what watches the calls of a run and at present waits for none (law 6 of
+        docs/architecture.md): even a hook that returns at once costs about a microsecond, at each
+        chunk and each tool.
         """
         self._hooks.rest(frozenset(resting))
 
@@ -317,8 +318,8 @@ class PluginManager:
         failures: dict[str, Exception] = {}
         await take_all([partial(self._close, plugin, failures) for plugin in self.plugins])
         if failures:
-            told = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
-            raise RuntimeError(f"These plugins failed to close: {told}")
+            listed = ", ".join(f"{name!r} ({error!r})" for name, error in failures.items())
+            raise RuntimeError(f"These plugins failed to close: {listed}")
 
     async def _close(self, plugin: BasePlugin, failures: dict[str, Exception]) -> None:
         try:

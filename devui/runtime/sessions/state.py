@@ -2,13 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.mistakes import given
 from devui.runtime.sessions.copies import NotCopyableError, deep_copy
+
+
+class StateLike(Protocol):
+    """State that can be read and written: a `State` or a dict."""
+
+    def get(self, key: str, default: Any = None, /) -> Any:
+        """The value of the key."""
+
+    def __setitem__(self, key: str, value: Any, /) -> None: ...
 
 
 class StateSchemaError(TypeError):
@@ -58,6 +67,13 @@ class State:
         delta: dict[str, Any],
         schema: type[BaseModel] | None = None,
     ) -> None:
+        """View a state.
+
+        Args:
+            value: The live state, which is written to.
+            delta: Gets what is written, for the next event.
+            schema: What keys without a prefix there may be, and their types; None for any.
+        """
         # At once, past __setattr__: contexts make many of these.
         own = self.__dict__
         own["_value"], own["_delta"], own["_schema"] = value, delta, schema

@@ -93,81 +93,88 @@ class AgentTool(BaseTool):
             return misfit(error)
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
-        heard = await self._run(message, tool_context)
+        heard = await _heard(self, message, tool_context)
         if heard.waiting:
             tool_context.actions.skip_summarization = False
-            return self._cannot_wait(heard.waiting)
-        return self._result(heard, tool_context)
+            return _cannot_wait(self.agent, heard.waiting)
+        return _result(self, heard, tool_context)
 
-    async def _run(self, message: types.Content, tool_context: Context) -> Heard:
-        ctx = tool_context.get_invocation_context()
-        heard = Heard()
-        async with self._runner(tool_context) as runner:
-            session = await runner.session_service.create_session(
-                app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
-            )
-            run = runner.run_async(
-                user_id=ctx.user_id,
-                session_id=session.id,
-                new_message=message,
-                run_config=_run_config(ctx),
-                abort_signal=ctx.abort_switch,
-            )
-            async with aclosing(run) as events:
-                async for event in events:
-                    tool_context.state.update(event.actions.state_delta)
-                    heard.take(event)
-        return heard
 
-    def _runner(self, tool_context: Context) -> Runner:
-        ctx = tool_context.get_invocation_context()
-        artifacts = ctx.artifact_service
-        runner = Runner(
-            app_name=ctx.app_name,
-            agent=self.agent,
-            plugins=list(ctx.plugin_manager.plugins) if self.include_plugins else None,
-            artifact_service=(
-                ForwardingArtifactService(tool_context, artifacts) if artifacts else None
-            ),
-            session_service=InMemorySessionService(),
-            memory_service=InMemoryMemoryService(),
-            credential_service=ctx.credential_service,
+# Functions, since tools of one's own have methods of such names.
+
+
+async def _heard(tool: AgentTool, message: types.Content, tool_context: Context) -> Heard:
+    ctx = tool_context.get_invocation_context()
+    heard = Heard()
+    async with _runner(tool, tool_context) as runner:
+        session = await runner.session_service.create_session(
+            app_name=runner.app_name, user_id=ctx.user_id, state=_shared_state(tool_context)
         )
-        # The plugins belong to the caller's Runner, which is still at work.
-        runner.plugin_manager.set_skip_closing_plugins(True)
-        return runner
-
-    def _result(self, heard: Heard, tool_context: Context) -> Any:
-        if heard.output is not None:
-            return heard.output
-        text = as_text(heard.content)
-        if not text:
-            return heard.error or ""
-        if self.propagate_grounding_metadata and heard.grounding:
-            keep_sources(tool_context.state, heard.grounding)
-        schema = output_schema(self.agent)
-        if schema is None:
-            return text
-        try:
-            return parsed(schema, text)
-        except ValueError as error:
-            raise ValueError(
-                f"The answer of agent {self.agent.name!r}, called as a tool, does not fit its"
-                f" output_schema: {error}"
-            ) from error
-
-    def _cannot_wait(self, waiting: set[str]) -> str:
-        ids = ", ".join(sorted(waiting))
-        logger.warning(
-            "Agent %r waits for answers to the calls %s, and nobody can give them: an AgentTool's"
-            " session ends with the call. Put the agent into `sub_agents` if it is to wait.",
-            self.agent.name,
-            ids,
+        run = runner.run_async(
+            user_id=ctx.user_id,
+            session_id=session.id,
+            new_message=message,
+            run_config=_run_config(ctx),
+            abort_signal=ctx.abort_switch,
         )
-        return (
-            f"Error: agent {self.agent.name!r} stopped to wait for an answer that a tool cannot"
-            f" get (open calls: {ids})."
-        )
+        async with aclosing(run) as events:
+            async for event in events:
+                tool_context.state.update(event.actions.state_delta)
+                heard.take(event)
+    return heard
+
+
+def _runner(tool: AgentTool, tool_context: Context) -> Runner:
+    ctx = tool_context.get_invocation_context()
+    artifacts = ctx.artifact_service
+    runner = Runner(
+        app_name=ctx.app_name,
+        agent=tool.agent,
+        plugins=list(ctx.plugin_manager.plugins) if tool.include_plugins else None,
+        artifact_service=(
+            ForwardingArtifactService(tool_context, artifacts) if artifacts else None
+        ),
+        session_service=InMemorySessionService(),
+        memory_service=InMemoryMemoryService(),
+        credential_service=ctx.credential_service,
+    )
+    # The plugins belong to the caller's Runner, which is still at work.
+    runner.plugin_manager.set_skip_closing_plugins(True)
+    return runner
+
+
+def _result(tool: AgentTool, heard: Heard, tool_context: Context) -> Any:
+    if heard.output is not None:
+        return heard.output
+    text = as_text(heard.content)
+    if not text:
+        return heard.error or ""
+    if tool.propagate_grounding_metadata and heard.grounding:
+        keep_sources(tool_context.state, heard.grounding)
+    schema = output_schema(tool.agent)
+    if schema is None:
+        return text
+    try:
+        return parsed(schema, text)
+    except ValueError as error:
+        raise ValueError(
+            f"The answer of agent {tool.agent.name!r}, called as a tool, does not fit its"
+            f" output_schema: {error}"
+        ) from error
+
+
+def _cannot_wait(agent: BaseAgent, waiting: set[str]) -> str:
+    ids = ", ".join(sorted(waiting))
+    logger.warning(
+        "Agent %r waits for answers to the calls %s, and nobody can give them: an AgentTool's"
+        " session ends with the call. Put the agent into `sub_agents` if it is to wait.",
+        agent.name,
+        ids,
+    )
+    return (
+        f"Error: agent {agent.name!r} stopped to wait for an answer that a tool cannot"
+        f" get (open calls: {ids})."
+    )
 
 
 def _shared_state(tool_context: Context) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Into the types that a function asks for what a model can only write as JSON (adk-runtime 8.2)."""
+"""From the JSON that a model writes to the types that a function asks for (adk-runtime 8.2)."""
 
 import logging
 from collections.abc import Callable

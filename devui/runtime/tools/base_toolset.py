@@ -45,7 +45,8 @@ class BaseToolset(ABC):
     """The names of the tools to offer, or a predicate."""
     tool_name_prefix: str | None = None
     """Put before each name, with an underscore."""
-    _listed: tuple[str | None, list[BaseTool]] | None = None
+    _cached_prefixed_tools: list[BaseTool] | None = None
+    _cached_invocation_id: str | None = None
 
     def __init__(
         self, *, tool_filter: ToolFilter | None = None, tool_name_prefix: str | None = None
@@ -73,11 +74,12 @@ class BaseToolset(ABC):
         plain function or takes something else, or whatever `get_tools` raises.
         """
         invocation_id = readonly_context.invocation_id if readonly_context else None
-        listed = self._listed if self._use_invocation_cache else None
-        if listed is None or listed[0] != invocation_id:
+        known = self._cached_prefixed_tools if self._use_invocation_cache else None
+        if known is None or self._cached_invocation_id != invocation_id:
             tools = await _tools_of(self, readonly_context)
-            listed = self._listed = (invocation_id, [self._prefixed(tool) for tool in tools])
-        return listed[1]
+            known = [_prefixed(tool, self.tool_name_prefix) for tool in tools]
+            self._cached_prefixed_tools, self._cached_invocation_id = known, invocation_id
+        return known
 
     def get_auth_config(self) -> AuthConfig | None:
         """The credential that the toolset needs to list or call its tools; None if it needs none.
@@ -102,14 +104,6 @@ class BaseToolset(ABC):
             return tool.name in self.tool_filter
         return self.tool_filter(tool, readonly_context)
 
-    def _prefixed(self, tool: BaseTool) -> BaseTool:
-        if not self.tool_name_prefix:
-            return tool
-        # Requests declare a tool by its `name`, whatever its own declaration says.
-        renamed = copy.copy(tool)
-        renamed.name = f"{self.tool_name_prefix}_{tool.name}"
-        return renamed
-
 
 def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
     """The toolsets among an agent's `tools`, where functions and tools stand beside them.
@@ -119,7 +113,18 @@ def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
     return [entry for entry in tools if isinstance(entry, BaseToolset)]
 
 
-# A function, since toolsets of one's own have methods of such names.
+# Functions, since toolsets of one's own have methods of such names.
+
+
+def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
+    if not prefix:
+        return tool
+    # Requests declare a tool by its `name`, whatever its own declaration says.
+    renamed = copy.copy(tool)
+    renamed.name = f"{prefix}_{tool.name}"
+    return renamed
+
+
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
     """What a toolset lists, checked."""
     told = f"{place(toolset.get_tools)} of {type(toolset).__name__}"

@@ -7,8 +7,9 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_progress import forget
+from devui.runtime.agents.branches import branch_below, is_within
 from devui.runtime.agents.invocation_context import LlmCallsLimitExceededError
-from devui.runtime.agents.invocation_events import is_within, with_answers
+from devui.runtime.agents.invocation_events import with_answers
 from devui.runtime.agents.settled_runs import settled_run
 from devui.runtime.models.output_schema import parsed
 from devui.runtime.tools.agent_schemas import as_message, as_text, declared, misfit, output_schema
@@ -83,8 +84,7 @@ class DelegatedAgentTool(BaseTool):
     def _context(self, message: types.Content, tool_context: Context) -> InvocationContext:
         """The invocation as the sub-agent sees it."""
         ctx = tool_context.get_invocation_context()
-        above = f"{ctx.branch}." if ctx.branch else ""
-        branch = f"{above}{self.name}@{tool_context.function_call_id}"
+        branch = branch_below(ctx.branch, f"{self.name}@{tool_context.function_call_id}")
         path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # each call counts anew
         own = {"branch": branch, "node_path": path, "emit": None, **self._told(message)}
         return ctx.model_copy(update=own)

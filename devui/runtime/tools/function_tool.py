@@ -56,30 +56,34 @@ class FunctionTool(BaseTool):
         """
         self.func = func
         self.effect = effect_of(func)
-        self._signature = FunctionSignature.of(func)
+        self._function_signature = FunctionSignature.of(func)
         self._require_confirmation = requirement(require_confirmation)
-        signature = self._signature
+        signature = self._function_signature
         # An async function may run nodes, which tell events.
         self.emits_events = signature.is_generator or bool(signature.is_async and signature.context)
         self._ignore_params = [signature.context or CONTEXT_NAME, "input_stream"]
         """What the model is not told of; a subclass appends the parameters that it fills itself."""
-        self._declarations: dict[tuple[str, ...], types.FunctionDeclaration] = {}
+        self._declaration_cache: dict[tuple[str, ...], types.FunctionDeclaration] = {}
         """By the parameters that are not told of."""
-        super().__init__(name=self._signature.name, description=self._signature.doc)
+        super().__init__(
+            name=self._function_signature.name, description=self._function_signature.doc
+        )
         if signature.context is None:
             warn_of_contexts(signature, func)
             warn_of_wrappers(signature, func)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
         hidden = tuple(self._ignore_params)
-        if hidden not in self._declarations:
-            told = self._signature.without(hidden)
-            self._declarations[hidden] = declare(told, self.description)
-        return altered(self._declarations[hidden])
+        if hidden not in self._declaration_cache:
+            told = self._function_signature.without(hidden)
+            self._declaration_cache[hidden] = declare(told, self.description)
+        return altered(self._declaration_cache[hidden])
 
     def _get_mandatory_args(self) -> list[str]:
         """The parameters without a default that the model is told of."""
-        return [name for name in self._signature.mandatory if name not in self._ignore_params]
+        return [
+            name for name in self._function_signature.mandatory if name not in self._ignore_params
+        ]
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
         """Call the function with the arguments the model wrote.
@@ -97,14 +101,12 @@ class FunctionTool(BaseTool):
             }
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
-        if not self._signature.is_generator:
-            positional, named = bound(self._signature, args, tool_context)
+        signature = self._function_signature
+        if not signature.is_generator:
+            positional, named = bound(signature, args, tool_context)
             return await call(self.func, *positional, **named)
-        return await self._follow(args, tool_context)
-
-    async def _follow(self, args: dict[str, Any], tool_context: "Context") -> Any:
         progress = ToolProgress(self.name, tool_context)
-        positional, named = bound(self._signature, args, progress.context)
+        positional, named = bound(signature, args, progress.context)
         return await progress.follow(self.func(*positional, **named))
 
     async def check_require_confirmation(

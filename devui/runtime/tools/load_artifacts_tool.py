@@ -7,6 +7,7 @@ from typing import Any
 
 from google.genai import types
 
+from devui.runtime.artifacts.arguments import USER_PREFIX
 from devui.runtime.calling import call
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
@@ -18,7 +19,6 @@ __all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
 logger = logging.getLogger(__name__)
 
 _NAME = "load_artifacts"
-_USER = "user:"
 _INSTRUCTION = (
     "These files (artifacts) are there: {names}. Before you answer a question about one of them,"
     f" call `{_NAME}` with its name, also if you have seen it before: its content is shown for one"
@@ -83,7 +83,9 @@ class LoadArtifactsTool(AskedContentsTool):
         self, wanted: str, available: Collection[str], tool_context: ToolContext
     ) -> types.Part | None:
         # A model may write any name; only those that were listed for this session are loaded.
-        name = next((each for each in (wanted, f"{_USER}{wanted}") if each in available), None)
+        name = next(
+            (each for each in (wanted, f"{USER_PREFIX}{wanted}") if each in available), None
+        )
         artifact = await tool_context.load_artifact(name) if name else None
         if artifact is None or name is None:
             logger.warning("The model asked for the artifact %r, which is not there.", wanted)

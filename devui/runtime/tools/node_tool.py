@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.models.output_schema import json_schema
 from devui.runtime.tools.agent_schemas import REQUEST
 from devui.runtime.tools.base_tool import BaseTool
@@ -64,13 +65,12 @@ class NodeTool(BaseTool):
             return self._correct(named(error, "the arguments"))
         except ValueError as error:
             return self._correct(error)
-        call_id, above = tool_context.function_call_id, tool_context.branch
-        branch = f"{self.name}@{call_id}"
+        call_id = tool_context.function_call_id
         return await tool_context.run_node(
             self.node,
             node_input,
             run_id=call_id,
-            override_branch=f"{above}.{branch}" if above else branch,
+            override_branch=branch_below(tool_context.branch, f"{self.name}@{call_id}"),
         )
 
     def _correct(self, error: ValueError) -> dict[str, str]:

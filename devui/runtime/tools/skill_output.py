@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from google.genai import types
 
+from devui.runtime.artifacts.arguments import USER_PREFIX
 from devui.runtime.code_executors.code_execution_utils import CodeExecutionResult
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _parts(files: list[dict[str, Any]]) -> Iterator[tuple[str, types.Part]]:
     """The files that may be kept; a script can have written anything into its output."""
     for file in files:
         path = PurePosixPath(str(file.get("path")))
-        if path.is_absolute() or ".." in path.parts or str(path).startswith("user:"):
+        if path.is_absolute() or ".." in path.parts or str(path).startswith(USER_PREFIX):
             logger.warning("The file %r of a script is not kept: such a name is not safe.", path)
             continue
         try:

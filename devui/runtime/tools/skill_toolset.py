@@ -7,6 +7,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.closing import take_all
 from devui.runtime.mistakes import given
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.skills.models import Skill
@@ -269,11 +270,9 @@ class SkillToolset(BaseToolset):
         return self._fetched[key]
 
     async def close(self) -> None:
-        """Close the toolsets among the additional tools, and the environment."""
-        if self._workspace is not None:
-            await self._workspace.close()
-        for toolset in toolsets_of(self._additional):
-            await toolset.close()
+        """Close the environment and the toolsets among the additional tools."""
+        environment = [] if self._workspace is None else [self._workspace.close]
+        await take_all([*environment, *(each.close for each in toolsets_of(self._additional))])
 
     def _runs_scripts(self, context: "ReadonlyContext | None") -> bool:
         """Whether there is a script to run and something to run it; unknown counts as yes."""

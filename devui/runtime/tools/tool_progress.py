@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
@@ -10,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 from pydantic import BaseModel
 
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.error_events import error_event
-from devui.runtime.calling import call
+from devui.runtime.calling import stepped_in_threads
 from devui.runtime.events.event import Event
 from devui.runtime.events.node_info import NodeInfo
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
-_END = object()
 _OWN = ("state_delta", "artifact_delta")
 """What goes with the tool's own events; everything else is up to the function response."""
 
@@ -55,7 +54,8 @@ class ToolProgress:
             Exception: what it raised, of which an event tells.
         """
         try:
-            async with aclosing(_stepped(items)) as yielded:
+            steps = items if isinstance(items, AsyncGenerator) else stepped_in_threads(items)
+            async with aclosing(steps) as yielded:
                 async for item in yielded:
                     await self._tell(self._event(item))
             await self._tell(self._event(None))
@@ -113,7 +113,7 @@ class ToolProgress:
 def _below(ctx: InvocationContext, name: str, tool_context: Context) -> InvocationContext:
     """The invocation as the tool's events see it: on a branch and in a place of the call."""
     segment = f"{name}@{tool_context.function_call_id}"
-    branch = f"{ctx.branch}.{segment}" if ctx.branch else segment
+    branch = branch_below(ctx.branch, segment)
     path = f"{ctx.node_path}/{segment}" if ctx.node_path else None
     return ctx.model_copy(update={"branch": branch, "node_path": path})
 
@@ -124,18 +124,3 @@ def _event_of(item: Any) -> Event:
     if isinstance(item, types.Content):
         return Event(content=item)
     return Event(output=item.model_dump() if isinstance(item, BaseModel) else item)
-
-
-async def _stepped(items: Items) -> AsyncGenerator[Any, None]:
-    """The items of a generator; a plain one takes its steps in threads."""
-    if isinstance(items, AsyncGenerator):
-        async with aclosing(items) as yielded:
-            async for item in yielded:
-                yield item
-        return
-    try:
-        while (item := await call(next, items, _END)) is not _END:
-            yield item
-    finally:
-        if inspect.getgeneratorstate(items) != inspect.GEN_RUNNING:  # nobody can stop a thread
-            await call(items.close)

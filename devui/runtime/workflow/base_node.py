@@ -84,11 +84,11 @@ class BaseNode(Declared, Spelt):
         Raises:
             ValidationError: the input or the output does not fit its schema.
         """
-        node_input = self._taken(node_input)
+        node_input = self._validate_input_data(node_input)
         async with aclosing(yields_of(self._run_impl, self.name, ctx, node_input)) as items:
             async for item in items:
                 if item is not None:
-                    yield self._as_event(item)
+                    yield _as_event(self, item)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         """What the node does; to be overridden."""
@@ -120,30 +120,34 @@ class BaseNode(Declared, Spelt):
         Raises:
             ValueError: it does not fit.
         """
-        return self._taken(value)
+        return self._validate_input_data(value)
 
-    def _as_event(self, item: Any) -> Event:
-        if isinstance(item, RequestInput):
-            return request_event(item)
-        if not isinstance(item, Event):
-            return Event(output=self._given(item))
-        if item.output is not None:
-            item.output = self._given(item.output)
-        return item
+    # What a node of one's own may override; google-adk's has the same methods.
 
-    def _taken(self, value: Any) -> Any:
-        """The input, checked."""
-        return self._fitted("input", self.input_schema, value)
+    def _validate_input_data(self, data: Any) -> Any:
+        """The input, made to fit its schema."""
+        return _fitted(self.input_schema, data, f"input_schema of node {self.name!r}")
 
-    def _given(self, value: Any) -> Any:
-        """The output, checked."""
-        return self._fitted("output", self.output_schema, value)
+    def _validate_output_data(self, data: Any) -> Any:
+        """The output, made to fit its schema."""
+        return _fitted(self.output_schema, data, f"output_schema of node {self.name!r}")
 
-    def _fitted(self, what: str, schema: Any, value: Any) -> Any:
-        try:
-            return checked(schema, value)
-        except ValidationError as error:
-            raise named(error, f"{what}_schema of node {self.name!r}") from None
+
+def _as_event(node: BaseNode, item: Any) -> Event:
+    if isinstance(item, RequestInput):
+        return request_event(item)
+    if not isinstance(item, Event):
+        return Event(output=node._validate_output_data(item))
+    if item.output is not None:
+        item.output = node._validate_output_data(item.output)
+    return item
+
+
+def _fitted(schema: Any, data: Any, what: str) -> Any:
+    try:
+        return checked(schema, data)
+    except ValidationError as error:
+        raise named(error, what) from None
 
 
 def yields_of(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.agents.open_calls import REQUEST_CREDENTIAL
 from devui.runtime.auth.auth_answers import credential_of
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_handler import AuthHandler
@@ -16,8 +17,6 @@ from devui.runtime.workflow.errors import WorkflowDataError
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
-
-_REQUEST = "adk_request_credential"
 
 
 def credential_request(ctx: Context, config: AuthConfig) -> Event | None:
@@ -58,7 +57,7 @@ def requested(ctx: Context, config: AuthConfig) -> Event:
     asked = AuthToolArguments(function_call_id=interrupt, auth_config=config)
     args = asked.model_dump(mode="json", exclude_none=True, by_alias=True)
     args["message"] = f"Please give the credential: {config.auth_scheme.type_}."
-    call = types.FunctionCall(id=interrupt, name=_REQUEST, args=args)
+    call = types.FunctionCall(id=interrupt, name=REQUEST_CREDENTIAL, args=args)
     return Event(
         content=types.Content(role="model", parts=[types.Part(function_call=call)]),
         long_running_tool_ids={interrupt},

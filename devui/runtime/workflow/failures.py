@@ -6,24 +6,20 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from google.genai.errors import APIError
-
+from devui.runtime.agents.error_events import error_code, error_lines
 from devui.runtime.events.event import Event
 
 if TYPE_CHECKING:
     from devui.runtime.workflow.node_run import NodeRun
 
 _OWN = Path(__file__).resolve().parents[1]
+_STDLIB = Path(traceback.__file__).resolve().parent
 
 
 def failure_event(run: NodeRun, error: Exception) -> Event:
     """The event that tells why, and where in the code and in the graph, a node failed."""
-    status = error.status if isinstance(error, APIError) else None
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    lines = [text, *vars(error).get("__notes__", []), f"Raised in node {run.path}{_where(error)}."]
-    return Event(
-        error_code=status or type(error).__name__, error_message="\n".join(filter(None, lines))
-    )
+    lines = [*error_lines(error), f"Raised in node {run.path}{_where(error)}."]
+    return Event(error_code=error_code(error), error_message="\n".join(filter(None, lines)))
 
 
 def _where(error: BaseException) -> str:
@@ -34,6 +30,3 @@ def _where(error: BaseException) -> str:
         if not library and not path.is_relative_to(_OWN):
             return f", at {path}:{frame.lineno} in {frame.name}()"
     return ""
-
-
-_STDLIB = Path(traceback.__file__).resolve().parent

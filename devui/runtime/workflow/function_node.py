@@ -11,7 +11,7 @@ from google.genai import types
 from pydantic import BaseModel, PrivateAttr, PydanticUserError, TypeAdapter
 
 from devui.runtime.auth.auth_tool import AuthConfig
-from devui.runtime.calling import call
+from devui.runtime.calling import call, stepped_in_threads
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
 from devui.runtime.mistakes import given
@@ -158,7 +158,7 @@ class FunctionNode(BaseNode):
         if inspect.isasyncgenfunction(target):
             items = self._function(**arguments)
         elif inspect.isgeneratorfunction(target):
-            items = _off_the_loop(self._function(**arguments))
+            items = stepped_in_threads(self._function(**arguments))
         else:
             item = await call(self._function, **arguments)
             if item is None and ctx.output is None and ctx.route is None:
@@ -190,18 +190,8 @@ class FunctionNode(BaseNode):
     def _credential_request(self, ctx: Context) -> Event | None:
         return credential_request(ctx, self.auth_config) if self.auth_config else None
 
-    def _given(self, value: Any) -> Any:
-        return value if value == REJECTED else super()._given(value)
-
-
-async def _off_the_loop(items: Generator[Any, None, None]) -> AsyncGenerator[Any, None]:
-    """The items of a plain generator, each made in a thread."""
-    end = object()
-    try:
-        while (item := await call(next, items, end)) is not end:
-            yield item
-    finally:
-        await call(items.close)
+    def _validate_output_data(self, data: Any) -> Any:
+        return data if data == REJECTED else super()._validate_output_data(data)
 
 
 def _told(ctx: Context, item: Any) -> Any:

@@ -17,12 +17,12 @@ class JoinNode(BaseNode):
 
     waits_for_all: ClassVar[bool] = True
 
-    def _taken(self, value: Any) -> Any:
-        """The outputs, each checked against the schema."""
-        if self.input_schema is None or not isinstance(value, dict):
-            return super()._taken(value)
-        fitted = super()._taken
-        return {name: fitted(each) for name, each in value.items()}
+    def _validate_input_data(self, data: Any) -> Any:
+        """The outputs, each made to fit the schema."""
+        if self.input_schema is None or not isinstance(data, dict):
+            return super()._validate_input_data(data)
+        validate = super()._validate_input_data
+        return {name: validate(each) for name, each in data.items()}
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
         yield Event(output=node_input)

@@ -115,8 +115,3 @@ def path_below(parent: str, name: str, run_id: str) -> str:
 def parent_of(path: str) -> str:
     """The path of the run that a run is part of; empty for a root."""
     return path.rpartition("/")[0]
-
-
-def sub_branch(branch: str | None, name: str, run_id: str) -> str:
-    """A branch of its own for a run."""
-    return f"{branch}.{name}@{run_id}" if branch else f"{name}@{run_id}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from devui.runtime.agents.branches import branch_below
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.unrecorded_progress import note_progress_of_node
 from devui.runtime.cancellation import check_cancelled
@@ -21,7 +22,7 @@ from devui.runtime.workflow.errors import (
     NodeTimeoutError,
 )
 from devui.runtime.workflow.failures import failure_event
-from devui.runtime.workflow.node_run import NodeRun, path_below, sub_branch
+from devui.runtime.workflow.node_run import NodeRun, path_below
 from devui.runtime.workflow.questions import claim_questions
 from devui.runtime.workflow.running import is_below
 from devui.runtime.workflow.stamping import send, send_rest
@@ -63,7 +64,7 @@ class Start:
         parent = self.parent
         branch = parent.invocation.branch if self.branch is None else self.branch
         if self.own_branch:
-            branch = sub_branch(branch, self.node.name, self.run_id)
+            branch = branch_below(branch, f"{self.node.name}@{self.run_id}")
         scope = parent.scope if self.scope is None else self.scope
         run = NodeRun(
             running=parent.running,

@@ -6,13 +6,12 @@ from typing import Any
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError, create_model
 
+from devui.runtime.agents.open_calls import REQUEST_INPUT
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
 from devui.runtime.models.output_schema import json_schema
 from devui.runtime.workflow.errors import WorkflowDataError
 from devui.runtime.workflow.values import json_or_text
-
-REQUEST_INPUT = "adk_request_input"
 
 _TYPES: dict[Any, Any] = {
     "integer": int,

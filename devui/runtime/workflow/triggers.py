@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from devui.runtime.agents.branches import common_branch
 from devui.runtime.workflow.base_node import START
 
 if TYPE_CHECKING:
@@ -87,17 +88,6 @@ class Triggers:
             name,
             Trigger(
                 {each: end.output for each, end in ends.items()},
-                _common([end.branch for end in ends.values()]),
+                common_branch(end.branch for end in ends.values()),
             ),
         )
-
-
-def _common(branches: list[str | None]) -> str | None:
-    """The branch on which all of these lie."""
-    split = [branch.split(".") if branch else [] for branch in branches]
-    shared: list[str] = []
-    for segments in zip(*split, strict=False):
-        if len(set(segments)) > 1:
-            break
-        shared.append(segments[0])
-    return ".".join(shared) or None

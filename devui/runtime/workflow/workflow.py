@@ -105,7 +105,7 @@ class Workflow(BaseNode):
             running.records = Records.of(run.invocation)
         await GraphRun(self._graph, run, self.max_concurrency).complete(node_input)
         if run.output is not None:
-            run.output = self._given(run.output)
+            run.output = self._validate_output_data(run.output)
         return
         yield  # makes this an async generator: the nodes send their events themselves
 

@@ -38,8 +38,7 @@ from devui.runtime.flows.llm_flows.processors import (
     ResponseProcessor,
     agent_of,
 )
-from devui.runtime.mistakes import given as told
-from devui.runtime.mistakes import place
+from devui.runtime.mistakes import given, place
 from devui.runtime.platform.time import get_time
 from devui.runtime.sessions.latest_sessions import LatestSessions
 
@@ -72,9 +71,9 @@ class CodeExecution:
                 async with aclosing(_explore(ctx, executor, llm_request, files)) as events:
                     async for event in events:
                         yield event
-            if told := await _run_lost(ctx, executor):
-                yield told
-                llm_request.contents.append(told.content or types.Content())
+            if result_event := await _run_lost(ctx, executor):
+                yield result_event
+                llm_request.contents.append(result_event.content or types.Content())
         blocks, result = executor.code_block_delimiters, executor.execution_result_delimiters
         plain = self._kept.of(
             ctx.session, agent_of(ctx).name, GrowingMap[types.Content, types.Content]
@@ -90,8 +89,9 @@ async def _run_lost(ctx: InvocationContext, executor: BaseCodeExecutor) -> Event
     if code is None:
         return None
     context = CodeExecutorContext(ctx.session.state)
-    given = CodeExecutionInput(code, context.get_input_files())
-    return await _executed(ctx, executor, context, given)
+    return await _executed(
+        ctx, executor, context, CodeExecutionInput(code, context.get_input_files())
+    )
 
 
 async def _explore(
@@ -114,10 +114,10 @@ async def _explore(
         llm_request.contents.append(content)
         yield _event(ctx, content, EventActions())
         context.add_processed_file_names([file.name])
-        told = await _executed(ctx, executor, context, CodeExecutionInput(code, [file]))
-        yield told
-        if told.content is not None:
-            llm_request.contents.append(told.content)
+        result_event = await _executed(ctx, executor, context, CodeExecutionInput(code, [file]))
+        yield result_event
+        if result_event.content is not None:
+            llm_request.contents.append(result_event.content)
 
 
 def _has_executor(agent: LlmAgent) -> bool:
@@ -145,24 +145,25 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
     response.content = None
     yield _event(ctx, found.content, EventActions())
     context = CodeExecutorContext(ctx.session.state)
-    given = CodeExecutionInput(found.code, context.get_input_files())
-    yield await _executed(ctx, executor, context, given)
+    yield await _executed(
+        ctx, executor, context, CodeExecutionInput(found.code, context.get_input_files())
+    )
 
 
 async def _executed(
     ctx: InvocationContext,
     executor: BaseCodeExecutor,
     context: CodeExecutorContext,
-    given: CodeExecutionInput,
+    code_input: CodeExecutionInput,
 ) -> Event:
     """Run code; the event of its result."""
     if executor.stateful:
-        given.execution_id = context.get_execution_id() or ctx.session.id
-        context.set_execution_id(given.execution_id)
-    result: Any = await call(executor.execute_code, ctx, given)
+        code_input.execution_id = context.get_execution_id() or ctx.session.id
+        context.set_execution_id(code_input.execution_id)
+    result: Any = await call(executor.execute_code, ctx, code_input)
     if not isinstance(result, CodeExecutionResult):
         raise TypeError(
-            f"{place(executor.execute_code)} returned {told(result)}; it must"
+            f"{place(executor.execute_code)} returned {given(result)}; it must"
             " return a CodeExecutionResult, such as CodeExecutionResult(stdout=...)."
         )
     actions = EventActions(state_delta=context.get_state_delta())

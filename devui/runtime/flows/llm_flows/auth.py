@@ -1,4 +1,4 @@
-"""Takes the credentials that the user gave, and runs the calls that waited for them (8.6).
+"""Takes the credentials that the user gave, and runs the calls that waited for them.
 
 Source: adk-runtime 8.6.
 """

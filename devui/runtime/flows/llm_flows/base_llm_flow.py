@@ -98,7 +98,7 @@ class BaseLlmFlow(Extensible):
             await events.aclose()
         if ctx.end_invocation or answered:
             return
-        left = self._what_is_left(ctx, llm_request)
+        left = _what_is_left(self, ctx, llm_request)
         if left is not None:
             async with aclosing(left) as events:
                 async for event in events:
@@ -125,7 +125,7 @@ class BaseLlmFlow(Extensible):
     ) -> AsyncGenerator[Event, None]:
         """Let each step before the model work on the request, up to one that ends the run."""
         ctx = invocation_context
-        for step in self._request_steps():
+        for step in self._iter_request_processors():
             processor = step if isinstance(step, RequestProcessor) else as_request_processor(step)
             if processor.wanted is not None and not processor.wanted(ctx):
                 continue
@@ -189,48 +189,53 @@ class BaseLlmFlow(Extensible):
         calls = function_call_event.get_function_calls()
         return run_calls(invocation_context, calls, llm_request.tools_dict)
 
-    # Resumption
 
-    def _what_is_left(
-        self, ctx: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None] | None:
-        """What a resumed run does instead of asking the model: what was lost, or nothing if it must
-        wait. None: the model is asked.
-        """
-        agent = agent_of(ctx)
-        goes_on = ctx.has_begun or bool(agent.sub_agents_given_tasks)
-        if not goes_on and not ctx.waits_for_answers:
-            return None
-        if lost := lost_calls(ctx, agent.name):
-            return self._run_lost(ctx, lost, llm_request)
-        if answer := lost_answer(ctx):
-            return _each(answer)
-        if goes_on and has_work_below(ctx, agent.name):
-            ctx.delegating = True
-            return _each()
-        waits = ctx.waits_for_answers or _gives_all(ctx)
-        return _each() if waits and awaits_anyone(ctx, agent.name) else None
+# Resumption
 
-    async def _run_lost(
-        self, ctx: InvocationContext, lost: Sequence[types.FunctionCall], llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Run the calls again; those that wait now are put on record, for they no longer fail."""
-        waiting = {call.id for call in lost} & failed_calls(ctx)
-        asked = base_of(ctx)
-        asked.content = types.ModelContent([types.Part(function_call=call) for call in lost])
-        async with aclosing(
-            self._postprocess_handle_function_calls_async(ctx, asked, llm_request)
-        ) as events:
-            async for event in events:
-                waiting.difference_update(each.id for each in event.get_function_responses())
-                yield event
-        if waiting:
-            yield Event(
-                invocation_id=ctx.invocation_id,
-                author=agent_of(ctx).name,
-                branch=ctx.branch,
-                custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
-            )
+
+def _what_is_left(
+    flow: BaseLlmFlow, ctx: InvocationContext, llm_request: LlmRequest
+) -> AsyncGenerator[Event, None] | None:
+    """What a resumed run does instead of asking the model: what was lost, or nothing if it must
+    wait. None: the model is asked.
+    """
+    agent = agent_of(ctx)
+    goes_on = ctx.has_begun or bool(agent.sub_agents_given_tasks)
+    if not goes_on and not ctx.waits_for_answers:
+        return None
+    if lost := lost_calls(ctx, agent.name):
+        return _run_again(flow, ctx, lost, llm_request)
+    if answer := lost_answer(ctx):
+        return _each(answer)
+    if goes_on and has_work_below(ctx, agent.name):
+        ctx.delegating = True
+        return _each()
+    waits = ctx.waits_for_answers or _gives_all(ctx)
+    return _each() if waits and awaits_anyone(ctx, agent.name) else None
+
+
+async def _run_again(
+    flow: BaseLlmFlow,
+    ctx: InvocationContext,
+    lost: Sequence[types.FunctionCall],
+    llm_request: LlmRequest,
+) -> AsyncGenerator[Event, None]:
+    """Run the calls again; those that wait now are put on record, for they no longer fail."""
+    waiting = {call.id for call in lost} & failed_calls(ctx)
+    made = base_of(ctx)
+    made.content = types.ModelContent([types.Part(function_call=call) for call in lost])
+    results = flow._postprocess_handle_function_calls_async(ctx, made, llm_request)
+    async with aclosing(results) as events:
+        async for event in events:
+            waiting.difference_update(each.id for each in event.get_function_responses())
+            yield event
+    if waiting:
+        yield Event(
+            invocation_id=ctx.invocation_id,
+            author=agent_of(ctx).name,
+            branch=ctx.branch,
+            custom_metadata={WAITING_CALLS: sorted(str(each) for each in waiting)},
+        )
 
 
 def _gives_all(ctx: InvocationContext) -> bool:

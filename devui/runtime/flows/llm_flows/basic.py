@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
 from google.genai import types
 
 from devui.runtime.flows.llm_flows.processors import RequestProcessor, agent_of
+from devui.runtime.models.own_config import own_config, own_http_options
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 _OF_RUNS = frozenset({"timeout", "retry_options", "extra_body"})
 """HTTP options of a run that are laid over those of its agents (adk-runtime 7.2)."""
-_PLAIN = _OF_RUNS | {"headers"}
-"""HTTP options that are data, of which every request has its own."""
 
 
 async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
@@ -25,7 +23,7 @@ async def _prepare(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     llm_request.model = agent.canonical_model.model
     if agent.generate_content_config is not None:
         # The request gets settings of its own, since callbacks and tools change them.
-        llm_request.config = _own(agent.generate_content_config)
+        llm_request.config = own_config(agent.generate_content_config)
     if ctx.run_config is not None:
         _apply(ctx.run_config, llm_request.config)
 
@@ -38,30 +36,15 @@ def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
         config.http_options = _merged(config.http_options, run_config.http_options)
 
 
-def _own(config: types.GenerateContentConfig) -> types.GenerateContentConfig:
-    """A copy to change. HTTP options may hold a client or a context of TLS, which are shared."""
-    options = config.http_options
-    if options is None:
-        return config.model_copy(deep=True)
-    copied = config.model_copy(update={"http_options": None}).model_copy(deep=True)
-    copied.http_options = _own_options(types.HttpOptions.model_validate(options))
-    return copied
-
-
-def _own_options(options: types.HttpOptions) -> types.HttpOptions:
-    plain = {name: copy.deepcopy(value) for name, value in options if name in _PLAIN}
-    return options.model_copy(update=plain)
-
-
 def _merged(agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions) -> types.HttpOptions:
     """The agent's HTTP options with those of the run on top; headers are joined.
 
     Where the service is, and by which client it is reached, stays as the agent has it.
     """
     if agents is None:
-        return _own_options(runs)
+        return own_http_options(runs)
     base = types.HttpOptions.model_validate(agents)
-    given = _own_options(runs)
+    given = own_http_options(runs)
     update = {name: value for name, value in given if name in _OF_RUNS and value is not None}
     update["headers"] = {**(base.headers or {}), **(runs.headers or {})} or None
     return base.model_copy(update=update)

@@ -14,13 +14,12 @@ from devui.runtime.events.growing_events import GrowingEvents
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import USER, View, is_visible
+from devui.runtime.tools.transfer_to_agent_tool import transfer_to_agent
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from devui.runtime.events.event import Event
-
-_TRANSFER = "transfer_to_agent"
 
 
 class CurrentTurn:
@@ -185,4 +184,4 @@ def _starts_turn(event: Event) -> bool:
         return not event.get_function_responses()
     names = {call.name for call in event.get_function_calls()}
     names.update(response.name for response in event.get_function_responses())
-    return _TRANSFER not in names
+    return transfer_to_agent.__name__ not in names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -35,39 +35,39 @@ class Extensible:
 
     def get_request_processor(self, name: str) -> RequestStep:
         """The step of that name; ValueError names those there are, and if there are several."""
-        steps, index = self._place(name)
+        steps, index = self._locate_request_processor(name)
         return steps[index]
 
     def insert_request_processor_before(self, name: str, processor: RequestStep) -> None:
         """Add a step before another; ValueError if that is unknown or the new name is taken."""
-        steps, index = self._place(name)
-        self._check_new(processor)
+        steps, index = self._locate_request_processor(name)
+        self._reject_duplicate_name(processor)
         steps.insert(index, processor)
 
     def insert_request_processor_after(self, name: str, processor: RequestStep) -> None:
         """Add a step after another; ValueError if that is unknown or the new name is taken."""
-        steps, index = self._place(name)
-        self._check_new(processor)
+        steps, index = self._locate_request_processor(name)
+        self._reject_duplicate_name(processor)
         steps.insert(index + 1, processor)
 
     def replace_request_processor(self, name: str, processor: RequestStep) -> RequestStep:
         """Put a step in the place of another, which is returned; ValueError as above."""
-        steps, index = self._place(name)
+        steps, index = self._locate_request_processor(name)
         if processor.name != name:
-            self._check_new(processor)
+            self._reject_duplicate_name(processor)
         old, steps[index] = steps[index], processor
         return old
 
     def remove_request_processor(self, name: str) -> RequestStep:
         """Leave a step out; it is returned. ValueError if there is none of that name."""
-        steps, index = self._place(name)
+        steps, index = self._locate_request_processor(name)
         return steps.pop(index)
 
-    def _request_steps(self) -> tuple[RequestStep, ...]:
+    def _iter_request_processors(self) -> tuple[RequestStep, ...]:
         """All steps before the model is asked, in their order."""
         return (*self.request_processors, *self.tool_request_processors)
 
-    def _place(self, name: str) -> tuple[list[RequestStep], int]:
+    def _locate_request_processor(self, name: str) -> tuple[list[RequestStep], int]:
         found = [
             (steps, index)
             for steps in (self.request_processors, self.tool_request_processors)
@@ -77,18 +77,19 @@ class Extensible:
         if len(found) == 1:
             return found[0]
         many = "are several request processors" if found else "is no request processor"
-        raise ValueError(f"There {many} {name!r}; there are {self._names()}.")
+        names = _names(self._iter_request_processors())
+        raise ValueError(f"There {many} {name!r}; there are {names}.")
 
-    def _check_new(self, processor: RequestStep) -> None:
-        if processor.name and processor.name in self._names():
+    def _reject_duplicate_name(self, processor: RequestStep) -> None:
+        if processor.name and processor.name in _names(self._iter_request_processors()):
             raise ValueError(
                 f"There is a request processor {processor.name!r} already; name yours otherwise,"
                 " or replace that one."
             )
 
-    def _names(self) -> list[str]:
-        steps = (*self.request_processors, *self.tool_request_processors)
-        return [step.name for step in steps if step.name]
+
+def _names(steps: Iterable[RequestStep]) -> list[str]:
+    return [step.name for step in steps if step.name]
 
 
 def as_request_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:

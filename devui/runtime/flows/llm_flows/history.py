@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devui.runtime.agents.branches import line
 from devui.runtime.copying import altered
 from devui.runtime.events.compactions import CompactedEvents, is_compacted
 from devui.runtime.events.growing_events import GrowingEvents
@@ -29,7 +30,6 @@ from devui.runtime.flows.llm_flows.visibility import (
     View,
     is_common_answer,
     is_visible,
-    line,
 )
 
 if TYPE_CHECKING:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from google.genai import types
+
+from devui.runtime.agents.branches import is_on_path
+from devui.runtime.agents.open_calls import REQUEST_CONFIRMATION, REQUEST_CREDENTIAL
 
 if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 USER = "user"
-_INTERNAL_CALLS = frozenset({"adk_framework", "adk_request_credential", "adk_request_confirmation"})
+_INTERNAL_CALLS = frozenset({"adk_framework", REQUEST_CREDENTIAL, REQUEST_CONFIRMATION})
 
 
 class View(NamedTuple):
@@ -49,18 +51,6 @@ def is_visible(event: Event, view: View) -> bool:
         and content is not None
         and _tells_model(content)
     )
-
-
-def is_on_path(branch: str | None, own: str | None) -> bool:
-    """Whether an agent on branch `own` sees what happened on `branch`: the same or above it."""
-    if not branch or not own:
-        return True
-    return branch == own or own.startswith(f"{branch}.")
-
-
-def line(branch: str) -> set[str]:
-    """The branches that are seen from one: that itself and those above it."""
-    return set(accumulate(branch.split("."), "{}.{}".format))
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:

@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import mcp.types
 from mcp import StdioServerParameters as StdioServerParameters
 
+from devui.runtime.agents.open_calls import (
+    REQUEST_CONFIRMATION,
+    REQUEST_CREDENTIAL,
+    REQUEST_INPUT,
+)
 from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
@@ -35,6 +40,8 @@ from devui.runtime.tools.mcp_tool.mcp_tool import (
     ProgressFnT,
     as_told,
 )
+from devui.runtime.tools.set_model_response_tool import SetModelResponseTool
+from devui.runtime.tools.transfer_to_agent_tool import transfer_to_agent
 
 if TYPE_CHECKING:
     from devui.runtime.agents.readonly_context import ReadonlyContext
@@ -51,11 +58,11 @@ P = TypeVar("P", bound=mcp.types.PaginatedResult)
 
 _RESERVED = frozenset(
     {
-        "adk_request_confirmation",
-        "adk_request_credential",
-        "adk_request_input",
-        "set_model_response",
-        "transfer_to_agent",
+        REQUEST_CONFIRMATION,
+        REQUEST_CREDENTIAL,
+        REQUEST_INPUT,
+        SetModelResponseTool.NAME,
+        transfer_to_agent.__name__,
     }
 )
 """Names by which the runtime itself is called; a server must not answer in its place."""
@@ -208,12 +215,16 @@ class McpToolset(BaseToolset):
         await self._sessions.close()
 
     async def _list(self, headers: dict[str, str]) -> list[mcp.types.Tool]:
+        if self._ttl is None:
+            return await self._sessions.ask(headers, _all_tools, changes_nothing=True)
+        long_ago = time.monotonic() - self._ttl
+        # With each new token of a user comes a new list.
+        self._lists = {key: each for key, each in self._lists.items() if each[0] > long_ago}
         key = frozenset(headers.items())
-        listed, tools = self._lists.get(key, (0.0, []))
-        if self._ttl is not None and tools and time.monotonic() - listed < self._ttl:
-            return tools
-        tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
-        self._lists[key] = (time.monotonic(), tools)
+        _, tools = self._lists.get(key, (0.0, []))
+        if not tools:
+            tools = await self._sessions.ask(headers, _all_tools, changes_nothing=True)
+            self._lists[key] = (time.monotonic(), tools)
         return tools
 
     async def _headers(self, context: "ReadonlyContext | None") -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`OpenApiSpecParser`: operations of a service, to be changed before they are tools (8.9).
+"""`OpenApiSpecParser`: operations of a service, to be changed before they are tools.
 
 See adk-runtime 8.9.
 """
