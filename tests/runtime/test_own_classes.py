@@ -38,6 +38,21 @@ async def test_a_session_service_may_trim_events_in_its_own_way():
     assert session.events[-1].actions.state_delta == {"temp:mood": "good"}
 
 
+@pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
+async def test_a_session_service_hears_of_each_event_of_its_session_objects(kind):
+    class Hearing(kind):
+        def _commit_event_to_session(self, session: Session, event: Event) -> Event:
+            heard.append(event.actions.state_delta)
+            return super()._commit_event_to_session(session, event)
+
+    heard: list[dict] = []
+    service = Hearing(":memory:") if kind is SqliteSessionService else Hearing()
+    session = await service.create_session(app_name="app", user_id="u")
+    for delta in ({}, {"temp:mood": "good", "kept": 1}):
+        await service.append_event(session, written(**delta))
+    assert heard == [{}, {"kept": 1}]
+
+
 @pytest.mark.parametrize("service", [InMemorySessionService(), SqliteSessionService(":memory:")])
 async def test_a_state_that_was_applied_by_hand_does_not_change_history(service):
     session = Session(id="s", app_name="app", user_id="u")

@@ -80,16 +80,7 @@ class BaseSessionService(ABC):
         event's delta becomes a copy: what the agent later changes in place in the live state is
         a new, uncommitted change and must not rewrite history.
         """
-        return event if event.partial else self._extend(session, event)
-
-    def _extend(self, session: Session, event: Event) -> Event:
-        """Commit a whole event to the session object."""
-        if event.actions.state_delta:
-            self._apply_temp_state(session, event)
-            event = self._trim_temp_delta_state(event)
-            self._update_session_state(session, event)
-        session.events.append(event)
-        return event
+        return event if event.partial else extend(self, session, event)
 
     # The steps of it, which services of one's own take by themselves, or override
 
@@ -110,8 +101,22 @@ class BaseSessionService(ABC):
             session.state.update(delta)
             event.actions.state_delta = detached(delta)
 
+    def _commit_event_to_session(self, session: Session, event: Event) -> Event:
+        """Give the session object a whole event, whose delta has no `temp:` keys."""
+        self._update_session_state(session, event)
+        session.events.append(event)
+        return event
+
     async def flush(self) -> None:  # noqa: B027  doing nothing is right for most
         """Write out what is buffered; most services buffer nothing."""
+
+
+def extend(service: BaseSessionService, session: Session, event: Event) -> Event:
+    """Commit a whole event to the session object, in the steps of the service (adk-runtime 2.3)."""
+    if event.actions.state_delta:
+        service._apply_temp_state(session, event)
+        event = service._trim_temp_delta_state(event)
+    return service._commit_event_to_session(session, event)
 
 
 def _temporary(event: Event, *, wanted: bool) -> dict[str, Any]:

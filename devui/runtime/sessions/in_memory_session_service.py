@@ -16,6 +16,7 @@ from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
+    extend,
 )
 from devui.runtime.sessions.copies import detached
 from devui.runtime.sessions.scopes import ScopedState
@@ -172,7 +173,7 @@ class InMemorySessionService(BaseSessionService):
         ids, event_id = self._ids[key], event.id
         if event_id in ids and _holds(stored.events, event):
             return event
-        event = self._extend(session, event)
+        event = extend(self, session, event)
         ids.add(event_id)
         now = event.timestamp
         filled(session, last_update_time=now)

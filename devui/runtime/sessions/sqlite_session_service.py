@@ -18,6 +18,7 @@ from devui.runtime.sessions.base_session_service import (
     BaseSessionService,
     GetSessionConfig,
     ListSessionsResponse,
+    extend,
 )
 from devui.runtime.sessions.scopes import ScopedState
 from devui.runtime.sessions.session import Session
@@ -183,7 +184,7 @@ class SqliteSessionService(BaseSessionService):
         else:
             self._events.grown(growing, stored)
             filled(session, last_update_time=changed)
-        return self._extend(session, event)
+        return extend(self, session, event)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         self._events.clear()
