@@ -18,8 +18,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from devui.runtime.cpu_affinity import allow, allowed, bring_here
 from devui.runtime.mistakes import place
-from devui.runtime.processors import allow, allowed, bring_here
 
 _MOMENT = 0.001
 """Seconds for which a caller waits on the spot, before its loop goes on with other things."""
