@@ -54,3 +54,9 @@ ENDS_OF_WAITING_AGENTS = Difference(
     there="It is recorded when one call is answered, though another is still open.",
     why="The end of an agent says that its work is done (resume seed).",
 )
+ANSWERS_AND_WORDS = Difference(
+    "A message with an answer and words",
+    here="`run_async` raises ValueError for every kind of root agent.",
+    there="It is taken if the root is a Sequential, Loop, Parallel or custom agent.",
+    why="Answers go on with what has begun, words begin something: that is two messages.",
+)

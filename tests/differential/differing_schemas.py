@@ -49,3 +49,16 @@ PRIVATE_PARAMETERS = Difference(
     why="A tool that needs an argument cannot be called without it.",
     without=_without_shapes,
 )
+TYPED_ANSWERS = Difference(
+    "Answers in a shape that has defaults or members of an Enum",
+    here="The state has them as the type reads them, as JSON: defaults stand in the places of"
+    " missing fields, 3 for a float is 3.0, and a member of an Enum is its value.",
+    there="Only models are read so, and members of an Enum are Python objects in the state.",
+    why="Code that reads the state relies on the type that was asked for, and state is JSON.",
+)
+DECLARED_ENUMS = Difference(
+    "Enums and literals as the shape of an answer, beside tools",
+    here="`set_model_response` declares the values right at its parameter.",
+    there="An Enum is declared by a reference; a `Literal` as an object of any kind.",
+    why="The model has to know which values there are.",
+)

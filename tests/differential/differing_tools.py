@@ -107,3 +107,9 @@ QUERY_STYLES = Difference(
     there="A list has its name before each item, and an object is written as Python shows it.",
     why="A service reads what its description says.",
 )
+COOKIES_APART = Difference(
+    "Semicolons in cookies of a service",
+    here="The call is refused, and the model told why.",
+    there="What is behind the semicolon is sent as another cookie.",
+    why="An argument, which a model may have taken from a page, must not add a cookie.",
+)

@@ -83,3 +83,10 @@ async def test_events_are_added_once():
     for _ in range(2):
         await service.add_events_to_memory(**USER, events=[event], session_id="s")
     assert await found(service, "word") == ["word"]
+
+
+async def test_an_event_that_is_given_twice_at_once_is_added_once():
+    service = InMemoryMemoryService()
+    one, two = session("a bike", "two bikes and a bike").events[:2]
+    await service.add_events_to_memory(**USER, events=[one, two, one])
+    assert await found(service, "bike") == ["a bike", "two bikes and a bike"]

@@ -296,6 +296,16 @@ async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, sa
     assert said in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
 
 
+async def test_an_argument_adds_no_cookie(url):
+    described = spec(url)
+    cookie = {"name": "sess", "in": "cookie", "schema": {}}
+    described["paths"] = {"/pets": {"get": {"operationId": "find", "parameters": [cookie]}}}
+    tools = OpenAPIToolset(spec_dict=described, allow_private_network_access=True)
+    for value in ("s; admin=1", ["s; admin=1"], {"a": "b;c"}):
+        assert "semicolon" in (await ask(tools, "find", sess=value))["error"]
+    assert (await ask(tools, "find", sess="a b,c"))["headers"]["cookie"] == "sess=a b,c"
+
+
 @pytest.mark.parametrize("name", ["a/b", ".tom..txt", "..."])
 async def test_slashes_and_dots_in_a_path_stay_in_their_place(url, name):
     asked = await ask(toolset(url), "get_pet_by_id", pet_id=name)

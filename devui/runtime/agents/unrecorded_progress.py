@@ -6,7 +6,7 @@ workflow agents above it must have been.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from typing import TYPE_CHECKING, Any
 
 from devui.runtime.agents.agent_tree import family
@@ -18,6 +18,7 @@ from devui.runtime.agents.open_calls import (
     awaits_user,
     call_around,
     is_request,
+    pausing_calls,
 )
 from devui.runtime.agents.parallel_agent import ParallelAgent
 from devui.runtime.agents.sequential_agent import SequentialAgent
@@ -53,22 +54,38 @@ def note_progress(
     return path[0]
 
 
-def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> None:
-    """The same for a workflow agent that runs as a node, and what was just answered below it."""
+def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> bool:
+    """The same for a workflow agent that runs as a node, and what was just answered below it.
+
+    False if nothing comes of the answer, and the agent goes on to wait.
+    """
     answer = ctx.latest_answer
     if ctx.is_resumable or answer is None or not isinstance(node, WORKFLOWS):
-        return
+        return True
     before = [
         event
         for event in ctx.history.events
         if event is not answer and (event.author == "user" or _is_of_node(event, ctx.node_path))
     ]
+    session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
+    ctx = ctx.model_copy(update={"session": session})
     answered = _newly_answered(answer, before)
     asked = [e for e in before if any(call.id in answered for call in e.get_function_calls())]
-    calls = (call_around(before, event) for event in asked)
-    callers = {event.author for event in (*asked, *filter(None, calls))}
-    session = ctx.session.model_copy(update={"events": before})  # in which the agents still wait
-    _note_others(ctx.model_copy(update={"session": session}), node, asked, callers)
+    timely = [event for event in asked if not _is_late(ctx, node, event)]
+    calls = (call_around(before, event) for event in timely)
+    callers = {event.author for event in (*timely, *filter(None, calls))}
+    _note_others(ctx, node, timely, callers)
+    return bool(timely or not asked)
+
+
+def _is_late(ctx: InvocationContext, node: BaseAgent, asked: Event) -> bool:
+    """Whether a sequence or loop of the node has gone on since, and waits for another call."""
+    agent, _ = caller_of(node, asked, ctx.session.events)
+    while agent is not node and (parent := agent.parent_agent):
+        if isinstance(parent, WORKFLOWS) and _has_passed(ctx, parent, agent, asked):
+            return _waits(ctx, parent)
+        agent = parent
+    return False
 
 
 def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
@@ -115,7 +132,20 @@ def _above(ctx: InvocationContext, agent: BaseAgent, asked: Event) -> list[BaseA
         return []
     if isinstance(parent, LoopAgent) and noted_waiting(asked, parent.name) is None:
         return []
-    return [parent]
+    return [] if _has_passed(ctx, parent, agent, asked) else [parent]
+
+
+def _has_passed(ctx: InvocationContext, parent: BaseAgent, agent: BaseAgent, asked: Event) -> bool:
+    """Whether a call had its answer, and the next one of a sequence or loop has begun since.
+
+    That one is waited for, then: what is said once more of the call is for its agent alone.
+    """
+    calls = {call.id for call in pausing_calls(asked)}
+    if isinstance(parent, ParallelAgent) or calls - answered_calls(ctx.history.events, by="user"):
+        return False
+    others = {each.name for each in family(parent)} - {each.name for each in family(agent)}
+    later = dropwhile(lambda event: event.id != asked.id, ctx.history.events)
+    return not others.isdisjoint(event.author for event in later)
 
 
 def _waits(ctx: InvocationContext, agent: BaseAgent) -> bool:

@@ -42,7 +42,10 @@ class InMemoryMemoryService(BaseMemoryService):
         user = (app_name, user_id)
         known = self._events.setdefault(user, {}).setdefault(session_id or _NO_SESSION, [])
         ids = {event.id for event in known}
-        known += [event for event in self._memorable(user, events) if event.id not in ids]
+        for event in self._memorable(user, events):
+            if event.id not in ids:
+                known.append(event)
+                ids.add(event.id)
 
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str

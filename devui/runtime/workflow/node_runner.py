@@ -146,8 +146,8 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
         raise RuntimeError("The top of all runs cannot be run.")
     limit = TimeLimit(node.timeout)
     try:
-        if run.resume_inputs:
-            note_progress_of_node(run.invocation, node)
+        if run.resume_inputs and not note_progress_of_node(run.invocation, node):
+            return
         async with limit, aclosing(node.run(ctx=context, node_input=node_input)) as events:
             async for event in events:
                 if is_below(event.node_info.path, run.path):

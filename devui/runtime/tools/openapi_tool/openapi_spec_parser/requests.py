@@ -31,8 +31,8 @@ class Request:
 def build(operation: Operation, args: dict[str, Any]) -> Request:
     """The request for these arguments; unknown ones are left out.
 
-    Raises ValueError, with words for the model, for arguments that are missing or that would
-    change the path.
+    Raises ValueError, with words for the model, for arguments that are missing, or that would
+    change the path or add a cookie.
     """
     if not operation.base_url.startswith(("http://", "https://")):
         raise ValueError(
@@ -53,7 +53,7 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
             case "header":
                 request.headers[parameter.name] = _simple(value)
             case "cookie":
-                request.cookies[parameter.name] = _simple(value)
+                request.cookies[parameter.name] = _cookie(parameter, value)
             case _:
                 body[parameter.name], schemas[parameter.name] = value, parameter.schema
     request.url = operation.base_url + path
@@ -94,6 +94,13 @@ def _segment(parameter: Parameter, value: Any) -> str:
             " backslashes cannot be a single or a double dot."
         )
     return quote(text, safe="")
+
+
+def _cookie(parameter: Parameter, value: Any) -> str:
+    text = _simple(value)
+    if ";" in text:  # behind which another cookie would begin
+        raise ValueError(f"{parameter.argument!r} is a cookie, so it cannot have a semicolon.")
+    return text
 
 
 def _simple(value: Any) -> str:

@@ -1,0 +1,111 @@
+"""Operations of OpenAPI with parameters of any place, style and shape, made by a generator.
+
+The same number gives the same case on every machine.
+"""
+
+import random
+from functools import partial
+from typing import Any
+
+from tests.differential.case import Case, add, case
+from tests.differential.cases.openapi import SPEC, served
+from tests.differential.differing_tools import COOKIES_APART
+from tests.differential.script import Call
+
+PARAMETERS = 4
+OPERATIONS, CALLS = 4, 8
+STYLES = {
+    "path": ("simple", "label", "matrix"),
+    "header": ("simple",),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "cookie": ("form",),
+}
+SCALARS: dict[str, list[Any]] = {
+    "string": ["Tom", "a b&c=d", "ü/ö", "x,y|z", "100%", "a+b"],
+    "integer": [0, 7, -1],
+    "number": [1.5, 2, 1e21],
+    "boolean": [True, False],
+}
+LISTS: list[Any] = [["a", "b c"], [1, 2.5, True], ["x"]]
+OBJECTS: list[Any] = [{"a": 1, "b": "c d"}, {"x": True}]
+
+
+class Service:
+    """Makes operations, and calls of them."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self._dice = dice
+        self._paths: dict[str, Any] = {}
+        self._operations: dict[str, list[dict[str, Any]]] = {}
+        for index in range(OPERATIONS):
+            made = [self._parameter(n) for n in range(self._dice.randrange(1, 5))]
+            self._operations[f"find_{index}"] = made
+            slots = "".join(f"/{{{one['name']}}}" for one in made if one["in"] == "path")
+            told = {"operationId": f"find_{index}", "parameters": made, "responses": {}}
+            self._paths[f"/pets{index}{slots}"] = {"get": told}
+
+    def spec(self) -> dict[str, Any]:
+        """The description of all operations."""
+        return SPEC | {"paths": self._paths}
+
+    def _parameter(self, number: int) -> dict[str, Any]:
+        where = self._dice.choice(["path", "query", "query", "header", "cookie"])
+        kinds = [*SCALARS] + ([] if where == "query" else ["array", "object"])
+        kind = self._dice.choice(kinds)
+        made: dict[str, Any] = {"name": f"{where}P{number}", "in": where, "schema": {"type": kind}}
+        if where == "header":
+            made["name"] = f"X-P{number}"
+        if where == "path":
+            made["required"] = True
+        if kind == "array":
+            made["schema"]["items"] = {}
+        if kind in SCALARS and self._dice.random() < 0.2:
+            made["schema"]["default"] = self._dice.choice(SCALARS[kind])
+        if self._dice.random() < 0.5:
+            made["style"] = self._dice.choice(STYLES[where])
+        if self._dice.random() < 0.4:
+            made["explode"] = self._dice.random() < 0.5
+        if self._dice.random() < 0.2 and where != "path":
+            made["required"] = True
+        return made
+
+    def calls(self) -> list[Call]:
+        """Some calls, which leave out what they may."""
+        return [self._call() for _ in range(CALLS)]
+
+    def _call(self) -> Call:
+        name = self._dice.choice([*self._operations])
+        args = {}
+        for one in self._operations[name]:
+            if not one.get("required") and self._dice.random() < 0.3:
+                continue
+            kind = one["schema"]["type"]
+            values = {"array": LISTS, "object": OBJECTS, **SCALARS}[kind]
+            args[_argument(one["name"])] = self._dice.choice(values)
+        return Call(name, args)
+
+
+def _argument(name: str) -> str:
+    """The name of a parameter as the tool has it."""
+    if name.startswith("X-"):
+        return name.lower().replace("-", "_")
+    where, _, number = name.partition("P")
+    return f"{where}_p{number}"
+
+
+async def parameters(stage, number: int) -> None:
+    """A service whose operations have parameters of any kind."""
+    service = Service(random.Random(f"parameters {number}"))
+    await served(stage, service.calls(), spec=service.spec())
+
+
+@case(differs=COOKIES_APART)
+async def a_service_is_called_with_a_semicolon_in_a_cookie(stage):
+    cookie = {"name": "who", "in": "cookie", "schema": {"type": "string"}}
+    find = {"operationId": "find", "parameters": [cookie], "responses": {}}
+    calls = [Call("find", {"who": "me; admin=1"})]
+    await served(stage, calls, spec=SPEC | {"paths": {"/pets": {"get": find}}})
+
+
+for _number in range(PARAMETERS):
+    add(Case(f"a service with any parameters {_number}", partial(parameters, number=_number)))
