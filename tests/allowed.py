@@ -84,7 +84,7 @@ BROAD_EXCEPT = {
     "devui/runtime/workflow/tool_node.py:ToolNode._result": (
         "the tool edge: on_tool_error callbacks may answer for any error"
     ),
-    "devui/runtime/plain_threads.py:Call.run": (
+    "devui/runtime/plain_threads.py:Outcome.run": (
         "users' functions in a thread; what one raises is raised where it was called"
     ),
     "devui/runtime/plugins/context_filter_plugin.py:ContextFilterPlugin.before_model_callback": (
