@@ -1,7 +1,7 @@
 """StoryFlowAgent writes a story in four steps, and can be stopped and resumed between any two.
 
 An agent written by hand that records a checkpoint after each step. When its run breaks off, the
-same invocation goes on at the step that was not finished: what was finished is not done again.
+same invocation goes on at the step that the last checkpoint names: those before are not done again.
 """
 
 import logging

@@ -8,7 +8,7 @@ from google.genai import types
 
 from tests.differential.case import case
 from tests.differential.differing import OFF_THE_LOOP
-from tests.differential.script import Boom, Call, Say, call
+from tests.differential.script import Boom, Call, Raw, Say, call
 
 
 @case()
@@ -25,6 +25,20 @@ async def a_call_keeps_the_id_that_the_model_gave(stage):
 async def a_tool_the_agent_does_not_have(stage):
     await stage.open(stage.agent("agent", call("dream", a=1), "Sorry."))
     await stage.say()
+
+
+@case()
+async def a_call_that_names_no_tool(stage):
+    nameless = types.Part(function_call=types.FunctionCall(args={"a": 2}))
+    answer = Raw({"content": types.Content(role="model", parts=[nameless])})
+
+    def watch(tool, args, tool_context):
+        tool_context.state[f"before {tool.name}"] = args
+
+    agent = stage.agent("agent", call("", a=1), "Sorry.", answer, "So.", before_tool_callback=watch)
+    await stage.open(agent)
+    await stage.say()
+    await stage.say("again")
 
 
 @case()

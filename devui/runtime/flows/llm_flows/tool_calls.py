@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_UNNAMED = "<unnamed>"
+"""The name of the tool of a call without one: services refuse responses that have none."""
+
 
 class ToolCall:
     """The execution of one function call of a model.
@@ -78,7 +81,7 @@ class ToolCall:
                 and what a callback raised.
         """
         if self._tool is None:
-            unknown = _UnknownTool(self._call.name or "")
+            unknown = _UnknownTool(self._call.name or _UNNAMED)
             return response_part(self._call, unknown, await self._run_unknown(unknown))
         tool = self._tool
         instead = (

@@ -37,7 +37,7 @@ def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> type
         where = place(_code_of(tool))
         error.add_note(f"Tool {tool.name!r} returned {_refused(error)}: {where}.")
         raise
-    response = altered(_RESPONSE, id=call.id, name=call.name, response=value)
+    response = altered(_RESPONSE, id=call.id, name=call.name or tool.name, response=value)
     if media:
         response.parts = media
     if tool.response_scheduling is not None:
