@@ -34,9 +34,9 @@ CREDENTIALS_TWICE = Difference(
     why="A form that was sent twice should not act twice.",
 )
 PARTS_AS_CONTENTS = Difference(
-    "`Event(content=types.Part(...))`",
+    "`Event(content=types.Part(...))`, and the same of an LlmResponse",
     here="It is refused, with the line to write.",
-    there="The event has an empty content.",
+    there="The content is empty.",
     why="What was to be said would be lost without a word.",
 )
 ODD_DELTAS = Difference(

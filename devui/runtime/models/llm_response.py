@@ -4,8 +4,9 @@ import logging
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
 from devui.runtime.models.cache_metadata import CacheMetadata
 
@@ -72,6 +73,17 @@ class LlmResponse(BaseModel):
     """For models whose provider keeps the conversation."""
     environment_id: str | None = None
     """Where such a provider ran code."""
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _advise(cls, content: Any) -> Any:
+        if isinstance(content, str | types.Part):  # of a Part an empty Content would be made
+            raise PydanticCustomError(
+                "content_type",
+                "this has to be a types.Content, such as"
+                ' types.Content(role="model", parts=[types.Part(text=...)])',
+            )
+        return content
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls of the content, in the order of its parts."""

@@ -133,6 +133,7 @@ def _refused(stage, what, make):
 async def a_part_is_given_for_a_content(stage):
     part = types.Part(text="hi")
     _refused(stage, "content", lambda: stage.ns.Event(author="a", content=part))
+    _refused(stage, "content", lambda: stage.ns.LlmResponse(content=part))
 
 
 @case(differs=ODD_DELTAS)
