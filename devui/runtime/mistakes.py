@@ -26,7 +26,8 @@ _ASYNC_FOR = (
     "An async generator gives what it yields to `async for event in ...`, in an `async def`"
     " function."
 )
-_CONTENT = 'types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
+A_CONTENT = 'a types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
+"""What to give where a content is asked for."""
 _ENDS = (StopIteration, StopAsyncIteration)
 _STOPS = {
     "raised StopIteration": "next() raises StopIteration",
@@ -145,7 +146,7 @@ def _refusal(error: ValidationError) -> str:
         if found["type"] in _SENTENCES:
             lines.append(where + found["msg"].partition(", ")[2])
         elif found["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be a {_CONTENT} (given: {_shown(found['input'])})")
+            lines.append(f"{where}this has to be {A_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
             lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")

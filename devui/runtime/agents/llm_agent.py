@@ -231,14 +231,14 @@ class LlmAgent(LlmAgentCallbacks):
             ValueError: no class is known for the model's name.
         """
         if model := self.model:
-            return _named_model(self, model) if isinstance(model, str) else model
+            return _model_of_name(self, model) if isinstance(model, str) else model
         ancestor = self.parent_agent
         while ancestor is not None:
             if isinstance(ancestor, LlmAgent):
                 return ancestor.canonical_model
             ancestor = ancestor.parent_agent
         default = LlmAgent._default_model
-        return default if isinstance(default, BaseLlm) else _named_model(self, default)
+        return default if isinstance(default, BaseLlm) else _model_of_name(self, default)
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
         """The model for one call, which is what the flow asks for: `canonical_model`.
@@ -357,7 +357,7 @@ def _output_of(agent: LlmAgent, ctx: InvocationContext) -> OutputSaver | TaskOut
     return OutputSaver(agent.name, agent.output_key, agent.output_schema, path, again)
 
 
-def _named_model(agent: LlmAgent, name: str) -> BaseLlm:
+def _model_of_name(agent: LlmAgent, name: str) -> BaseLlm:
     """The model of that name, made once: it keeps connections."""
     if agent._named_model is None or agent._named_model_name != name:
         agent._named_model = LLMRegistry.new_llm(name)

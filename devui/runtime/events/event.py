@@ -1,6 +1,6 @@
 """`Event`: the unit of what passes between agents, Runner and user (events seed)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from google.genai import types
 from pydantic import (
@@ -8,16 +8,15 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     field_serializer,
-    field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
 from devui.runtime.copying import blank, made
 from devui.runtime.events.event_actions import EventActions, serialised
 from devui.runtime.events.node_info import NodeInfo
 from devui.runtime.ignored import warn_of_ignored
+from devui.runtime.mistakes import A_CONTENT
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
 from devui.runtime.platform.uuid import new_uuid
@@ -71,6 +70,8 @@ class Event(LlmResponse):
     timestamp: float = Field(default_factory=get_time)
     """When the event was made, in unix seconds."""
 
+    _wanted_content: ClassVar[str] = f'{A_CONTENT}; or give `message="..."` for a text of the user'
+
     @model_validator(mode="before")
     @classmethod
     def _expand_shorthands(cls, data: Any) -> Any:
@@ -81,18 +82,6 @@ class Event(LlmResponse):
         for name in sorted((_INSTEAD.keys() & data.keys()) - cls.model_fields.keys()):
             warn_of_ignored(cls, name, f"; give {_INSTEAD[name]}.")
         return _expanded(data, _SHORTHANDS - cls.model_fields.keys())
-
-    @field_validator("content", mode="before")
-    @classmethod
-    def _advise(cls, content: Any) -> Any:
-        if isinstance(content, str | types.Part):  # of a Part an empty Content would be made
-            raise PydanticCustomError(
-                "content_type",
-                "this has to be a types.Content; for a text give"
-                ' types.Content(role="model", parts=[types.Part(text=...)]), or `message="..."`'
-                " for one of the user",
-            )
-        return content
 
     @field_serializer("output", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:

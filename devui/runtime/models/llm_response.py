@@ -1,13 +1,14 @@
 """`LlmResponse`: what a model answers, whole or in fragments (adk-runtime 1.1)."""
 
 import logging
-from typing import Any
+from typing import Any, ClassVar
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, field_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from devui.runtime.mistakes import A_CONTENT
 from devui.runtime.models.cache_metadata import CacheMetadata
 
 logger = logging.getLogger(__name__)
@@ -74,14 +75,15 @@ class LlmResponse(BaseModel):
     environment_id: str | None = None
     """Where such a provider ran code."""
 
+    _wanted_content: ClassVar[str] = A_CONTENT
+    """What to give as the content."""
+
     @field_validator("content", mode="before")
     @classmethod
     def _advise(cls, content: Any) -> Any:
         if isinstance(content, str | types.Part):  # of a Part an empty Content would be made
             raise PydanticCustomError(
-                "content_type",
-                "this has to be a types.Content, such as"
-                ' types.Content(role="model", parts=[types.Part(text=...)])',
+                "content_type", "this has to be {wanted}", {"wanted": cls._wanted_content}
             )
         return content
 
