@@ -93,6 +93,12 @@ class EventCache:
             self._keep(key, history)
             return history.read()
 
+    def begins(self, connection: sqlite3.Connection, key: Key) -> None:
+        """A session is being made; it has no events."""
+        with self._lock:
+            self._check(connection)
+            self._keep(key, _History([]))
+
     def grows(self, key: Key) -> Growing:
         """An event is being stored; until that is sure, the session is read from the file."""
         with self._lock:

@@ -72,11 +72,13 @@ _ADD_EVENT = (
     "INSERT INTO events (id, invocation_id, app_name, user_id, session_id, timestamp, event_data)"
     " VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-_CHANGED = "SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?"
 _SET_SESSION = (
     "UPDATE sessions SET state = ?, update_time = ? WHERE app_name = ? AND user_id = ? AND id = ?"
 )
-_TOUCH_SESSION = "UPDATE sessions SET update_time = ? WHERE app_name = ? AND user_id = ? AND id = ?"
+_TOUCH_SESSION = (
+    "UPDATE sessions SET update_time = ?"
+    " WHERE app_name = ? AND user_id = ? AND id = ? AND update_time = ?"
+)
 
 
 class Key(NamedTuple):
@@ -205,30 +207,24 @@ def insert_event(
         AlreadyExistsError: another event of the session has that id.
         StaleSessionError: the session was changed after `last_seen`.
     """
-    changed = connection.execute(_CHANGED, key).fetchone()
-    if changed is None:
-        raise SessionNotFoundError(
-            f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
-            " have been deleted."
-        )
     moment = layout.time(event.timestamp)
     try:
         connection.execute(_ADD_EVENT, (event.id, event.invocation_id, *key, moment, event.data))
     except sqlite3.IntegrityError:
+        _existing(connection, key)
         if not _is_stored(connection, key, event):
             raise
         return None
-    if seconds(changed[0]) > last_seen:
-        raise StaleSessionError(
-            f"Session {key.id!r} was changed after this copy of it was read. Read it again with"
-            " get_session, then append."
-        )
+    if event.delta.session or not _touched(connection, key, moment, last_seen=last_seen):
+        row = _existing(connection, key)
+        if seconds(row["update_time"]) > last_seen:
+            raise StaleSessionError(
+                f"Session {key.id!r} was changed after this copy of it was read. Read it again with"
+                " get_session, then append."
+            )
+        state = json.dumps({**_state(row), **event.delta.session})
+        connection.execute(_SET_SESSION, (state, moment, *key))
     _merge_shared(connection, key, event.delta, moment)
-    if event.delta.session:
-        state = {**_state(_session_row(connection, key)), **event.delta.session}
-        connection.execute(_SET_SESSION, (json.dumps(state), moment, *key))
-    else:
-        connection.execute(_TOUCH_SESSION, (moment, *key))
     return seconds(moment)
 
 
@@ -253,6 +249,24 @@ def _session_row(connection: sqlite3.Connection, key: Key) -> Any:
         "SELECT state, update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?",
         key,
     ).fetchone()
+
+
+def _existing(connection: sqlite3.Connection, key: Key) -> Any:
+    row = _session_row(connection, key)
+    if row is None:
+        raise SessionNotFoundError(
+            f"Session {key.id!r} of app {key.app!r} and user {key.user!r} does not exist; it may"
+            " have been deleted."
+        )
+    return row
+
+
+def _touched(
+    connection: sqlite3.Connection, key: Key, moment: float | str, *, last_seen: float
+) -> bool:
+    """Set the time of change if it is the one last seen, which a file of texts does not tell."""
+    values = (moment, *key, last_seen)
+    return connection.execute(_TOUCH_SESSION, values).rowcount == 1
 
 
 def _event_rows(

@@ -67,7 +67,9 @@ class SqliteSessionService(BaseSessionService):
         def job(connection: sqlite3.Connection) -> Session:
             given = self._key(connection, app_name, user_id, session_id or "")
             key = given if given.id else spare
-            return sqlite_rows.insert_session(connection, self._layout, key, scoped, now=now)
+            session = sqlite_rows.insert_session(connection, self._layout, key, scoped, now=now)
+            self._events.begins(connection, key)
+            return session
 
         return await self._database.write(job)
 
