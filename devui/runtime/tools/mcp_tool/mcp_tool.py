@@ -1,5 +1,6 @@
 """`McpTool`: one tool of an MCP server (adk-runtime 8.9)."""
 
+import json
 import logging
 import warnings
 from collections.abc import Awaitable, Callable
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call, is_async_callable
 from devui.runtime.events.ui_widget import UiWidget
+from devui.runtime.halves import half_told
 from devui.runtime.mistakes import message_of
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
@@ -142,6 +144,7 @@ class McpTool(BaseTool):
         credential: "AuthCredential | None",
     ) -> dict[str, Any]:
         """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
+        _check_sendable(args)
         progress = await self._progress(tool_context)
         result = await self._sessions.ask(
             await self._headers(tool_context),
@@ -194,6 +197,14 @@ class McpTool(BaseTool):
             if isinstance(uri, str) and uri.startswith("ui://"):
                 return uri
         return None
+
+
+def _check_sendable(args: dict[str, Any]) -> None:
+    """Refuse a text that would end the connection, and with it the calls of others."""
+    try:
+        json.dumps(args, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(half_told(error)) from None
 
 
 def as_told(model: BaseModel) -> dict[str, Any]:

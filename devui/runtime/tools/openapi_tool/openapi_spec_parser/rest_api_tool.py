@@ -11,6 +11,7 @@ from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
+from devui.runtime.halves import half_told
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.openapi_tool.auth.auth_helpers import dict_to_auth_scheme
@@ -199,7 +200,7 @@ class RestApiTool(BaseTool):
 def _words(error: Exception) -> str:
     """What went wrong, for the model."""
     if isinstance(error, UnicodeEncodeError):
-        return f"{error.object[error.start]!r} is half of a character and cannot be sent."
+        return half_told(error)
     if isinstance(error, httpx.TimeoutException):
         return f"the service did not answer in time ({type(error).__name__})."
     return str(error) or type(error).__name__
