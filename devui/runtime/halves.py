@@ -1,7 +1,7 @@
 """Texts with halves of characters in them, which nothing can send or keep.
 
 JSON can name half of a character, such as an emoji that was cut in two, and Python has halves in
-the names of files that are not UTF-8.
+the names of files that are not UTF-8 (R53).
 """
 
 import re

@@ -382,6 +382,7 @@ async def test_a_refusal_says_what_to_do(server):
     server.fail(401, "No such key.")
     with pytest.raises(ChatCompletionError, match=r"HTTP 401: No such key\. Set OPENAI_API_KEY"):
         await ask(model)
+    model = OpenAILlm(model="m", base_url=server.url, max_retries=0)
     server.fail(500, "Out of order")
     with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as raised:
         await ask(model, stream=True)

@@ -128,6 +128,8 @@ class McpTool(BaseTool):
         """
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
+        if told := _unsendable(args):
+            return {"error": f"The MCP tool {self.name!r} was not called: {told}"}
         try:
             return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
         except CredentialExchangeError:
@@ -144,7 +146,6 @@ class McpTool(BaseTool):
         credential: "AuthCredential | None",
     ) -> dict[str, Any]:
         """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
-        _check_sendable(args)
         progress = await self._progress(tool_context)
         result = await self._sessions.ask(
             await self._headers(tool_context),
@@ -199,12 +200,15 @@ class McpTool(BaseTool):
         return None
 
 
-def _check_sendable(args: dict[str, Any]) -> None:
-    """Refuse a text that would end the connection, and with it the calls of others."""
+def _unsendable(args: dict[str, Any]) -> str | None:
+    """What is wrong with a text that would end the connection, and with it the calls of others."""
     try:
-        json.dumps(args, ensure_ascii=False, default=str).encode()
+        json.dumps(args, ensure_ascii=False, skipkeys=True, default=str).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(half_told(error)) from None
+        return half_told(error)
+    except (ValueError, RecursionError):
+        return None  # it refers to itself, which is told when it is sent
+    return None
 
 
 def as_told(model: BaseModel) -> dict[str, Any]:
