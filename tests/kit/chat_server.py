@@ -10,7 +10,9 @@ completion that joins the chunks.
 
 import json
 import threading
+import time
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -23,6 +25,9 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 2},
     "completion_tokens_details": {"reasoning_tokens": 1},
 }
+
+
+_WITHOUT_END = ("", b"")
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class ChatServer:
 
     def __init__(self) -> None:
         self.received: list[Received] = []
+        self.left = threading.Event()
         self._answers: deque[tuple[int, tuple[Json, ...]] | tuple[str, bytes]] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
@@ -59,6 +65,10 @@ class ChatServer:
     def send(self, media: str, body: bytes) -> None:
         """Queue an answer that is sent as it is, with HTTP 200."""
         self._answers.append((media, body))
+
+    def speak_on(self) -> None:
+        """Queue a stream that goes on until its client has left, which sets `left`."""
+        self._answers.append(_WITHOUT_END)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -83,6 +93,10 @@ class ChatServer:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 headers = {key.lower(): value for key, value in self.headers.items()}
                 status, chunks = server._take(Received(self.path, headers, body))
+                if (status, chunks) == _WITHOUT_END:
+                    _speak_on(self)
+                    server.left.set()
+                    return
                 if isinstance(chunks, bytes):
                     self.send_response(200)
                     self.send_header("Content-Type", status)
@@ -107,6 +121,18 @@ class ChatServer:
                 pass
 
         return Handler
+
+
+def _speak_on(handler: BaseHTTPRequestHandler) -> None:
+    """Stream until the client has left."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+    word = f"data: {json.dumps(_chunk(says('word')))}\n\n".encode()
+    with suppress(OSError):
+        while True:
+            handler.wfile.write(word)
+            time.sleep(0.02)
 
 
 def says(text: str | None = None, *, finish: str | None = None, **more: Any) -> Json:

@@ -6,7 +6,8 @@ the clients `app` and `short` with their secret, the public client `open`, which
 
 `/authorize` is the page on which the user would agree: it sends them on at once. `/token` gives
 tokens, `/api/…` answers those who have one, `/tokens` tells who got what, `/expire` ends all
-tokens, `/moved/…` sends on to `/token`, and `/.well-known/…` tells the endpoints.
+tokens, `/moved/…` sends on to `/token`, `/null/…` gives a token that is null, and `/.well-known/…`
+tells the endpoints.
 """
 
 import base64
@@ -140,6 +141,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         asked = dict(parse_qsl(body))
+        if self.path.startswith("/null/"):
+            self._answer(200, {"access_token": None, "token_type": "Bearer"})
+            return
         if self.path.startswith("/moved/"):
             self._answer(307, {}, Location="/token")
             return

@@ -2,11 +2,12 @@
 
 `python -m tests.kit.pets_server` listens on a free port and prints its address first. Some paths
 answer otherwise: `/text` with a text, `/list` with a list, `/nothing` with 204, `/moved` with a
-redirect, `/broken` with 500.
+redirect, `/broken` with 500, `/slow` after six seconds.
 """
 
 import json
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -27,6 +28,8 @@ class Handler(BaseHTTPRequestHandler):
             "/moved": (302, ""),
             "/broken": (500, "out of order"),
         }
+        if self.path == "/slow":
+            time.sleep(6)
         status, found = special.get(self.path, (200, asked))
         data = (found if isinstance(found, str) else json.dumps(found)).encode()
         self.send_response(status)

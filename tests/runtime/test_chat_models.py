@@ -1,7 +1,9 @@
 """Models behind OpenAI's chat completions: `OpenAILlm`, and `LiteLlm` if installed."""
 
+import asyncio
 import json
 import sys
+from contextlib import aclosing
 from importlib.util import find_spec
 
 import pytest
@@ -9,7 +11,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from devui.runtime.agents import LlmAgent
-from devui.runtime.agents.run_config import RunConfig
+from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.models import Gemini, LLMRegistry, LlmRequest, LlmResponse, OpenAILlm
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
@@ -324,11 +326,63 @@ async def test_an_agent_calls_its_tool_through_the_service(server, model, stream
     }
 
 
+async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):
+    server.speak_on()
+    runner = InMemoryRunner(LlmAgent(name="agent", model=model), app_name="app")
+    runner.auto_create_session = True
+    how = _config({"streaming_mode": StreamingMode.SSE})
+    said = runner.run_async(user_id="u", session_id="s", new_message=user("go"), run_config=how)
+    async with aclosing(said) as events:
+        assert (await anext(events)).partial
+    assert await asyncio.to_thread(server.left.wait, 5), "while the model is still held"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown_pieces"),
+    [
+        (["a\ud83d", "\ude00b"], ["a", "\U0001f600b"]),
+        (["\ud83d", "\ude00"], ["\U0001f600"]),
+        (["a\ud83d", "b"], ["a", r"\ud83db"]),
+        (["a", "b\ud83d"], ["a", "b"]),
+    ],
+    ids=["pair", "alone", "broken", "end"],
+)
+async def test_characters_that_were_cut_in_two_are_joined(server, model, pieces, shown_pieces):
+    server.answer(*map(says, pieces), says(finish="stop"))
+    *partial, whole = await ask(model, stream=True)
+    assert [answer.content.parts[0].text for answer in partial] == shown_pieces
+    end = r"\ud83d" if pieces[-1].endswith("\ud83d") else ""
+    assert whole.content.parts[0].text == "".join(shown_pieces) + end
+
+
+async def test_halves_of_characters_in_a_history_are_spelled_out(server, model):
+    server.answer(calls(0, "c1", "look", '{"at": "\\ud83d"}', finish="tool_calls"))
+    server.answer(says("a\ud83d", finish="stop"))
+    server.answer(says("fine", finish="stop"))
+
+    def look(at: str) -> str:
+        """Look."""
+        return "f\udce9.txt"
+
+    agent = LlmAgent(name="agent", model=model, tools=[look], instruction="Know {it}.")
+    runner = InMemoryRunner(agent, app_name="app")
+    await runner.session_service.create_session(
+        app_name="app", user_id="u", session_id="s", state={"it": "i\udce9"}
+    )
+    for words in ("u\udce9", "again"):
+        said = runner.run_async(user_id="u", session_id="s", new_message=user(words))
+        assert [event.error_message async for event in said][-1] is None
+    told = json.dumps(server.received[-1].body["messages"])
+    for spelled in ("i\\\\udce9", "u\\\\udce9", "f\\\\udce9.txt", "a\\\\ud83d"):
+        assert spelled in told
+
+
 async def test_a_refusal_says_what_to_do(server):
     model = OpenAILlm(model="m", base_url=server.url)
     server.fail(401, "No such key.")
     with pytest.raises(ChatCompletionError, match=r"HTTP 401: No such key\. Set OPENAI_API_KEY"):
         await ask(model)
+    model = OpenAILlm(model="m", base_url=server.url, max_retries=0)
     server.fail(500, "Out of order")
     with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\.") as raised:
         await ask(model, stream=True)

@@ -6,9 +6,10 @@ from google.genai import types
 from devui.runtime.agents import LlmAgent
 from devui.runtime.agents.run_config import RunConfig, StreamingMode
 from devui.runtime.models import LlmRequest, OpenAILlm
+from devui.runtime.models.chat_retries import pause
 from devui.runtime.models.openai_llm import ChatCompletionError
 from devui.runtime.runners import InMemoryRunner
-from tests.kit.chat_server import ChatServer
+from tests.kit.chat_server import ChatServer, says
 
 EVENTS = "text/event-stream"
 HALF = b'data: {"choices": [{"index": 0, "delta": {"content": "half"}}]}\n\n'
@@ -94,3 +95,39 @@ async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):
             "go", quiet=True, run_config=RunConfig(streaming_mode=StreamingMode.SSE)
         )
     assert not erased
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_service_that_is_busy_is_asked_again(server, model, stream):
+    server.fail(429, "Slow down.")
+    server.fail(503, "Overloaded.")
+    server.answer(says("fine", finish="stop"))
+    assert (await ask(model, stream=stream))[-1].content.parts[0].text == "fine"
+    first, *others = [one.body for one in server.received]
+    assert others == [first, first]
+
+
+async def test_a_service_that_stays_busy_is_given_up(server, model):
+    for _ in range(3):
+        server.fail(500, "Out of order")
+    with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\."):
+        await ask(model, stream=False)
+    assert len(server.received) == 3
+
+
+@pytest.mark.parametrize(("status", "retries"), [(400, 2), (401, 2), (404, 2), (503, 0)])
+async def test_what_will_not_pass_and_what_may_not_be_repeated_is_asked_once(
+    server, status, retries
+):
+    model = OpenAILlm(model="m", base_url=server.url, max_retries=retries)
+    server.fail(status, "No.")
+    with pytest.raises(ChatCompletionError, match=f"HTTP {status}: No"):
+        await ask(model, stream=True)
+    assert len(server.received) == 1
+    await model.aclose()
+
+
+def test_a_service_may_say_how_long_to_wait():
+    assert pause(0, {"retry-after": "7"}) == 7
+    assert 6 <= pause(9, {"retry-after": "86400"}) <= 8
+    assert 0.75 <= pause(1, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}) <= 1

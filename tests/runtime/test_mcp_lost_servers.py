@@ -49,6 +49,12 @@ async def test_a_result_that_is_not_what_was_said_is_an_error_for_the_model():
     assert "output schema" in lied["error"]
 
 
+async def test_a_call_that_cannot_be_sent_takes_no_other_with_it():
+    [sent, kept] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
+    assert r"'\ud83d' is half of a character" in sent["error"]
+    assert text(kept) == "well"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
     with served(kind) as url:

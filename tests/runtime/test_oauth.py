@@ -271,6 +271,12 @@ async def test_a_secret_is_not_sent_on_to_another_address(url):
         await run(runner_with(authenticated(url, config)))
 
 
+async def test_a_token_that_is_none_is_not_sent(url):
+    config = config_of(client_flow(f"{url}/null"))
+    with pytest.raises(CredentialExchangeError, match="/null/token has no 'access_token'"):
+        await run(runner_with(authenticated(url, config)))
+
+
 async def test_a_server_that_is_not_there_is_named():
     raw = client()
     runner = runner_with(authenticated("", config_of(client_flow("http://127.0.0.1:1"), raw)))

@@ -130,6 +130,8 @@ def _refusals(url: str) -> Iterator[None]:
 
 def _with(oauth2: OAuth2Auth, tokens: dict[str, Any]) -> OAuth2Auth:
     """The credential with the tokens, and without the login they came from, which is used up."""
+    if not tokens["access_token"]:
+        raise KeyError("access_token")
     return oauth2.model_copy(
         update={
             "access_token": str(tokens["access_token"]),

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from google.genai import types
 from pydantic import ValidationError
 
+from devui.runtime.halves import sendable, without_open_half
 from devui.runtime.models.chat_calls import ChatCalls
 from devui.runtime.models.chat_dialect import Json
 from devui.runtime.models.chat_thoughts import joined, strings, thoughts
@@ -44,6 +45,7 @@ class ChatAnswer:
         self._shows_thoughts = shows_thoughts
         self._thoughts: list[types.Part] = []
         self._text: list[str] = []
+        self._half = ""
         self._calls = ChatCalls()
         self._reason: str | None = None
         self._model: str | None = None
@@ -65,7 +67,7 @@ class ChatAnswer:
     def whole(self) -> LlmResponse:
         """All that was taken in, as one response; an error if it did not end as it should."""
         calls = self._calls.parts()
-        text = "".join(self._text)
+        text = "".join([*self._text, sendable(self._half)])
         if self._tools and not calls:
             text, written = written_calls(text, self._tools)
             calls.extend(written)
@@ -114,7 +116,9 @@ class ChatAnswer:
             index = call.get("index") if key == "delta" else None  # whole ones are no pieces
             self._calls.add(call, position if index is None else index)
         thought = thoughts(message)
-        text = strings(message.get("content") or message.get("refusal"))
+        said = "".join(strings(message.get("content") or message.get("refusal")))
+        said, self._half = without_open_half(self._half + said)
+        text = [sendable(said)] if said else []
         self._thoughts += thought
         self._text += text
         shown = [one for one in thought if one.text] if self._shows_thoughts else []

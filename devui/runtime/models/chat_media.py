@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from google.genai import types
 
+from devui.runtime.halves import sendable
 from devui.runtime.models.chat_dialect import Dialect, Json
 
 _ANY = "application/octet-stream"
@@ -46,7 +47,7 @@ def media(response: types.FunctionResponse) -> list[types.Part]:
 
 
 def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
+    return {"type": "text", "text": sendable(text)}
 
 
 def _inline(blob: types.Blob, data: bytes) -> Json:

@@ -6,6 +6,7 @@ from typing import Any
 from google.genai import types
 from pydantic_core import to_jsonable_python
 
+from devui.runtime.halves import sendable
 from devui.runtime.models.call_ids import CallIds
 from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_media import media, piece
@@ -51,7 +52,7 @@ def system_text(instruction: Any) -> str:
 def _tool_message(response: types.FunctionResponse, dialect: Dialect) -> Json:
     value = to_jsonable_python(response.response, serialize_unknown=True)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return {"role": dialect.tool_role, "tool_call_id": response.id or "", "content": text}
+    return {"role": dialect.tool_role, "tool_call_id": response.id or "", "content": sendable(text)}
 
 
 def _said(part: types.Part) -> list[types.Part]:
@@ -72,7 +73,8 @@ def _user_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]:
 
 
 def _assistant_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]:
-    text = "\n".join(part.text for part in parts if part.text and not part.thought)
+    said = "\n".join(part.text for part in parts if part.text and not part.thought)
+    text = sendable(said)
     calls = [_tool_call(part, dialect) for part in parts if part.function_call]
     if not text and not calls:
         return []
@@ -86,14 +88,14 @@ def _thoughts(parts: list[types.Part], dialect: Dialect) -> Json:
     """What of a message tells the service what its model thought."""
     if dialect.thoughts == "blocks" and (signed := blocks(parts)):
         return {"thinking_blocks": signed}
-    text = "".join(part.text or "" for part in parts)
+    text = sendable("".join(part.text or "" for part in parts))
     return {"reasoning_content": text} if text and dialect.thoughts else {}
 
 
 def _tool_call(part: types.Part, dialect: Dialect) -> Json:
     call = part.function_call
     assert call is not None  # noqa: S101  the caller looked
-    arguments = json.dumps(to_jsonable_python(call.args or {}), ensure_ascii=False)
+    arguments = sendable(json.dumps(to_jsonable_python(call.args or {}), ensure_ascii=False))
     found: Json = {
         "id": call.id or "",
         "type": "function",

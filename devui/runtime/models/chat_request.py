@@ -5,6 +5,7 @@ from typing import Any
 
 from google.genai import types
 
+from devui.runtime.halves import sendable
 from devui.runtime.models.answer_format import answer_format
 from devui.runtime.models.base_llm import START_HINT
 from devui.runtime.models.chat_dialect import Dialect, Json
@@ -42,7 +43,7 @@ def chat_request(llm_request: LlmRequest, model: str, dialect: Dialect) -> Json:
     if not any(message["role"] != "assistant" for message in found):  # which services refuse
         found.append({"role": "user", "content": START_HINT})
     if text := system_text(config.system_instruction):
-        found.insert(0, {"role": "system", "content": text})
+        found.insert(0, {"role": "system", "content": sendable(text)})
     body: Json = {"model": model, "messages": found}
     for name, theirs in _SETTINGS.items():
         value = getattr(config, name)

@@ -1,8 +1,9 @@
 """`LiteLlm`: any model that litellm knows (adk-runtime 9.4). Needs `pip install devui[litellm]`."""
 
 import os
-from collections.abc import AsyncGenerator
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, runtime_checkable
 
 from google.genai import types
 from pydantic import Field, PrivateAttr
@@ -119,10 +120,11 @@ class LiteLlm(BaseLlm):
         chunks = await self.llm_client.acompletion(
             **arguments, stream=True, stream_options={"include_usage": True}
         )
-        async for chunk in chunks:
-            fragment = answer.add(chunk.model_dump())
-            if fragment is not None:
-                yield fragment
+        async with _hung_up(chunks):
+            async for chunk in chunks:
+                fragment = answer.add(chunk.model_dump())
+                if fragment is not None:
+                    yield fragment
         yield answer.whole()
 
     def _call(self, llm_request: LlmRequest) -> dict[str, Any]:
@@ -194,6 +196,24 @@ def _marks(llm_request: LlmRequest) -> dict[str, Any]:
     places: list[Json] = [{"role": "system"}, {"index": -1}]
     points = [{"location": "message", **place, "control": control} for place in places]
     return {"cache_control_injection_points": points}
+
+
+@runtime_checkable
+class _Line(Protocol):
+    """A stream that keeps a connection."""
+
+    async def aclose(self) -> None:
+        """Give it back."""
+
+
+@asynccontextmanager
+async def _hung_up(chunks: Any) -> AsyncIterator[None]:
+    """Ends the connection of a stream, also when its reader leaves before the end."""
+    try:
+        yield
+    finally:
+        if isinstance(chunks, _Line):
+            await chunks.aclose()
 
 
 def _thinker(way: Route) -> Thinker:

@@ -27,6 +27,7 @@ from devui.runtime.models.chat_http import (
     has_ended,
 )
 from devui.runtime.models.chat_request import chat_request
+from devui.runtime.models.chat_retries import NOT_ANSWERED, may_pass, pause
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
@@ -58,8 +59,11 @@ class OpenAILlm(BaseLlm):
     """Where the service is, up to and without `/chat/completions`."""
     timeout: float = 600.0
     """Seconds to wait for the next piece of an answer."""
+    max_retries: int = Field(default=2, ge=0)
+    """How often a request is sent again that was not answered, or with 408, 409, 429 or 5xx."""
     client: Any = Field(default=None, exclude=True, repr=False)
-    """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that."""
+    """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that, with retries
+    of its own."""
 
     _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = PrivateAttr(
         default_factory=WeakKeyDictionary
@@ -146,7 +150,8 @@ class OpenAILlm(BaseLlm):
     async def _posted(self, url: str, body: Json) -> AsyncIterator[Any]:
         headers = await self._headers()
         try:
-            async with self._client().stream("POST", url, json=body, headers=headers) as response:
+            response = await self._answered(url, body, headers)
+            async with aclosing(response):
                 if response.status_code >= httpx.codes.BAD_REQUEST:
                     raise failure(response.status_code, await response.aread(), url)
                 yield response
@@ -155,6 +160,25 @@ class OpenAILlm(BaseLlm):
                 f"{url} cannot be reached or broke off: {error!r}. Is base_url right, and does"
                 " the service run?"
             ) from error
+
+    async def _answered(self, url: str, body: Json, headers: dict[str, str]) -> Any:
+        """The beginning of an answer, after as many requests as it takes and may take."""
+        client = self._client()
+        for attempt in range(self.max_retries):
+            request = client.build_request("POST", url, json=body, headers=headers)
+            try:
+                response = await client.send(request, stream=True)
+            except NOT_ANSWERED as error:
+                why, seconds = repr(error), pause(attempt)
+            else:
+                if not may_pass(response.status_code):
+                    return response
+                why, seconds = f"HTTP {response.status_code}", pause(attempt, response.headers)
+                await response.aclose()
+            logger.warning("%s: %s. It is asked again in %.1f s.", url, why, seconds)
+            await asyncio.sleep(seconds)
+        request = client.build_request("POST", url, json=body, headers=headers)
+        return await client.send(request, stream=True)
 
     async def _headers(self) -> dict[str, str]:
         given = self.api_key

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from devui.runtime.events.event import Event
+from devui.runtime.halves import sendable
 from devui.runtime.jsonable import walked
 
 
@@ -17,9 +18,9 @@ def make_storable(event: Event) -> None:
     """Change the event in place, where it has no form in JSON; the rest stays as it is."""
     for name in ("author", "branch", "error_code", "error_message"):
         if isinstance(text := getattr(event, name), str):
-            setattr(event, name, _sendable(text))
+            setattr(event, name, sendable(text))
     for part in (event.content.parts if event.content else None) or []:
-        part.text = _sendable(part.text) if part.text is not None else None
+        part.text = sendable(part.text) if part.text is not None else None
         if part.function_call is not None:
             part.function_call.args = _plain(part.function_call.args)
         if part.function_response is not None:
@@ -42,17 +43,13 @@ def _plain(value: Any) -> Any:
 def _told(value: Any) -> Any:
     """The value, or its repr if it has no form in JSON; texts are spelled out."""
     if isinstance(value, str):
-        return _sendable(value)
+        return sendable(value)
     try:
         to_json(value, serialize_unknown=True, by_alias=True)
     except (ValueError, RecursionError):
-        return _sendable(repr(value))
+        return sendable(repr(value))
     return value
 
 
-def _sendable(text: str) -> str:
-    return text.encode(errors="backslashreplace").decode()
-
-
 def _spelled(key: str) -> str:
-    return _sendable(key).replace("\0", "\\x00")
+    return sendable(key).replace("\0", "\\x00")

@@ -32,14 +32,14 @@ def _calls(arguments: str) -> Json:
     return {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
 
 
-async def _play(stage: Any, answer: Json) -> None:
+async def _play(stage: Any, answer: Json, words: str = "go") -> None:
     def look(a: int = 0) -> str:
         """Looks."""
         return f"seen {a}"
 
     model = stage.ns.LiteLlm(MODEL, llm_client=noting(stage, [answer]))
     await stage.open(stage.ns.LlmAgent(name="agent", model=model, tools=[look]))
-    await stage.say()
+    await stage.say(words)
 
 
 for _how, _text in (ARGUMENTS | BROKEN).items():
@@ -53,3 +53,5 @@ for _what, _text in OTHERS.items():
     _differs = differing.OTHER_CALLS if "call" in _what else differing.UNTOLD
     _name = f"litellm gives a text with {_what}"
     add(Case(_name, partial(_play, answer={"content": _text}), _differs, needs="litellm"))
+_play_half = partial(_play, answer={"content": "fine"}, words="caf\udce9")
+add(Case("litellm is told half of a character", _play_half, differing.HALVES, needs="litellm"))

@@ -178,6 +178,18 @@ for _name, _args in STRUCTURED.items():
     add(Case(f"a service is called with lists and objects in {_name}", _play))
 
 
+_NOTE = {"type": "object", "properties": {"text": {"type": "string"}}}
+for _kind in ("application/json", "application/x-www-form-urlencoded", "multipart/form-data"):
+    _body = {"content": {_kind: {"schema": _NOTE}}}
+    _spec = SPEC | {
+        "paths": {
+            "/notes": {"post": {"operationId": "note", "requestBody": _body, "responses": {}}}
+        }
+    }
+    _play = partial(served, calls=[Call("note", {})], spec=_spec)
+    add(Case(f"a service is called with nothing of a body of {_kind}", _play))
+
+
 _STYLED = [
     {"name": "joined", "in": "query", "explode": False, "schema": _ITEMS},
     {"name": "piped", "in": "query", "style": "pipeDelimited", "schema": _ITEMS},

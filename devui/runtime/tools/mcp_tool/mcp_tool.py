@@ -1,5 +1,6 @@
 """`McpTool`: one tool of an MCP server (adk-runtime 8.9)."""
 
+import json
 import logging
 import warnings
 from collections.abc import Awaitable, Callable
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from devui.runtime.auth.exchanger.base_credential_exchanger import CredentialExchangeError
 from devui.runtime.calling import call, is_async_callable
 from devui.runtime.events.ui_widget import UiWidget
+from devui.runtime.halves import half_told
 from devui.runtime.mistakes import message_of
 from devui.runtime.tools.answer_sources import keep_sources
 from devui.runtime.tools.base_tool import BaseTool
@@ -126,6 +128,8 @@ class McpTool(BaseTool):
         """
         if (instead := await withheld(self, args, tool_context)) is not None:
             return instead
+        if told := _unsendable(args):
+            return {"error": f"The MCP tool {self.name!r} was not called: {told}"}
         try:
             return await self._run_async_impl(args=args, tool_context=tool_context, credential=None)
         except CredentialExchangeError:
@@ -194,6 +198,17 @@ class McpTool(BaseTool):
             if isinstance(uri, str) and uri.startswith("ui://"):
                 return uri
         return None
+
+
+def _unsendable(args: dict[str, Any]) -> str | None:
+    """What is wrong with a text that would end the connection, and with it the calls of others."""
+    try:
+        json.dumps(args, ensure_ascii=False, skipkeys=True, default=str).encode()
+    except UnicodeEncodeError as error:
+        return half_told(error)
+    except (ValueError, RecursionError):
+        return None  # it refers to itself, which is told when it is sent
+    return None
 
 
 def as_told(model: BaseModel) -> dict[str, Any]:

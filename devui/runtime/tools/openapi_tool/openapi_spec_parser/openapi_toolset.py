@@ -12,10 +12,10 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.base_toolset import BaseToolset, ToolFilter
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import operations
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.rest_api_tool import (
-    HttpxClientFactory,
     RestApiTool,
     RestSettings,
 )
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import HttpxClientFactory
 from devui.runtime.yaml_text import parsed_yaml
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class OpenAPIToolset(BaseToolset):
             tool_name_prefix: Put before each name, with an underscore.
             ssl_verify: Whether and how to check the service's certificate.
             header_provider: Gives more headers for a call, from its context; sync or async.
-            httpx_client_factory: Makes the HTTP client of a call.
+            httpx_client_factory: Makes the HTTP client of a call. Unless private networks are
+                allowed, it is led to the address that was checked, and follows no redirect.
             preserve_property_names: Whether arguments keep their names as they are.
             allow_private_network_access: Whether the service may be in a private network or on
                 this machine.

@@ -17,7 +17,11 @@ _TUNNELS = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "2001::
 
 
 class BlockedHost(ValueError):
-    """The host is not public, or unknown."""
+    """The host is not public."""
+
+
+class UnknownHost(ValueError):
+    """The host has no address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +39,13 @@ class PinnedHost:
         return parts._replace(netloc=address + port).geturl()
 
 
-async def public_host(url: str) -> PinnedHost:
-    """The host of a URL; raises BlockedHost if any of its addresses is not public."""
+async def public_hosts(url: str) -> list[PinnedHost]:
+    """The host of a URL at each of its addresses, which are to be tried in this order.
+
+    Raises:
+        BlockedHost: any of its addresses is not public.
+        UnknownHost: it has none.
+    """
     parts = urlsplit(url)
     name = parts.hostname or ""
     addresses = await _addresses(name, parts.port or parts.scheme)
@@ -47,7 +56,7 @@ async def public_host(url: str) -> PinnedHost:
                 " service is meant to be, its developer allows it with"
                 " OpenAPIToolset(allow_private_network_access=True)."
             )
-    return PinnedHost(name, addresses[0])
+    return [PinnedHost(name, address) for address in addresses]
 
 
 async def _addresses(name: str, port: int | str) -> list[str]:
@@ -58,8 +67,8 @@ async def _addresses(name: str, port: int | str) -> list[str]:
     try:
         found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise BlockedHost(f"The host {name!r} is not known: {error}") from error
-    return [str(entry[4][0]) for entry in found]
+        raise UnknownHost(f"The host {name!r} is not known: {error}") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 def _is_public(address: str) -> bool:

@@ -57,11 +57,18 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
             case _:
                 body[parameter.name], schemas[parameter.name] = value, parameter.schema
     request.url = operation.base_url + path
-    if body and operation.media_type:
+    if operation.media_type and (body or _has_empty_form(operation)):
         request.content = _content(operation.media_type, body.get("", body), schemas)
         if operation.media_type != _MULTIPART:  # whose boundary the client chooses
             request.headers["Content-Type"] = operation.media_type
     return request
+
+
+def _has_empty_form(operation: Operation) -> bool:
+    """Whether a body without any of its fields is something, such as `{}`, and not nothing."""
+    media_type = operation.media_type or ""
+    has_fields = any(one.where == "body" and one.name for one in operation.parameters)
+    return has_fields and (_is_json(media_type) or media_type in (_FORM, _MULTIPART))
 
 
 def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter, Any]]:
@@ -118,7 +125,7 @@ def _simple(value: Any) -> str:
 
 def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     plain = to_jsonable_python(body, serialize_unknown=True)
-    if media_type == "application/json" or media_type.endswith("+json"):
+    if _is_json(media_type):
         return {"json": plain}
     if isinstance(plain, dict) and media_type == _FORM:
         return {"data": {key: [*map(text, many(value))] for key, value in plain.items()}}
@@ -131,6 +138,10 @@ def _content(media_type: str, body: Any, schemas: dict[str, Any]) -> dict[str, A
             ]
         }
     return {"content": text(plain)}
+
+
+def _is_json(media_type: str) -> bool:
+    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def _part(name: str, text: str, schema: dict[str, Any]) -> tuple[str | None, ...]:

@@ -11,6 +11,7 @@ from devui.runtime.auth.auth_credential import AuthCredential
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.calling import call
+from devui.runtime.halves import half_told
 from devui.runtime.http_client import httpx
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.openapi_tool.auth.auth_helpers import dict_to_auth_scheme
@@ -19,8 +20,8 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.openapi_spec_parser im
     ParsedOperation,
 )
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import Operation
-from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import public_host
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request, build
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.sending import HttpxClientFactory, send
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
@@ -29,9 +30,6 @@ _PENDING = {
     "pending": True,
     "message": "The user was asked for permission to use the service. Wait for the answer.",
 }
-
-HttpxClientFactory = Callable[[], httpx.AsyncClient]
-"""Makes the client of one call, which is closed after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,9 @@ class RestSettings:
 class RestApiTool(BaseTool):
     """Calls an operation, and gives the model the service's JSON.
 
-    A text comes as `{"text": …}`, a failure as `{"error": …}`. Redirects are not followed: they
-    could lead to a host that was not checked.
+    A text comes as `{"text": …}`, a failure as `{"error": …}`. Redirects are not followed, unless
+    private networks are allowed and a client of one's own follows them: they could lead to a host
+    that was not checked.
     """
 
     def __init__(self, operation: Operation, settings: RestSettings | None = None) -> None:
@@ -158,7 +157,7 @@ class RestApiTool(BaseTool):
             return self._failed(error)
 
     def _failed(self, error: Exception) -> dict[str, str]:
-        return {"error": f"{self.name} failed: {str(error) or type(error).__name__}"}
+        return {"error": f"{self.name} failed: {_words(error)}"}
 
     async def _answer(self, request: Request, access: Access | None) -> Any:
         """The answer; a token that the service refuses is renewed, or the user asked for one."""
@@ -190,30 +189,21 @@ class RestApiTool(BaseTool):
 
     async def _send(self, request: Request) -> Any:
         settings = self._settings
-        url = httpx.URL(request.url)
-        if request.query:
-            url = url.copy_merge_params(tuple(request.query))
-        extensions: dict[str, Any] = {}
-        headers = dict(request.headers)
-        pinned = None
-        if not settings.allow_private_network_access:
-            pinned = await public_host(str(url))
-        if settings.httpx_client_factory is not None:
-            client = settings.httpx_client_factory()
-        else:
-            verify = True if settings.ssl_verify is None else settings.ssl_verify
-            client = httpx.AsyncClient(verify=verify, trust_env=pinned is None)
-            if pinned is not None:
-                headers["Host"] = url.netloc.decode()
-                extensions["sni_hostname"] = pinned.name
-                url = httpx.URL(pinned.url(str(url)))
-        if request.cookies:
-            pairs = [f"{name}={value}" for name, value in request.cookies.items()]
-            headers["Cookie"] = "; ".join(pairs)
-        async with client:
-            return await client.request(
-                request.method, url, headers=headers, extensions=extensions, **request.content
-            )
+        return await send(
+            request,
+            verify=True if settings.ssl_verify is None else settings.ssl_verify,
+            make_client=settings.httpx_client_factory,
+            private=settings.allow_private_network_access,
+        )
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, for the model."""
+    if isinstance(error, UnicodeEncodeError):
+        return half_told(error)
+    if isinstance(error, httpx.TimeoutException):
+        return f"the service did not answer in time ({type(error).__name__})."
+    return str(error) or type(error).__name__
 
 
 def _read(response: Any) -> Any:

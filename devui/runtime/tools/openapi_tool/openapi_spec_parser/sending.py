@@ -1,0 +1,121 @@
+"""Sends the request of a tool, and only to where it may go (adk-runtime 8.9)."""
+
+import ssl
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+from devui.runtime.http_client import httpx
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.public_hosts import (
+    PinnedHost,
+    UnknownHost,
+    public_hosts,
+)
+from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Request
+
+HttpxClientFactory = Callable[[], httpx.AsyncClient]
+"""Makes the client of one call, which is closed after it."""
+
+_PATIENCE = httpx.Timeout(600.0, connect=10.0, pool=10.0)
+"""Seconds. A service may work long on its answer: who gives up early may have it done twice."""
+
+
+async def send(
+    request: Request,
+    *,
+    verify: bool | str | ssl.SSLContext,
+    make_client: HttpxClientFactory | None,
+    private: bool,
+) -> Any:
+    """The answer of the service.
+
+    Args:
+        request: What is sent.
+        verify: Whether and how the service's certificate is checked, unless the client is given.
+        make_client: Gives the client, in place of one that waits ten minutes for an answer.
+        private: Whether the service may be in a private network. If not, redirects are not
+            followed, whatever the client does elsewhere.
+
+    Raises:
+        ValueError: a header or an address cannot be sent, or the host is not public or unknown.
+        httpx.HTTPError: the service cannot be reached, or breaks its answer off.
+    """
+    url = httpx.URL(request.url)
+    if request.query:
+        url = url.copy_merge_params(tuple(request.query))
+    headers = dict(request.headers)
+    if request.cookies:
+        headers["Cookie"] = "; ".join(f"{name}={text}" for name, text in request.cookies.items())
+    _check(headers)
+    asked = {"method": request.method, "headers": headers, **request.content}
+    proxy = _proxy(url)
+    if make_client is not None:
+        client = make_client()
+        proxy = proxy if client.trust_env else None
+    elif private:
+        client = httpx.AsyncClient(verify=verify, timeout=_PATIENCE)
+    else:
+        # With a transport of its own it knows no proxies but the one that was looked up here.
+        transport = httpx.AsyncHTTPTransport(verify=verify, proxy=proxy)
+        client = httpx.AsyncClient(transport=transport, timeout=_PATIENCE)
+    async with client:
+        if private:
+            return await client.request(url=url, **asked)
+        return await _send_to_public(client, url, asked, through_proxy=proxy is not None)
+
+
+async def _send_to_public(
+    client: Any, url: Any, asked: dict[str, Any], *, through_proxy: bool
+) -> Any:
+    """The answer of a host at one of the addresses that were found to be public.
+
+    A proxy finds the host by itself, and may know names that are not known here.
+    """
+    try:
+        hosts = await public_hosts(str(url))
+    except UnknownHost:
+        if not through_proxy:
+            raise
+        hosts = []
+    if through_proxy:
+        return await client.request(url=url, follow_redirects=False, **asked)
+    for host in hosts[:-1]:
+        try:
+            return await _send_to(client, host, url, asked)
+        except (httpx.ConnectError, httpx.ConnectTimeout):
+            continue  # nothing was sent yet
+    return await _send_to(client, hosts[-1], url, asked)
+
+
+async def _send_to(client: Any, host: PinnedHost, url: Any, asked: dict[str, Any]) -> Any:
+    headers = {**asked["headers"], "Host": url.netloc.decode()}
+    return await client.request(
+        url=httpx.URL(host.url(str(url))),
+        follow_redirects=False,
+        extensions={"sni_hostname": host.name},
+        **{**asked, "headers": headers},
+    )
+
+
+def _proxy(url: Any) -> str | None:
+    """The proxy that the environment names for the host."""
+    proxies = getproxies()
+    found = proxies.get(url.scheme) or proxies.get("all")
+    if not found or proxy_bypass(url.host):
+        return None
+    return found if "://" in found else f"http://{found}"
+
+
+def _check(headers: Mapping[str, Any]) -> None:
+    for name, text in headers.items():
+        if not isinstance(text, str):
+            continue  # the client takes bytes, too
+        odd = dict.fromkeys(
+            letter for letter in text if not (letter.isascii() and letter.isprintable())
+        )
+        odd.pop("\t", None)
+        if odd:
+            told = ", ".join(map(repr, odd))
+            raise ValueError(
+                f"the header {name} can hold printable ASCII characters only, not {told}."
+            )

@@ -1,0 +1,191 @@
+"""How tools of OpenAPI descriptions send a request, and where they do not (adk-runtime 8.9)."""
+
+import asyncio
+import json
+import socket
+
+import pytest
+
+from devui.runtime.http_client import httpx
+from devui.runtime.tools.openapi_tool import OpenAPIToolset
+from tests.kit.oauth import child
+
+STRING = {"type": "string"}
+PARAMETERS = [
+    {"name": place, "in": where, "schema": STRING}
+    for place, where in (("X-Trace", "header"), ("sess", "cookie"), ("kind", "query"))
+]
+FIELDS = {"type": "object", "properties": {"a": STRING}}
+
+
+@pytest.fixture(scope="module")
+def url():
+    with child("tests.kit.pets_server") as address:
+        yield address
+
+
+def posted(operation: str, media_type: str) -> dict:
+    content = {media_type: {"schema": FIELDS}}
+    return {"post": {"operationId": operation, "requestBody": {"content": content}}}
+
+
+def toolset(url: str, **how) -> OpenAPIToolset:
+    described = {
+        "openapi": "3.0.3",
+        "info": {"title": "Pets", "version": "1"},
+        "servers": [{"url": url}],
+        "paths": {
+            "/pets": {"get": {"operationId": "find", "parameters": PARAMETERS}},
+            "/slow": {"get": {"operationId": "slow"}},
+            "/json": posted("send_json", "application/json"),
+            "/form": posted("send_form", "application/x-www-form-urlencoded"),
+            "/parts": posted("send_parts", "multipart/form-data"),
+        },
+    }
+    return OpenAPIToolset(spec_dict=described, **how)
+
+
+def inside(url: str, **how) -> OpenAPIToolset:
+    return toolset(url, allow_private_network_access=True, **how)
+
+
+async def ask(tools: OpenAPIToolset, name: str = "find", **args):
+    return await tools.get_tool(name).run_async(args=args, tool_context=None)
+
+
+class Internet(httpx.AsyncBaseTransport):
+    """Hosts that are elsewhere: each tells where it was looked for, or sends on."""
+
+    def __init__(self, down: tuple[str, ...] = (), leads_to: str | None = None) -> None:
+        self.reached: list[str] = []
+        self._down, self._leads_to = down, leads_to
+
+    async def handle_async_request(self, request):
+        self.reached.append(request.url.host)
+        if request.url.host in self._down:
+            raise httpx.ConnectError("nobody is there", request=request)
+        if self._leads_to and len(self.reached) == 1:
+            return httpx.Response(302, headers={"location": self._leads_to})
+        name = request.extensions.get("sni_hostname")
+        return httpx.Response(200, json={"host": request.headers["host"], "certified": name})
+
+    def client(self, **how):
+        return httpx.AsyncClient(transport=self, **how)
+
+
+class Resolving(asyncio.SelectorEventLoop):
+    """A loop whose names lead where they are said to, one answer after the other."""
+
+    def __init__(self, *answers: list[str]) -> None:
+        super().__init__()
+        self._answers = list(answers)
+
+    async def getaddrinfo(self, host, port, **how):
+        if not self._answers:
+            raise socket.gaierror("there is no such name")
+        found = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return [(None, None, 0, "", (address, port)) for address in found]
+
+
+def asked_in(loop: Resolving, tools: OpenAPIToolset):
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        return runner.run(ask(tools))
+
+
+async def test_a_service_may_take_its_time(url):
+    assert (await ask(inside(url), "slow"))["path"] == "/slow"
+
+
+async def test_a_service_that_takes_too_long_is_told_in_words(url):
+    hasty = inside(url, httpx_client_factory=lambda: httpx.AsyncClient(timeout=0.1))
+    assert "did not answer in time" in (await ask(hasty, "slow"))["error"]
+
+
+def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
+    internet = Internet()
+    tools = toolset("https://pets.test:8443", httpx_client_factory=internet.client)
+    found = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
+    assert internet.reached == ["8.8.8.8"]
+    assert found == {"host": "pets.test:8443", "certified": "pets.test"}
+
+
+def test_a_host_is_looked_for_at_each_of_its_addresses():
+    internet = Internet(down=("2606:4700::1111", "8.8.8.8"))
+    tools = toolset("https://pets.test", httpx_client_factory=internet.client)
+    found = asked_in(Resolving(["2606:4700::1111", "8.8.8.8", "8.8.4.4"]), tools)
+    assert internet.reached == ["2606:4700::1111", "8.8.8.8", "8.8.4.4"]
+    assert found["host"] == "pets.test"
+    internet = Internet(down=("8.8.8.8", "8.8.4.4"))
+    tools = toolset("https://pets.test", httpx_client_factory=internet.client)
+    found = asked_in(Resolving(["8.8.8.8", "8.8.4.4"]), tools)
+    assert "nobody is there" in found["error"]
+
+
+async def test_a_client_that_follows_redirects_is_kept_from_it():
+    internet = Internet(leads_to="http://169.254.169.254/secrets")
+    tools = toolset(
+        "http://8.8.8.8", httpx_client_factory=lambda: internet.client(follow_redirects=True)
+    )
+    assert "redirects are not followed" in (await ask(tools))["error"]
+    assert internet.reached == ["8.8.8.8"]
+
+
+async def test_in_private_networks_a_client_of_ones_own_follows_as_it_likes():
+    internet = Internet(leads_to="http://10.0.0.2/pets")
+    tools = inside(
+        "http://10.0.0.1", httpx_client_factory=lambda: internet.client(follow_redirects=True)
+    )
+    assert (await ask(tools))["host"] == "10.0.0.2"
+    assert internet.reached == ["10.0.0.1", "10.0.0.2"]
+
+
+def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
+    for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY", "REQUEST_METHOD"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", url)
+    for how in ({}, {"httpx_client_factory": httpx.AsyncClient}):
+        # Such a network may know no names but those of its proxies.
+        found = asked_in(Resolving(), toolset("http://pets.test", **how))
+        assert found["path"] == "http://pets.test/pets"
+        assert found["headers"]["host"] == "pets.test"
+        found = asked_in(Resolving(["10.0.0.1"]), toolset("http://pets.test", **how))
+        assert "private network" in found["error"]
+    found = asked_in(Resolving(), toolset("http://169.254.169.254"))
+    assert "private network" in found["error"]
+    monkeypatch.setenv("no_proxy", "pets.test")
+    assert "is not known" in asked_in(Resolving(), toolset("http://pets.test"))["error"]
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({"x_trace": "Zoë"}, "header X-Trace can hold printable ASCII characters only, not 'ë'"),
+        ({"x_trace": "a\r\nX-Own: 1"}, r"not '\r', '\n'"),
+        (
+            {"sess": "日本"},
+            "header Cookie can hold printable ASCII characters only, not '日', '本'",
+        ),
+        ({"kind": "\ud83d"}, r"'\ud83d' is half of a character and cannot be sent"),
+    ],
+    ids=["letter", "line", "cookie", "half"],
+)
+async def test_a_text_that_cannot_be_sent_is_told_in_words(url, args, said):
+    found = await ask(inside(url), **args)
+    assert said in found["error"]
+    assert "codec" not in found["error"]
+
+
+async def test_a_header_with_blanks_and_tabs_is_sent(url):
+    found = await ask(inside(url), x_trace="a b\tc")
+    assert found["headers"]["x-trace"] == "a b\tc"
+
+
+async def test_an_object_without_any_of_its_fields_is_sent(url):
+    tools = inside(url)
+    found = await ask(tools, "send_json")
+    assert json.loads(found["body"]) == {}
+    assert found["headers"]["content-type"] == "application/json"
+    found = await ask(tools, "send_form")
+    assert (found["body"], found["headers"]["content-length"]) == ("", "0")
+    assert found["headers"]["content-type"] == "application/x-www-form-urlencoded"
+    assert (await ask(tools, "send_parts"))["body"] == ""
