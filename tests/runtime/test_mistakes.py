@@ -256,7 +256,7 @@ PLACED = {
     " `before_model_callback`?",
     NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
     NOT_ASYNC: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
-    " (AGENT:19) of Mine is a plain function. Define it with `async def`.",
+    " (AGENT:19) is a plain function. Define it with `async def`.",
     NO_CONTEXT: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
     " (AGENT:19), which lists the tools of Mine, takes (), but is called with a ReadonlyContext."
     " Give it that parameter.",
