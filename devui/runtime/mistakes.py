@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any, cast
 
@@ -10,6 +9,7 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
+from devui.runtime.spelling import near, near_attribute, near_field, near_parameter
 
 _SENTENCES = ("value_error", "assertion_error")
 """Errors that a validator raised in its own words; pydantic puts their kind before them."""
@@ -146,6 +146,10 @@ def _advice(error: BaseException, text: str) -> str:
         if "__notes__" in vars(error):
             return ""  # one says it of the very function: see `note_on_await`
         return _ASYNC_FOR if "async_generator" in text else _NOT_ASYNC
+    if isinstance(error, TypeError) and "__notes__" not in vars(error):
+        return near_parameter(error, text)
+    if isinstance(error, AttributeError | ValueError) and "__notes__" not in vars(error):
+        return near_attribute(error, text)
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
         for end, reason in _STOPS.items():
             if text.endswith(end):
@@ -165,7 +169,9 @@ def _refusal(error: ValidationError) -> str:
             lines.append(f"{where}this has to be {A_CONTENT} (given: {_shown(found['input'])})")
         elif found["type"] in _OF_NAMES:
             *around, name = (error.title, *(_snake(str(each)) for each in found["loc"]))
-            lines.append(f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`.")
+            told = f"{'.'.join(around)} {_OF_NAMES[found['type']]} `{name}`"
+            missing = found["type"] == "missing"
+            lines.append(told + ("." if missing else near_field(around[0], around[1:], name)))
         else:
             where = where or f"{error.title}: "
             lines.append(f"{where}{found['msg']} (given: {_shown(found['input'])})")
@@ -179,12 +185,6 @@ def _shown(value: object) -> str:
 def _snake(name: str) -> str:
     """The name as Python code writes it, of one that pydantic has from JSON."""
     return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """`; did you mean ...?` if one of the known names is close, else nothing."""
-    [best] = get_close_matches(name, known, n=1, cutoff=0.75) or [""]
-    return f"; did you mean `{best}`?" if best else "."
 
 
 def check_takes(function: Any, count: int, what: str, role: str) -> None:
