@@ -492,7 +492,7 @@ async def test_an_event_that_comes_late_stands_where_it_belongs(service):
     await service.create_session(**WHERE, session_id="s")
     await grown(service, 1, 3)
     await reread(service)
-    with sqlite3.connect(service._database.path.target) as connection:
+    with sqlite3.connect(service._sessions_database.path.target) as connection:
         connection.execute("UPDATE sessions SET update_time = create_time")
     session = await reread(service)
     session.last_update_time = 9e9
